@@ -32,17 +32,17 @@ def parser() -> argparse.ArgumentParser:
     from .cli import commands
     from .cli.arguments import Parser
 
-    made = Parser(
+    command_parser = Parser(
         prog=PROGRAM,
         description="What a fair model reveals about people.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
-    inner = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    command_parser.add_argument("--version", action="version", version=f"FairLeak {__version__}")
+    inner = command_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in commands().items():
         _add(inner, name, command)
-    return made
+    return command_parser
 
 
 def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | CommandGroup) -> None:
@@ -51,18 +51,18 @@ def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command |
     from .cli.arguments import add_quiet_argument
 
     if isinstance(command, CommandGroup):
-        own = parsers.add_parser(name, help=command.help, description=command.description or command.help)
-        own.epilog, own.allow_abbrev = command.epilog, False
+        subparser = parsers.add_parser(name, help=command.help, description=command.description or command.help)
+        subparser.epilog, subparser.allow_abbrev = command.epilog, False
         if command.epilog:
-            own.formatter_class = argparse.RawDescriptionHelpFormatter
-        inner = own.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=command.parser)
-        for part, one in command.commands.items():
-            _add(inner, part, one)
+            subparser.formatter_class = argparse.RawDescriptionHelpFormatter
+        inner = subparser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=command.parser)
+        for part, subcommand in command.commands.items():
+            _add(inner, part, subcommand)
         return
-    own = parsers.add_parser(name, help=command.HELP, description=command.HELP, allow_abbrev=False)
-    command.add_arguments(own)
-    add_quiet_argument(own)
-    own.set_defaults(run=command.run, program=own.prog)
+    subparser = parsers.add_parser(name, help=command.HELP, description=command.HELP, allow_abbrev=False)
+    command.add_arguments(subparser)
+    add_quiet_argument(subparser)
+    subparser.set_defaults(run=command.run, program=subparser.prog)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.base.settings import params
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, count, proportion
 from core.stats.fairness import METRIC_TITLES
 from pages._attriguard import attriguard_controls as controls
@@ -104,7 +104,7 @@ def _transfer(grown: Grown, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
     exposure = grown.exposure
     values = np.arange(len(exposure.values))
-    changed = exposure.found & (exposure.predicted[:, None] != values)  # for whom is noise for which
+    changed = exposure.reached & (exposure.predicted[:, None] != values)  # for whom is noise for which
     if not changed.any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
@@ -195,7 +195,7 @@ def _cost(grown: Grown, budget: float) -> None:
     budgets = [float(b) for b in np.linspace(0.0, last_budget(grown.exposure), _POINTS + 1)]
     if ratings:
         _recommendations(grown, budget, budgets)
-    elif work.who.config is not None and work.who.config.method == GIVEN:
+    elif work.who.config is not None and work.who.config.method == GIVEN_PREDICTIONS:
         panels.needs_training("Decisions about records with noise")
     else:
         _decisions(grown, budget, budgets)

@@ -107,7 +107,7 @@ _MOST_SQUARES = 400
 
 def inferred(now: Leak) -> None:
     """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
-    someone, decoded = people.reading(now.m, mechanism, now.decoder, now.typical)
+    someone, decoded = people.decoding(now.m, mechanism, now.decoder, now.typical)
     per_square = -(-someone.n // _MOST_SQUARES)
     scale = "One square per person" if per_square == 1 else f"One square for {per_square} people"
     shell.whisper(f"People whose {attribute} was inferred", f"{scale}, in a typical repetition. Filled: correct")
@@ -165,7 +165,7 @@ def _values() -> None:
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
     m = people.marked(trials.number_of_answers(people), mechanism)
     now = people.leak(m, mechanism, "strongest")
-    someone, decoded = people.reading(now.m, mechanism, decoder, now.typical)
+    someone, decoded = people.decoding(now.m, mechanism, decoder, now.typical)
     accuracy = queries.leakage(someone.sensitive, decoded.recovered)
     names = pool.advantaged, pool.disadvantaged
     drawn = panels.titled(
@@ -193,7 +193,7 @@ def _targeted() -> None:
     }
     limits = {
         "Bound, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
-        "Bound, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
+        "Bound, sizes known": [(e, queries.accuracy_limit(e, with_sizes=True)) for e in epsilons],
     }
     epsilon = answering.epsilon
     accuracies = {name: dict(points)[epsilon] for name, points in curves.items()}
@@ -251,10 +251,10 @@ def _guarantees() -> str:
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
     delta = answering.delta if answering.noise == "smooth_laplace" else 0.0
     limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(people.limit, epsilon, delta=delta)
-    accuracies = [limit(sizes_known=True) for limit in limits]
+    accuracies = [limit(with_sizes=True) for limit in limits]
     rows = [
-        ("Knows the answers alone", limits[0](sizes_known=False), "e^ε/(1+e^ε)"),
-        ("Has the prior", limits[1](sizes_known=False), "posterior odds move by at most e^ε"),
+        ("Knows the answers alone", limits[0](with_sizes=False), "e^ε/(1+e^ε)"),
+        ("Has the prior", limits[1](with_sizes=False), "posterior odds move by at most e^ε"),
         ("Knows the group sizes", accuracies[0], "e^2ε/(1+e^2ε): people are linked"),
         ("Has the prior, knows the sizes", accuracies[1], "posterior odds move by at most e^2ε"),
     ]

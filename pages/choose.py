@@ -19,7 +19,7 @@ from core.base.files import csv_of_frame
 from core.base.fingerprint import fingerprint
 from core.base.settings import flags_text, params
 from core.datasets.roles import Roles
-from core.models import GIVEN, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from pages._report import report_plan
 from pages._report import report_policy as policies
@@ -60,7 +60,7 @@ from core.experiments.choose.findings import (
 from core.experiments.sweep import point_key
 from core.studies.registry import STUDIES
 
-trained = config.method != GIVEN
+trained = config.method != GIVEN_PREDICTIONS
 dataset = cached.dataset_of(table, config.roles)
 
 _SETTINGS = params(ChooseSettings)
@@ -376,7 +376,7 @@ def audit() -> None:
     """Make the model picked, at first the chosen one, the audited one, and open its Report."""
     picked = _auditable().get(st.session_state["choose_audited"], choice.chosen)
     chosen = picked.points[0].config
-    if chosen.method == GIVEN:
+    if chosen.method == GIVEN_PREDICTIONS:
         if chosen.roles is not None:
             state.keep_roles(state.dataset_name(), chosen.roles)
     else:

@@ -17,7 +17,7 @@ import streamlit as st
 from core.auditing.apart import Report
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
-from core.models import GIVEN, METHOD_TITLES, METHODS
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.stats.estimates import epsilon_text
 from core.stats.fairness import METRICS
 from core.stats.quantities import Row, share
@@ -117,7 +117,7 @@ def draw_at_tolerance() -> None:
             help="What the model owner publishes: every group's rate is within this distance of the overall rate.",
         )
     time.sleep(_HEAD_START)
-    settings = CorrectionSettings(**attacker, tolerance=now.told)
+    settings = CorrectionSettings(**attacker, tolerance=now.disclosed_tolerance)
     headline, effect, truth, proof, control, held_out, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
     so_what = headline.so_what.replace(findings.ONLY_THE_DIFFERENCE, effect.point)
@@ -375,13 +375,13 @@ def _search() -> Background:
         from core.studies.subject import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        rows = splits.known
+        rows = splits.attacker_rows
         drawn = train_model(config, dataset, splits).predictions[rows] if kind == "predictions" else None
         people = (dataset.features[rows], dataset.labels[rows], dataset.sensitive[rows], drawn)
         return tune_forest(kind, *people, evaluations=evaluations, seed=config.seed, report=report)
 
     def work(job: Job) -> Any:
-        return job.apart(tuned, about=dataset)
+        return job.in_subprocess(tuned, about=dataset)
 
     key = fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
     store = cached.store_of(config.dataset)
@@ -475,7 +475,7 @@ if further := panels.further(_SECTIONS, key="further"):
     title, draw, work_of = further
     if work_of is None:
         draw()
-    elif work_of is not _search and config.method == GIVEN:
+    elif work_of is not _search and config.method == GIVEN_PREDICTIONS:
         panels.needs_training(title)
     else:  # drawn again while its work is under way
         busy = work_of().busy

@@ -143,7 +143,7 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
 
 def sizes(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
     """Say why the people are too few for an audit, or for FairLeak's own policy, and what works."""
-    policy = predictions_policy() if config.method == GIVEN else default_policy()
+    policy = predictions_policy() if config.method == GIVEN_PREDICTIONS else default_policy()
     settings = (config.method, config.metric, config.train_share, config.seed)
     problems = dataset.once(("sizes", *settings), lambda: size_problems(dataset, config, policy))
     return tuple(f"{problem.reason} {problem.remedy}" for problem in problems)
@@ -184,7 +184,7 @@ from core.auditing.charts import draw_groups
 from core.auditing.policy import default_policy, predictions_policy
 from core.auditing.sizes import cell_sizes, size_problems
 from core.datasets.columns import describe_columns
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 
 if uploaded is None:
     audited_page()

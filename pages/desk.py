@@ -115,7 +115,7 @@ def show_example() -> None:
         "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
         "(shown in this example only). Diamond: free"
     )
-    rows = [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in answers]
+    rows = [GapRow(label=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in answers]
     panels.titled("Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", container=left)
     with right:
         budgets("Total ε of the test set", [status], status)
@@ -145,7 +145,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
         if now.answers:
             part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
             legend = f"Gap with its 95% CI, latest first.{part} Diamond: free"
-            rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
+            rows = [GapRow(label=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
             panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
         else:
             shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
@@ -165,7 +165,7 @@ def log(status: LedgerStatus) -> None:
     table = panels.frame(
         {
             "Entry": answer.number,
-            "When": words.moment(answer.asked),
+            "When": words.moment(answer.time),
             **({} if signin.role() is signin.Role.ASKER else {"Who": answer.asker}),
             "Metric": METRIC_TITLES[answer.metric],
             "Gap": answer.gap.value,

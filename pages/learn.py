@@ -123,7 +123,7 @@ def _step(i: int, step: Step) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(f"### {i}. {shell.escape(step.title)}")
-        st.markdown(shell.escape(step.words))
+        st.markdown(shell.escape(step.text))
         if step.computation:
             st.markdown(shell.escape(step.computation))
         st.markdown(f"**{shell.escape(step.result)}**")

@@ -23,7 +23,7 @@ from pages.shell.background import ensure_started, require_result
 shell.head()
 who = study.people()
 
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.membership import (
     ATTACKS,
     EPSILONS,
@@ -66,10 +66,10 @@ _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it s
 
 def guide(read: MembershipSummary) -> str:
     """Explain the page."""
-    result, chosen, (group, rest) = read.found, read.chosen, map(shell.escape, read.names)
+    result, chosen, (group, rest) = read.audit, read.chosen, map(shell.escape, read.names)
     if chosen.target == "audited":
         source = "The audit's training people train the model, its test people do not"
-    elif chosen.target == GIVEN:
+    elif chosen.target == GIVEN_PREDICTIONS:
         source = "Your table says whom the model was trained on; the test people are the others"
     else:
         source = "Half of the table's people train the model, the other half do not"
@@ -97,7 +97,7 @@ def draw_results() -> None:
     work = study.MembershipJob(who, chosen)
     ensure_started(work, patience=_PATIENCE)
     grown: MembershipAudit = work.first(work.show_progress)
-    results, read = grown.found, MembershipSummary(grown.found, chosen)
+    results, read = grown.findings, MembershipSummary(grown.findings, chosen)
     names = [shell.escape(name) for name in read.names]
     (finding, promise), minus = findings(read, sliders=True), f"{names[0]} − {names[1]}"
     with opening:
@@ -152,7 +152,7 @@ _ABOVE = {
     "random_forest": "random forest",
     "logistic": "logistic regression",
     "audited": "audited model",
-    GIVEN: "given predictions",
+    GIVEN_PREDICTIONS: "given predictions",
 }
 
 
@@ -209,7 +209,7 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
 
 def _accuracy(work: MembershipJob, read: MembershipSummary, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
-    bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
+    bands, majority = steady(summarise_curve(points)), read.audit.target.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     panels.titled(
@@ -225,17 +225,17 @@ def _accuracy(work: MembershipJob, read: MembershipSummary, points: list[CurvePo
 def _picking(work: MembershipJob, read: MembershipSummary) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
-    if chosen.target == GIVEN:
+    if chosen.target == GIVEN_PREDICTIONS:
         panels.needs_training("FairPick's deletions")
         return
     if chosen.target == "audited":
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return
-    statement = deletions(read.found)
-    if read.found.fairpick is None:
+    statement = deletions(read.audit)
+    if read.audit.fairpick is None:
         shell.whisper(statement.point, "Move its slider above to delete rows, and see what changes")
     else:
-        drawing = charts.draw_deleted(read.found.fairpick)
+        drawing = charts.draw_deleted(read.audit.fairpick)
         panels.titled(statement.point, statement.evidence, drawing, key="member_deleted_chart")
     measure = panels.pick("Gap", MEASURES, key="member_measure", default="vd")
     _theta_curve(work).grow(partial(_gaps_by_theta, work, read, measure))
@@ -337,10 +337,10 @@ def _accounting(work: MembershipJob) -> None:
         )
         return
     settings, people = replace(work.settings, theta=1.0, group=1), who.people
-    key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
+    key = fingerprint("accountings", *work.subject_key, chosen.epsilon, chosen.max_depth, chosen.seed)
     label = "Training the tree three times"
     results: Sequence[AccountingFindings] = require_result(
-        work.store, key, label, lambda job: job.apart(lambda _: accountings(people, settings)), lane="questions"
+        work.store, key, label, lambda job: job.in_subprocess(lambda _: accountings(people, settings)), lane="questions"
     )
     by_name = {result.ledger.accounting: result for result in results}
     naive, chosen_result = by_name["naive"], by_name[work.settings.accounting]
@@ -348,7 +348,7 @@ def _accounting(work: MembershipJob) -> None:
     shell.whisper(
         f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
         f"{percent(chosen_result.target.accuracy_test)}; the naive one does not keep ε = "
-        f"{epsilon_text(chosen_result.ledger.asked)}",
+        f"{epsilon_text(chosen_result.ledger.requested_epsilon)}",
         f"The ledger of a full path adds up to {_cost_text(chosen_result.ledger.total)}: nodes side by side hold "
         f"different people, so only levels add up. Majority-class baseline: {percent(majority)} "
         f"(95% CI {interval(majority)})",
@@ -377,7 +377,7 @@ def _accounting_table(results: Sequence[AccountingFindings]) -> Any:
     return panels.frame(
         {
             "accounting": _NAMES[result.ledger.accounting],
-            "ε asked for": result.ledger.asked,
+            "ε asked for": result.ledger.requested_epsilon,
             "ε spent in truth": _cost_text(result.ledger.total),
             "on counts": _cost_text(result.ledger.counts_total),
             "accuracy, unseen": percent(result.target.accuracy_test),

@@ -6,7 +6,7 @@ shell.guard()
 
 import streamlit as st
 
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from pages.shell import cached, controls, panels
 
 _CHART = (
@@ -44,7 +44,7 @@ subject = cached.audit(config, table).subject
 from core.auditing.charts import draw_accuracy, draw_rates
 from core.studies.fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
 
-knows_sets = config.method != GIVEN or bool(config.roles and config.roles.sets)
+knows_sets = config.method != GIVEN_PREDICTIONS or bool(config.roles and config.roles.sets)
 sets = ("training", "test") if knows_sets else ("attacked", "other")
 names = ("training set", "test set") if knows_sets else ("people attacked", "others")
 headline, *cautions = STUDY.findings(subject, FairnessSettings())
@@ -68,6 +68,6 @@ st.dataframe(panels.worded(metric_table(subject, records)), hide_index=True, hei
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
 panels.notes(*subject.model.structure.notes)
-guide = _GUIDE if config.method != GIVEN else _GIVEN_GUIDE
+guide = _GUIDE if config.method != GIVEN_PREDICTIONS else _GIVEN_GUIDE
 tables = {**STUDY.tables(subject, FairnessSettings()), "Asked and reached": tuple(constraint_rows(subject))}
 panels.foot(guide, {"Accuracy": accuracy.table, **panels.frames(tables)}, "model")

@@ -20,7 +20,7 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.auditing.card_plan import release_text
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.model_card import DRAWS, Advice, ReleaseStudy, findings
 from core.studies.model_card.charts import (
     draw_fullness,
@@ -122,7 +122,7 @@ FURTHER = {
 @st.fragment
 def draw() -> None:
     """Draw everything that follows the number of models."""
-    n_models = card.wanted
+    n_models = card.n_models
     people = card.people(n_models)
     studies = card.studies(people)
     now = card.drawn(next((study for study in studies if study.n_models == n_models), studies[-1]))
@@ -153,14 +153,14 @@ def draw() -> None:
         if gain.evidence:
             st.caption(escaped_text(gain.so_what, gain.evidence))
         if now.n_models < n_models:
-            cards.watch(card.whole, f"Training {n_models} models", f"Stopped. Go on training {n_models} models")
+            cards.watch(card.training, f"Training {n_models} models", f"Stopped. Go on training {n_models} models")
     with right:
         in_common(now)
     drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
     left, right = st.columns(2, gap="large")
     with left:
         panels.how_to_read(guide(now))
-        if settings.family not in ("audited", GIVEN):
+        if settings.family not in ("audited", GIVEN_PREDICTIONS):
             st.caption(WARNING)
             shell.link("two_models", STUDIES["two_models"].title)
     with right:
@@ -182,6 +182,6 @@ def draw() -> None:
         further[1](now, studies)
 
 
-card.studies(card.people(card.wanted))
+card.studies(card.people(card.n_models))
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 draw()

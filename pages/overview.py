@@ -91,7 +91,7 @@ def draw_map() -> None:
     def make(job: Job) -> Landscape:
         from core.experiments.sweep.landscape import landscape
 
-        return job.apart(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
+        return job.in_subprocess(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
 
     work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
     result = _stored_map(dataset, plan) if config.dataset == "demo" else None
@@ -160,10 +160,11 @@ def provenance() -> str:
     """Say where the data come from and how they were split."""
     subject = result.subject
     splits = subject.splits
-    train = "train the model and are attacked" if subject.sets_known else "are attacked"
+    train = "train the model and are attacked" if subject.has_true_sets else "are attacked"
     return (
         f"{shell.escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, "
-        f"{count(splits.known.size)} are known to the attacker, {count(splits.test.size)} are kept for testing. "
+        f"{count(splits.attacker_rows.size)} are known to the attacker, {count(splits.test.size)} are kept for "
+        "testing. "
         f"{shared_note(subject.dataset, splits)}"
     ).rstrip()
 

@@ -62,7 +62,7 @@ def people_html() -> str:
 def _cells(index: int) -> Iterator[str]:
     yield f"<td>{int(result.rows[index])}</td>"
     yield f"<td>{_group(index)}</td>"
-    for attack, leak, hit in zip(result.attacks, result.leaks[index], result.found[index], strict=True):
+    for attack, leak, hit in zip(result.attacks, result.leaks[index], result.identified[index], strict=True):
         if attack.reason:
             yield _mark("–", colours.grey, "not run")
         elif leak:

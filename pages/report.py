@@ -14,7 +14,7 @@ import streamlit as st
 from core.auditing.policy import placeholders_text
 from core.base.caveats import CaveatKind
 from core.base.files import csv_of_frame
-from core.models import GIVEN, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
 from core.report.comparison import since
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
@@ -63,15 +63,15 @@ def model_text() -> str:
     parts = [METHOD_TITLES[config.method]]
     if config.method == "dp_id3":
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
-    return ", ".join(parts if config.method == GIVEN else [*parts, f"depth {config.depth}"])
+    return ", ".join(parts if config.method == GIVEN_PREDICTIONS else [*parts, f"depth {config.depth}"])
 
 
 def finding(icon: str, point: str, evidence: str) -> None:
     """Write the verdict, or why there is none, as the page's finding."""
     constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
-    if config.method not in ("exponentiated_gradient", GIVEN):  # which know nothing of it
+    if config.method not in ("exponentiated_gradient", GIVEN_PREDICTIONS):  # which know nothing of it
         constraint = f"disclosed {constraint}"
-    elif config.method == GIVEN and config.tolerance == kept_tolerance(table, config):
+    elif config.method == GIVEN_PREDICTIONS and config.tolerance == kept_tolerance(table, config):
         constraint += " assumed (the smallest that holds)"
     sentence = (
         f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_text()}, {constraint}, "
@@ -155,7 +155,7 @@ if attacks.result is None:
     st.html(board_html(waiting.rows, waiting=True))
 else:
     ensure_started(tested)
-    release = report_audit.judged(attacks, policy, tested.found)
+    release = report_audit.judged_reports(attacks, policy, tested.results)
     verdict = release.audit.verdict
     with head:
         report_audit.summary_button(release, testing=tested.busy)

@@ -24,7 +24,7 @@ class Draw:
     categorical: Array
     sensitive: Array
     n_groups: int
-    n_known: int
+    n_training: int
     labels: Array
     scores: Array | None
     answered: Array | None = None
@@ -36,14 +36,14 @@ class Draw:
     """Whether the leak is measured in balanced accuracy."""
 
     @property
-    def known(self) -> Array:
+    def training(self) -> Array:
         """Rows whose group the attacker knows."""
-        return np.arange(self.n_known)
+        return np.arange(self.n_training)
 
     @property
-    def judged(self) -> Array:
+    def attacked(self) -> Array:
         """Rows that are attacked."""
-        return np.arange(self.n_known, self.sensitive.size)
+        return np.arange(self.n_training, self.sensitive.size)
 
 
 def sigmoid(z: Array) -> Array:
@@ -144,7 +144,7 @@ def null_draw(table: str, n_training: int, outputs: str, seed: int) -> Draw:
         categorical=np.append(categorical, False),
         sensitive=sensitive,
         n_groups=n_groups,
-        n_known=n_training,
+        n_training=n_training,
         labels=(scores > 0.5).astype(np.uint8),
         scores=scores,
     )
@@ -171,7 +171,7 @@ def hard_null_draw(table: str, n_training: int, seed: int) -> Draw:
         categorical=np.append(categorical, False),
         sensitive=(rng.random(n) < chance).astype(int),
         n_groups=2,
-        n_known=n_training,
+        n_training=n_training,
         labels=(scores > 0.5).astype(np.uint8),
         scores=scores,
     )
@@ -302,7 +302,7 @@ def leak_draw(leak: str, strength: float, seed: int, *, n_training: int = 3_000,
         categorical=np.arange(5) == 3,
         sensitive=s,
         n_groups=2,
-        n_known=n_training,
+        n_training=n_training,
         labels=labels,
         scores=scores,
         answered=answered,
@@ -349,5 +349,5 @@ def without_unanswered(draw: Draw) -> Draw:
         labels=draw.labels[rows],
         scores=None if draw.scores is None else draw.scores[rows],
         answered=None,
-        n_known=int((rows < draw.n_known).sum()),
+        n_training=int((rows < draw.n_training).sum()),
     )

@@ -45,7 +45,7 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
         decimals=0 if draw.scores is None else decimals_of(draw.scores),
         answered=draw.answered,
     )
-    records = known_records(draw.known, draw.sensitive, seed=1)
+    records = known_records(draw.training, draw.sensitive, seed=1)
     before = impute(
         draw.x,
         draw.sensitive,
@@ -57,13 +57,13 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
     if fitted:
         rows = np.arange(draw.sensitive.size)
         outputs = fitted_outputs(draw.x, outputs, rows, countable=before.countable, seed=1)
-    result = attack_released(draw.x, outputs, draw.sensitive, before, draw.judged)
+    result = attack_released(draw.x, outputs, draw.sensitive, before, draw.attacked)
     return result.before, result.after, result.share, result.attack
 
 
 def gains_of(draw: Draw, before: Any, after: Any, share: Any) -> dict[str, Estimate]:
     """Return the gains in accuracy and in balanced accuracy."""
-    truth = draw.sensitive[draw.judged]
+    truth = draw.sensitive[draw.attacked]
     return {
         "accuracy": accuracy_gain(truth, before.argmax(axis=1), after.argmax(axis=1)),
         "balanced": balanced_gain(truth, (before / share).argmax(axis=1), (after / share).argmax(axis=1)),
@@ -115,7 +115,7 @@ def run(kind: str, seeds: int, store: Path, only: str) -> None:
             before, after, share, chosen = attack(draw)
             line: dict[str, Any] = {"name": name, "seed": seed, "truth": gain, "attack": chosen}
             line["seconds"] = round(process_time() - start, 2)
-            line["before"] = float((before.argmax(axis=1) == draw.sensitive[draw.judged]).mean())
+            line["before"] = float((before.argmax(axis=1) == draw.sensitive[draw.attacked]).mean())
             line["decisive"] = "balanced" if draw.balanced else "accuracy"
             for measure, estimate in gains_of(draw, before, after, share).items():
                 line[measure] = [estimate.value, estimate.low, estimate.high]

@@ -19,7 +19,7 @@ class Reader(HTMLParser):
         self.links: list[str] = []
         self.labels: list[str] = []
         self.open: list[str] = []
-        self.other: list[str] = []
+        self.comments: list[str] = []
         self.text = ""
         self.feed(page)
         self.close()
@@ -39,6 +39,6 @@ class Reader(HTMLParser):
         self.text += data
 
     def handle_comment(self, data: str) -> None:
-        self.other.append(data)
+        self.comments.append(data)
 
     handle_pi = handle_comment

@@ -26,7 +26,9 @@ def judged_audit(
     )
     gap = next(m.estimate for m in measurements if m.check == "unfairness")
     passed = audit.self_tests[0]
-    tests = tests or tuple(dataclasses.replace(passed, attack=plant.attack, told=plant.told) for _, plant in trials())
+    tests = tests or tuple(
+        dataclasses.replace(passed, attack=plant.attack, told=plant.explanation) for _, plant in trials()
+    )
     return dataclasses.replace(
         audit,
         plan=plan,

@@ -31,7 +31,7 @@ class Case:
     sparse: bool
 
     @property
-    def given(self):
+    def records(self):
         """The records as they are handed in."""
         return sparse.csr_array(self.public) if self.sparse else self.public
 

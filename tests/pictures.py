@@ -21,7 +21,7 @@ def take(browser: Browser, address: str, name: str) -> None:
     """Write the picture of a page."""
     view = View(browser, address, viewport=SIZE, color_scheme="light")
     view.open(name)
-    view.found("%")
+    view.finding_with("%")
     view.gone(view.page.get_by_test_id("stProgress"))
     view.idle()
     view.steady(view.page.screenshot, f"the look of {name}")

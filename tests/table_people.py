@@ -37,7 +37,7 @@ def people(m: int = 2, *, n: int = 600, u: int = 60, seed: int = 0, leak: float 
         names=NAMES,
         categorical=CATEGORICAL,
         categories=CATEGORIES,
-        known=records[:n],
+        attacker_records=records[:n],
         known_truth=truth[:n],
         public=records[n:],
         truth=truth[n:],

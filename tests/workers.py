@@ -88,7 +88,7 @@ class Worker:
             self.process.start()
         sent.close()  # the worker's alone, so that its end is the end of the answers
 
-    def shown(self) -> list[dict[str, Any]]:
+    def collected_answers(self) -> list[dict[str, Any]]:
         """Wait for the process and return the answers it showed; one cut off by a kill was not shown.
 
         It may have been turned away because the others kept the database busy: SQLite serves nobody in turn.

@@ -61,7 +61,7 @@ class ReleasedAttack:
     after: Floats = field(repr=False)
     attack: str
     share: Floats
-    n_known: int
+    n_attacker_records: int
 
 
 def attack_released(
@@ -97,7 +97,7 @@ def attack_released(
         after=after,
         attack=chosen,
         share=before.share,
-        n_known=before.records.n,
+        n_attacker_records=before.records.n,
     )
 
 

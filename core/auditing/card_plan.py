@@ -31,7 +31,7 @@ from ..base.settings import (
 )
 from ..datasets import Table, several_predictions
 from ..datasets.columns import quoted
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from ..studies.model_card import (
     MOST_MODELS,
     STATISTICS,
@@ -124,7 +124,7 @@ def read_release(
             _CARD_SETTINGS[title][key].name: value for title in _CARD_SETTINGS for key, value in tables[title].items()
         }
         family, columns = values.get("family", "audited"), values.get("columns", ())
-        if family == GIVEN and not columns:
+        if family == GIVEN_PREDICTIONS and not columns:
             raise location_of("models").error("columns", "name columns", [])
         names = columns or (("audited model",) if family == "audited" else ())
         numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS), names)
@@ -225,12 +225,12 @@ def people_of(
         if column not in table.frame.columns:
             raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
     with error_context(name, "[data]"):
-        if settings.family == GIVEN:
+        if settings.family == GIVEN_PREDICTIONS:
             roles = roles_of(plan.source, table)
             require_answers(table, roles)
             several = several_predictions(table, roles, settings.columns)
             dataset, predictions, names = several.dataset, several.predictions, several.names
-            config = replace(plan.source.config, roles=dataset.roles, method=GIVEN)
+            config = replace(plan.source.config, roles=dataset.roles, method=GIVEN_PREDICTIONS)
         else:
             dataset = checked_dataset(plan.source, table, model_file=model_file)
             config = replace(plan.source.config, roles=dataset.roles)
@@ -242,7 +242,7 @@ def people_of(
         if part and not isinstance(value, tuple) and value > people:
             raise InputError(f"{name}: [number {i}]: {statistic} must be at most {people}, got {value:.0f}.")
     with naming(name):
-        return released_people(config, dataset, settings, given=predictions, names=names, report=report)
+        return released_people(config, dataset, settings, model_predictions=predictions, names=names, report=report)
 
 
 def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ReleaseStudy:

@@ -126,5 +126,5 @@ def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *,
         group, _, part = name.rpartition(": ")
         facts = {"of": group} if group else {}
         lines.append(Row(name=part, below=group, bold=True, value=f"<b>{text}</b>", marks=marks, facts=facts))
-    axis = Scale(title=title, span=0.02 * factor, start=0.0, place=lambda share: factor * share)
+    axis = Scale(title=title, span=0.02 * factor, start=0.0, position=lambda share: factor * share)
     return draw_rows(title, lines, axis, first="check")

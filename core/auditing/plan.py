@@ -31,7 +31,7 @@ from ..base.settings import (
 )
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from ..studies.attriguard.settings import GuardPlan
 from ..studies.bias_queries import PlannedAnswers
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
@@ -137,8 +137,8 @@ class AuditPlan(Result):
         return dict(self.studies).get(PEOPLE.name)
 
     @property
-    def sets_known(self) -> bool:
-        """Whether the training records are those the model was trained on; see `Subject.sets_known`."""
+    def has_true_sets(self) -> bool:
+        """Whether the training records are those the model was trained on; see `Subject.has_true_sets`."""
         return self.model.kind == "train" or bool(self.config.roles and self.config.roles.sets)
 
     @property
@@ -227,7 +227,7 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
     if plan.kind == "file" and not plan.file:
         raise location_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
-    preset = {} if plan.kind == "train" else {"method": GIVEN}
+    preset = {} if plan.kind == "train" else {"method": GIVEN_PREDICTIONS}
     config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
     return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
 

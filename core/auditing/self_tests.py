@@ -88,7 +88,7 @@ def self_test(
                     report(done, total)
             called.append(proportion(leaks, number))
         rates = dict(zip(("false_alarms", "detected"), called, strict=True))
-        results.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.told))
+        results.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.explanation))
     return tuple(results)
 
 

@@ -19,7 +19,7 @@ from ..base.settings import toml_value
 from ..datasets.build import select
 from ..datasets.dataset import AuditDataset
 from ..datasets.splits import split
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import count, joined
 from ..studies.membership.disparity import least_outsiders
 from ..studies.membership.roc import RESOLUTION
@@ -263,7 +263,7 @@ def _groupings(dataset: AuditDataset) -> list[tuple[AuditDataset, dict[str, obje
 def _unanswered(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> Iterator[SizeProblem]:
     """Yield the required checks of membership that so many people cannot answer."""
     required = {limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"}
-    if config.method == GIVEN and (dataset.sets is None or dataset.scores is None):
+    if config.method == GIVEN_PREDICTIONS and (dataset.sets is None or dataset.scores is None):
         return  # which checks are not run then does not hang on the number of people
     needed = {"membership_gap": GROUP_NON_MEMBERS, "membership_caught": NON_MEMBERS}
     needed = {check: records for check, records in needed.items() if check in required}
@@ -284,7 +284,7 @@ def _size_reason(policy: Policy, config: AuditConfig, needed: int, size: int, na
     purpose = "looks for training records at 1% false positives"
     records = f"{count(needed)} test records, and there are {count(size)}"
     consequence = "no model of this table can pass"
-    if config.method == GIVEN:
+    if config.method == GIVEN_PREDICTIONS:
         consequence = "this model cannot pass"
     if name:
         purpose = "compares groups by the training records identified"

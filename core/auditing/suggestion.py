@@ -16,7 +16,7 @@ from ..datasets.columns import as_text, is_numeric, quoted
 from ..datasets.input_check import Fact, check_input
 from ..datasets.roles import as_written, check_values, crossed_columns, with_crossed
 from ..datasets.splits import split
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from ..stats.fairness import unfairness
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.correction import true_tolerance
@@ -124,7 +124,9 @@ def suggested_plan(
         title=table.title,
         data=DataPlan(dataset="", file=file),
         model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
-        config=replace(config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN),
+        config=replace(
+            config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN_PREDICTIONS
+        ),
         answers=_ANSWERS,
         membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )

@@ -34,7 +34,7 @@ class CaveatKind(StrEnum):
     VALUES_JOINED = "values_joined"
     COLUMNS_DROPPED = "columns_dropped"
     INPUT_CHECK = "input_check"
-    TABLE_READING = "table_reading"
+    TABLE_PARSING = "table_reading"
     ATTACK_SET_DRAWN = "attack_set_drawn"
     ATTACKER_SAMPLE = "attacker_sample"
     MODEL_FILE = "model_file"
@@ -78,7 +78,7 @@ FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.VALUES_JOINED: "Some values are taken together.",
     CaveatKind.COLUMNS_DROPPED: "Some columns are left out.",
     CaveatKind.INPUT_CHECK: "The check of the input noted a point, which stands in the internal report.",
-    CaveatKind.TABLE_READING: "Some cells of the table could have been read otherwise.",
+    CaveatKind.TABLE_PARSING: "Some cells of the table could have been read otherwise.",
     CaveatKind.ATTACK_SET_DRAWN: "The table names no records for the attacker, so half of its test records are theirs.",
     CaveatKind.ATTACKER_SAMPLE: "The attackers learn from a seeded sample of the people they know.",
     CaveatKind.MODEL_FILE: "How the model file was asked, and what it answered, stands in the internal report.",

@@ -42,7 +42,7 @@ class Param:
     only: tuple[str, tuple[str, ...]] | None = None
     """Key and values: the setting is written only where that key has one of these. The key is one of the same table, or
     of another, as in "model.kind"."""
-    shown: bool | None = None
+    written: bool | None = None
     """Whether a file tells it where it is empty (True), or only where it is not its default (False); by itself it is
     written unless it is empty."""
     flag: str = ""

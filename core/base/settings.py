@@ -519,9 +519,9 @@ def _written(setting: Setting, value: Any) -> str:
 
 
 def _left_out(setting: Setting, value: Any) -> bool:
-    if setting.param.shown is False:
+    if setting.param.written is False:
         return bool(value == setting.default)
-    return value is None or (value in ("", ()) and not setting.param.shown)
+    return value is None or (value in ("", ()) and not setting.param.written)
 
 
 def _commented(text: str) -> Iterator[str]:

@@ -55,15 +55,15 @@ def gap_text(number: Number) -> str:
 class Axis:
     """An axis with its ends, marks and their words, title with unit, and where it is broken.
 
-    `place` says where a number stands on it, `write` how one is written.
+    `position` says where a number stands on it, `write` how one is written.
     """
 
     ends: tuple[float, float]
     marks: Sequence[float]
-    words: Sequence[str]
+    labels: Sequence[str]
     title: str
     broken: tuple[float, ...] = ()
-    place: Callable[[float], float] = float
+    position: Callable[[float], float] = float
     write: Callable[[Number], str] = plain_text
 
     def over(self, values: Iterable[float]) -> Axis:
@@ -72,7 +72,7 @@ class Axis:
 
     def interval(self, number: Number) -> str:
         """Write an interval in brackets; "" where there is none."""
-        low, high = (self.place(end) for end in ends_of(number))
+        low, high = (self.position(end) for end in ends_of(number))
         if math.isnan(low):
             return ""
         form = f"{'+' if low < 0 else ''}.{1 if self.ends[1] - self.ends[0] > 5 else 3}f"
@@ -106,13 +106,13 @@ class Scale:
     parts: int = 4
     start: float = math.inf
     holds: Sequence[float] = ()
-    words: Callable[[float], str] = _mark_text
-    place: Callable[[float], float] = float
+    label: Callable[[float], str] = _mark_text
+    position: Callable[[float], float] = float
     write: Callable[[Number], str] = plain_text
 
     def over(self, values: Iterable[float]) -> Axis:
         """Return the axis that holds all known values."""
-        present = [*measured([self.place(value) for value in values]), *self.holds]
+        present = [*measured([self.position(value) for value in values]), *self.holds]
         present += [] if present and min(present) <= self.start else [0.0 if math.isinf(self.start) else self.start]
         low, high = min(present), max(max(present), min(present) + self.span)
         sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
@@ -120,9 +120,9 @@ class Scale:
         step, first, last = next(division for division in every if division[2] - division[1] <= self.parts)
         steps = range(first, last + 1)
         marks = [round(step * i, 6) for i in steps]
-        labels = [self.words(mark) for mark in marks]
+        labels = [self.label(mark) for mark in marks]
         ends = marks[0], marks[-1]
-        return Axis(ends=ends, marks=marks, words=labels, title=self.title, place=self.place, write=self.write)
+        return Axis(ends=ends, marks=marks, labels=labels, title=self.title, position=self.position, write=self.write)
 
 
 def _hundredfold(share: float) -> float:
@@ -131,13 +131,13 @@ def _hundredfold(share: float) -> float:
 
 def percents(title: str, *, zero: bool = False) -> Scale:
     """Return an axis of percentages of shares, from 0 on where it must."""
-    return Scale(title=title, span=4.0, start=0.0 if zero else 96.0, place=_hundredfold, write=percent)
+    return Scale(title=title, span=4.0, start=0.0 if zero else 96.0, position=_hundredfold, write=percent)
 
 
 def shares(title: str, marks: Sequence[float] = (0, 25, 50, 75, 100), *, ends: tuple[float, float] = (0, 100)) -> Axis:
     """Return an axis of all percentages."""
     labels = [f"{mark:g}" for mark in marks]
-    return Axis(ends=ends, marks=marks, words=labels, title=title, place=_hundredfold, write=percent)
+    return Axis(ends=ends, marks=marks, labels=labels, title=title, position=_hundredfold, write=percent)
 
 
 def gaps(title: str, *, parts: int = 4) -> Scale:
@@ -146,7 +146,7 @@ def gaps(title: str, *, parts: int = 4) -> Scale:
     def label(mark: float) -> str:
         return gap(mark, decimals=1) if mark else "0"
 
-    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), words=label, write=gap_text)
+    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), label=label, write=gap_text)
 
 
 def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **look: Any) -> Axis:
@@ -157,7 +157,7 @@ def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **loo
 
     labels = [f"{mark:,g}" for mark in marks]
     return Axis(
-        ends=ends, marks=[math.log10(m) for m in marks], words=labels, title=title, **{"place": position, **look}
+        ends=ends, marks=[math.log10(m) for m in marks], labels=labels, title=title, **{"position": position, **look}
     )
 
 
@@ -182,7 +182,7 @@ class Drawing:
         self.title, self.x, self.y, self.description, self._narrow = title, x, y, "", narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
-        sides = [width(label, 12) / 2 + 2 for label in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
+        sides = [width(label, 12) / 2 + 2 for label in (*x.labels[:1], *x.labels[-1:])]  # of the marks at both ends
         margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": "grey", "size": 12}}
@@ -332,8 +332,8 @@ class Drawing:
         """
         x, y, margin = self.x, self.y, self.layout["margin"]
         places = [(mark - x.ends[0]) / (x.ends[1] - x.ends[0]) for mark in x.marks]
-        visible = visible_ticks(places, x.words, pixels=self.room)
-        self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in visible], "ticktext": [x.words[i] for i in visible]}
+        visible = visible_ticks(places, x.labels, pixels=self.room)
+        self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in visible], "ticktext": [x.labels[i] for i in visible]}
         wide = self.room + 2 * min(margin["l"], margin["r"]) - 8
         below: dict[str, Any] = {"refs": ("paper", "paper"), "size": 12, "anchor": ("center", "top")}
         self.remark(fit(x.title, wide, 12), "grey", x=0.5, y=0, shift=(0, -25), **below)
@@ -341,7 +341,7 @@ class Drawing:
             for mark in x.marks:
                 self.segment(mark, y.ends, "grid", layer="below")
             return
-        self.layout["yaxis"] |= {"showticklabels": True, "tickvals": list(y.marks), "ticktext": list(y.words)}
+        self.layout["yaxis"] |= {"showticklabels": True, "tickvals": list(y.marks), "ticktext": list(y.labels)}
         self.layout["yaxis"] |= {"ticks": "outside", "tickcolor": "rgba(0,0,0,0)"}  # keeps the words off the plot
         for mark in y.marks:
             self.rule(mark)

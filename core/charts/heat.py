@@ -47,8 +47,8 @@ def draw_heat(
     across, down = (
         [fit(name, pixels, 12) for name in side] for side, pixels in zip(names, (room, left - 12), strict=True)
     )
-    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=across, title=titles[0])
-    y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=down, title=titles[1])
+    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), labels=across, title=titles[0])
+    y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), labels=down, title=titles[1])
     drawing = Drawing(title, height=34 * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
     drawing.rows = rows
     drawing.axes()

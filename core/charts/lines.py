@@ -178,7 +178,7 @@ class _Placed:
 
 def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     places = curve.x if curve.level else curve.places
-    heights = [y.place(value_of(number)) for number in curve.numbers]
+    heights = [y.position(value_of(number)) for number in curve.numbers]
     number = curve.at(at)
     value = curve.value
     if value is None:
@@ -186,15 +186,15 @@ def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     tells = curve.current is not None or bool(curve.name and value)
     placed = _Placed(
         curve=curve,
-        x=[x.place(position) for position in places],
+        x=[x.position(position) for position in places],
         y=[None if math.isnan(height) else height for height in heights],
         start=math.inf,  # right of all
-        height=y.place(value_of(number)),
+        height=y.position(value_of(number)),
         dot=at is not None and number is not None and tells and not curve.level,
         value=value,
     )
     if at is not None:
-        placed.start = x.place(at)
+        placed.start = x.position(at)
     if number is None or (at is None and not curve.level):
         placed.start, placed.height = _end(placed, placed.start)
     return placed
@@ -267,7 +267,7 @@ def draw_lines(
     for item in placed:
         _draw(drawing, item)
     if at is not None:
-        _slider(drawing, x.place(at), [item for item in placed if item.dot])
+        _slider(drawing, x.position(at), [item for item in placed if item.dot])
     for item in placed:
         _dots(drawing, item.curve)
     if not any(height is not None for item in placed for height in item.y):
@@ -305,7 +305,7 @@ def _not_computed(curves: Sequence[Curve], x: Axis) -> list[tuple[float, float]]
     for left, right in pairwise(grid):
         if left in done and right in done:
             continue
-        start, end = x.place(left), x.place(right)
+        start, end = x.position(left), x.position(right)
         if left in done:
             start += clear
         if right in done:
@@ -343,7 +343,7 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         drawing.segment((start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below")
         return
     numbers, pieces = curve.numbers, list(placed.pieces())
-    limits = [[drawing.y.place(end) for end in ends_of(number)] for number in numbers]
+    limits = [[drawing.y.position(end) for end in ends_of(number)] for number in numbers]
     for piece in pieces if curve.band else ():
         inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
         if len(inside) > 1:
@@ -406,15 +406,15 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     if not curve.dots:
         return
     y, name = drawing.y, fit(curve.name, 9999)
-    heights = [min(max(y.place(value_of(dot.of)), y.ends[0]), y.ends[1]) for dot in curve.dots]
+    heights = [min(max(y.position(value_of(dot.of)), y.ends[0]), y.ends[1]) for dot in curve.dots]
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
-        low, high = (y.place(end) for end in ends_of(dot.of))
+        low, high = (y.position(end) for end in ends_of(dot.of))
         has_interval = dot.interval and not math.isnan(low)
         ends.append((max(low, y.ends[0]), min(high, y.ends[1])) if has_interval else (height, height))
     colors = [dot.color or curve.color for dot in curve.dots]
     drawing.markers(
-        [drawing.x.place(dot.x) for dot in curve.dots],
+        [drawing.x.position(dot.x) for dot in curve.dots],
         heights,
         size=curve.size,
         color=["background" if dot.hollow else color for dot, color in zip(curve.dots, colors, strict=True)],

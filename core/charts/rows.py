@@ -157,7 +157,7 @@ def draw_rows(
     names = [width(f"<b>{fit(text, 9999)}</b>", size) + 14 for text, size in lines]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
     top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
-    y, height = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title=""), pitch * many + round(top) + below
+    y, height = Axis(ends=(many - 0.5, -0.5), marks=(), labels=(), title=""), pitch * many + round(top) + below
     drawing = Drawing(title, height=height, x=axis, y=y, margins=(left, right, top, below))
     drawing.rows = _rows(rows, first) if table is None else table
     drawing.axes(levels=False)
@@ -170,7 +170,7 @@ def draw_rows(
             drawing.rule(i - 0.5)
         if row.dash:
             mark = row.marks[0]
-            position = axis.place(value_of(mark.of))
+            position = axis.position(value_of(mark.of))
             drawing.segment(position, y.ends, mark.color, width=2, dash=row.dash, layer="below")
         free = next((k for k, later in enumerate(rows[i + 1 :]) if later.marks or later.note), len(rows) - i - 1)
         _write_labels(drawing, row, i, left, pitch, free)
@@ -246,13 +246,13 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
 
 def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
     axis = drawing.x
-    places = [axis.place(value_of(mark.of)) for mark in row.marks]
+    places = [axis.position(value_of(mark.of)) for mark in row.marks]
     if row.join and len(places) > 1:
         drawing.line([places[0], places[-1]], [y, y], row.join, width=3)
     for mark, position in zip(row.marks, places, strict=True):
-        at, hover, (low, high) = y - mark.up / pitch, _hover(mark, row, axis), map(axis.place, ends_of(mark.of))
+        at, hover, (low, high) = y - mark.up / pitch, _hover(mark, row, axis), map(axis.position, ends_of(mark.of))
         if mark.bar is not None:
-            base = axis.place(mark.bar)
+            base = axis.position(mark.bar)
             drawing.bar(position, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)
         if not math.isnan(low):
             color = mark.color if mark.bar is None else "ink"

@@ -78,7 +78,7 @@ def draw_scatter(
             "symbol": group.symbol,
             "opacity": group.opacity,
         }
-        places = [x.place(at) for at in group.x], [y.place(at) for at in group.y]
+        places = [x.position(at) for at in group.x], [y.position(at) for at in group.y]
         drawing.markers(*places, **look, rim=rim, hover=group.hover, name=group.name)
     for i, (label, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)

@@ -262,7 +262,7 @@ def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
     """Return the bytes and the document of a report that was not altered; others are refused, for `what` is done."""
     content, text = read_report(path)
     if broken := verify_report(text, name=repr(path.name)).broken:
-        raise InputError(f"Only a report that holds {what}: {broken.told}")
+        raise InputError(f"Only a report that holds {what}: {broken.sentence}")
     return content, document_in(text)
 
 

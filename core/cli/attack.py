@@ -17,7 +17,7 @@ from ..base.errors import InputError
 from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
 from ..base.settings import flag_values, params
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from ..stats.quantities import Quantity, Row
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.people import PEOPLE
@@ -57,9 +57,9 @@ class StudyParser(Parser):
         """Parse, with the words that ``--set key=value`` stands for in its place."""
         if self.of_study is not None and any(map(_OTHER_TABLE.fullmatch, args or ())):
             return self.of_study.parse_known_args(args, namespace)
-        return super().parse_known_args([*self._words(args or ())], namespace)
+        return super().parse_known_args([*self._expanded(args or ())], namespace)
 
-    def _words(self, arguments: Iterable[str]) -> Iterator[str]:
+    def _expanded(self, arguments: Iterable[str]) -> Iterator[str]:
         tokens = iter(arguments)
         for word in tokens:
             if word == "--set":
@@ -119,7 +119,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     chosen = flag_values(arguments, study.settings)
     planned = planned_table(arguments, console)
     config = planned.plan.config
-    if config.method != GIVEN:
+    if config.method != GIVEN_PREDICTIONS:
         check_epsilon(config.epsilon, (config.method,))
     settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
     subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
@@ -161,7 +161,7 @@ def _about(study: Study[Any, Any], subject: Audited) -> tuple[str, ...]:
     dataset, config = subject.dataset, subject.config
     groups = ", ".join(dataset.group_names)
     model = f"model {config.method}"
-    if config.method == GIVEN:
+    if config.method == GIVEN_PREDICTIONS:
         model = "the given model"
     return (
         f"{dataset.title}: {dataset.n:,} records; {subject.attribute}: {groups}",

@@ -159,7 +159,7 @@ class SelfTestsBeside:
     def __init__(self, report: Report) -> None:
         self._report, self._left, self._done = report, threading.Event(), 0
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test")
-        self._found: Future[tuple[SelfTest, ...]] | None = None
+        self._future: Future[tuple[SelfTest, ...]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -182,10 +182,10 @@ class SelfTestsBeside:
         return self._begin().result()
 
     def _begin(self) -> Future[tuple[SelfTest, ...]]:
-        if self._found is None:
+        if self._future is None:
             folder = default_cache_folder().parent / "self-test"
-            self._found = self._pool.submit(decision.self_test_in_subprocess, folder, report=self._progress)
-        return self._found
+            self._future = self._pool.submit(decision.self_test_in_subprocess, folder, report=self._progress)
+        return self._future
 
     def _progress(self, done: int, total: int) -> None:
         if self._left.is_set():
@@ -265,7 +265,7 @@ def _keep(reports: Reports, history: History, arguments: argparse.Namespace, con
             f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
         )
         raise FairLeakError(message) from None
-    console.note(f"It is kept in the project {entry.project!r} of the history {history.place}, as audit {entry.id}.")
+    console.note(f"It is kept in the project {entry.project!r} of the history {history.location}, as audit {entry.id}.")
 
 
 def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
@@ -340,7 +340,7 @@ def _row(row: CheckVerdict) -> list[str]:
     return [
         VERDICT_TITLES[row.verdict] + ("" if row.limit is None or row.limit.required else " (not required)"),
         row.title,
-        "" if row.found.estimate is None else row.found.basis,
+        "" if row.attempt.estimate is None else row.attempt.basis,
         row.value if row.measured else "",
         row.interval,
         row.limit_label,

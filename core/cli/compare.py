@@ -68,7 +68,7 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
         history = History.open(arguments.history, create=False)
         entry = _entry(history, str(path), arguments.project)
         signed = history.signatures(entry)
-        console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
+        console.note(f"{name} is audit {entry.id}. {signed[-1].sentence if signed else 'It is not signed.'}")
         return readable(to_json(history.document(entry)), name=name)
     path = report_in(path, what=name)
     _, text = read_report(path, what=name)
@@ -85,7 +85,7 @@ def _entry(history: History, audit: str, project: str) -> Entry:
         }  # a later one overrules
         signed = [signature for signature in last.values() if signature.decision in ("release", "accept_risk")]
         if not signed:
-            raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
+            raise InputError(f"No audit of the project {project!r} is signed for release in {history.location}.")
         latest = max(signed, key=lambda signature: signature.number)
         return next(entry for entry in history.entries(project, deleted=True) if latest.covers(entry))
     return history.find(audit, project=project)

@@ -185,7 +185,7 @@ def _register(arguments: argparse.Namespace, console: Console) -> None:
         console.note(f"Note: the disadvantaged group takes together {values}.")
     registration = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
     console.results(_titled_lines(_registration(registration)))
-    console.note(f"The ledger is {ledger.place}.")
+    console.note(f"The ledger is {ledger.location}.")
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
@@ -275,7 +275,7 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
     rows = [
         {
             "entry": str(answer.number),
-            "asked": answer.asked,
+            "asked": answer.time,
             "asker": answer.asker,
             "compares": gap_title(answer.metric),
             "question": answer.question[:12],

@@ -101,7 +101,7 @@ def _with_project(arguments: argparse.Namespace) -> History:
     projects = history.projects()
     if name is not None and name not in projects:
         has = f"it has {', '.join(map(repr, projects))}" if projects else "nothing is kept in it yet"
-        raise InputError(f"There is no project {name!r} in the history {history.place}; {has}.")
+        raise InputError(f"There is no project {name!r} in the history {history.location}; {has}.")
     return history
 
 
@@ -113,7 +113,9 @@ def _keep(arguments: argparse.Namespace, console: Console) -> None:
     _, document = report_that_holds(arguments.report, what="is kept")
     history = History.open(arguments.history)
     entry = history.keep(document, project=arguments.project, who=_who(arguments))
-    console.result(f"It is kept in the project {entry.project!r} of the history {history.place}, as audit {entry.id}.")
+    console.result(
+        f"It is kept in the project {entry.project!r} of the history {history.location}, as audit {entry.id}."
+    )
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> None:
@@ -168,13 +170,13 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
         lines["deleted"] = f"{entry.deleted.when} by {entry.deleted.who}. {entry.deleted.reason}".strip()
     console.results(f"{name:<13}{text}" for name, text in lines.items())
     for signed in history.signatures(entry):
-        console.result(f"{'signed':<13}{signed.words}")
+        console.result(f"{'signed':<13}{signed.sentence}")
 
 
 def _sign(arguments: argparse.Namespace, console: Console) -> None:
     history = _opened(arguments)
     options = {name: getattr(arguments, name) for name in ("decision", "name", "role", "reason")}
-    console.result(history.sign(history.find(arguments.audit), **options).words)
+    console.result(history.sign(history.find(arguments.audit), **options).sentence)
 
 
 def _delete(arguments: argparse.Namespace, console: Console) -> None:

@@ -142,7 +142,7 @@ class _Run:
         settings: MembershipSettings,
         console: Console,
     ) -> None:
-        self.people, self.asked, self.settings = people, run_settings, settings
+        self.people, self.run_settings, self.settings = people, run_settings, settings
         self.dataset, self.config = build_dataset(table, roles), AuditConfig(seed=settings.seed, roles=roles)
         private = settings.target == "dp_id3"
         budgets = (
@@ -156,7 +156,7 @@ class _Run:
 
     def _ticks(self, console: Console) -> Callable[..., None]:
         """Return what counts steps: of the attacks on each model, and points of the curves."""
-        chosen = [name for name in ATTACKS if name in self.asked.attacks]
+        chosen = [name for name in ATTACKS if name in self.run_settings.attacks]
         points = self.over_epsilon + self.over_theta * (3 if self.picks else 1)
         total = len(self.models) * (sum(attack_steps(self.settings, chosen).values()) + self.repeats * points)
         report, numbers = console.counting("steps", every=16), count(1)
@@ -176,11 +176,11 @@ class _Run:
 
     def _attacked(self, settings: MembershipSettings) -> MembershipFindings:
         target = self._target(settings)
-        left_out = [name for name in ATTACKS if name not in self.asked.attacks]
+        left_out = [name for name in ATTACKS if name not in self.run_settings.attacks]
         *_, last = iter_audits(
-            MembershipAudit(found=target.findings, target=target), left_out=left_out, report=self.tick
+            MembershipAudit(findings=target.findings, target=target), left_out=left_out, report=self.tick
         )
-        return last.found
+        return last.findings
 
     def outcome(self, dataset: str) -> CommandOutcome:
         """Measure."""
@@ -197,7 +197,7 @@ class _Run:
             details=DETAILS,
             notes=MEANING,
             settings={"dataset": dataset, "attribute": models[0].attribute, "settings": plain(self.settings)}
-            | {"run": plain(self.asked), "notes": list(self.people.notes)},
+            | {"run": plain(self.run_settings), "notes": list(self.people.notes)},
         )
 
     def _curves(self, names: tuple[str, str]) -> Iterator[tuple[str, list[Finding], Sequence[Row]]]:
@@ -228,5 +228,5 @@ def _about(first: MembershipFindings, people: MemberPeople) -> Iterator[str]:
     groups = ", ".join(reversed(first.group_names) if len(first.group_names) == 2 else first.group_names)
     yield f"{people.n:,} people of {first.title}; {first.attribute}: {groups}"
     yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
-    yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
+    yield f"{first.n_members:,} people trained on; {first.n_targets:,} judged, half of them trained on: chance is 50%"
     yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"

@@ -46,10 +46,10 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
     models, numbers = (f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counted)
     precision = f"{'typed, ' if plan.numbers else ''}{settings.precision}"
     where = {"test": "test records", "train": "training records"}[settings.on]
-    yield f"{study.n:,} people of {people.title} ({where}); {people.attribute}: {people.group}, {people.other}"
+    yield f"{study.n:,} people of {people.title} ({where}); {people.attribute}: {people.group}, {people.other_group}"
     yield f"{models} ({settings.family}), {numbers}, {precision}: {', '.join(titles[name] for name in names)}"
     if any("gap" in name for name in names):
-        yield f"A gap is the rate of {people.group} minus that of {people.other}"
+        yield f"A gap is the rate of {people.group} minus that of {people.other_group}"
     if plan.numbers:
         yield "Typed numbers replace those that publish.statistics and publish.sizes name; no others are read"
 

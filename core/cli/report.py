@@ -46,7 +46,7 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
         console.result(f"Fingerprint {verification.fingerprint[:64]}")
     for finding in findings:
         label = "BROKEN " if not finding.holds else "NOTE   " if finding.note else "holds  "
-        console.result(f"{label} {finding.told}")
+        console.result(f"{label} {finding.sentence}")
     return "pass" if all(finding.holds for finding in findings) else "fail"
 
 

@@ -283,7 +283,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """
     chosen = select(table.frame, roles)
     optional_fields = chosen.optional_fields
-    caveats = [Caveat(CaveatKind.TABLE_READING, note) for note in table.notes]
+    caveats = [Caveat(CaveatKind.TABLE_PARSING, note) for note in table.notes]
     caveats += chosen.caveats
     matrix, names, categories, categorical = encode(table.frame.loc[chosen.selected, chosen.features], caveats)
     if repeated := repeated_records(kinds_of_records(matrix, chosen.labels, chosen.groups)):

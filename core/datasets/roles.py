@@ -68,11 +68,12 @@ class Roles(Result):
         None
     )
     each: Annotated[
-        bool, Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False)
+        bool,
+        Param("A group each value", "A group each value (2 to 20; rare values are taken together).", written=False),
     ] = False
     cuts: Annotated[tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")] = ()
     excluded: Annotated[
-        tuple[str, ...], Param("Left out", "Columns that neither model nor attacker sees.", shown=True)
+        tuple[str, ...], Param("Left out", "Columns that neither model nor attacker sees.", written=True)
     ] = ()
     missing: Annotated[
         str,

@@ -128,7 +128,7 @@ class Splits:
     test: npt.NDArray[np.intp]
 
     @property
-    def known(self) -> npt.NDArray[np.intp]:
+    def attacker_rows(self) -> npt.NDArray[np.intp]:
         """Everybody whose attribute the attacker knows: attack and validation records."""
         return np.concatenate([self.attack, self.validation])
 
@@ -190,7 +190,7 @@ def split_everybody(dataset: AuditDataset, *, train_share: float = 0.34, seed: i
 
 def known_shares(dataset: AuditDataset, splits: Splits) -> tuple[float, ...]:
     """Return the shares of the groups among the records whose attribute the attacker knows."""
-    counts = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
+    counts = np.bincount(dataset.sensitive[splits.attacker_rows], minlength=dataset.n_groups)
     return tuple((counts / counts.sum()).tolist())
 
 
@@ -270,10 +270,11 @@ def sharing(dataset: AuditDataset, splits: Splits) -> Caveat | None:
     if not (n_shared or shared["test"]):
         return None
     text = (
-        f"{shared['test']:,} of {splits.test.size:,} test records and {n_shared:,} of {splits.known.size:,} records "
+        f"{shared['test']:,} of {splits.test.size:,} test records and {n_shared:,} of {splits.attacker_rows.size:,} "
+        "records "
         "the attacker knows equal a training record in every column used."
     )
-    total = int(splits.test.size + splits.known.size)
+    total = int(splits.test.size + splits.attacker_rows.size)
     return Caveat(CaveatKind.RECORDS_SHARED, text, count=shared["test"] + n_shared, total=total)
 
 

@@ -181,7 +181,7 @@ class LedgerState(Record):
         answer = LedgerAnswer(
             metric=body["metric"],
             asker=body["asker"],
-            asked=body["time"],
+            time=body["time"],
             question=str(body["question"]),
             gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_integer(body["n"]), level=LEVEL),
             standard_error=error,

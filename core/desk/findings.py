@@ -205,7 +205,7 @@ def finding(status: LedgerStatus) -> Finding:
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
         evidence=f"{gap_title(last.metric)}, {first_group} minus everybody else, over {count(last.gap.n)} people of "
-        f"{registration.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.asked)}. {budget}.",
+        f"{registration.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.time)}. {budget}.",
         so_what=SHARED,
         to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
     )

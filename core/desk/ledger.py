@@ -94,9 +94,9 @@ class Ledger:
         self._store, self._randbelow = store, randbelow
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return what the ledger is called in sentences: its path or its URL without the password."""
-        return self._store.place
+        return self._store.location
 
     def register(
         self,
@@ -134,7 +134,7 @@ class Ledger:
         total = millionths(budget, name="budget")
         price = _count_price(total, count_epsilon)
         _refuse_attribute_as_outcome(test_set)
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             state = change.record()
             key = change.key()
             refuse_a_second_budget(state, name, roles, test_set, key, another_attribute=another_attribute)
@@ -232,7 +232,7 @@ class Ledger:
         **question: Any,
     ) -> T:
         """Do something with a question about the registered people; a file that is not theirs goes on record."""
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             state = change.record()
             account = _account(state, name)
             if _is_registered(change, state, account, test_set):
@@ -260,13 +260,13 @@ class Ledger:
 
     def record(self) -> tuple[bytes, str]:
         """Return all entries as the bytes of an export, and the last hash."""
-        with self._store.reading() as look:
+        with self._store.read_transaction() as look:
             look.record()
             entries = look.entries()
         return export_bytes(entries), entries[-1].hash
 
     def _current_state(self) -> LedgerState:
-        with self._store.reading() as look:
+        with self._store.read_transaction() as look:
             return look.record()
 
 

@@ -130,7 +130,7 @@ class LedgerAnswer(Price):
 
     metric: str
     asker: str
-    asked: str = ""
+    time: str = ""
     """When, UTC, ISO 8601."""
     question: str = ""
     """SHA-256 of the predictions that enter the answer, in the order of the registered people."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
+from .fair import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
 from .tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
     from .dp_id3 import DPID3Classifier
 
 __all__ = [
-    "GIVEN",
+    "GIVEN_PREDICTIONS",
     "METHODS",
     "METHOD_TITLES",
     "TREE_DEPTH",

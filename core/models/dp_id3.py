@@ -100,7 +100,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.domains_ = domains.entries
         self.budget_ledger_ = BudgetLedger(
             accounting=accounting,
-            asked=epsilon,
+            requested_epsilon=epsilon,
             depth=min(depth or x.shape[1], x.shape[1]),
             n_attributes=x.shape[1],
         )

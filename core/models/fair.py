@@ -65,7 +65,7 @@ def _missing_last(features: Floats, domains: Sequence[int | tuple[float, float]]
 METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
 """Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""
 
-GIVEN = "given"
+GIVEN_PREDICTIONS = "given"
 """Method of a model that came with the table as its predictions; not one of `METHODS`, as nothing is trained."""
 
 METHOD_TITLES = {
@@ -74,13 +74,13 @@ METHOD_TITLES = {
     "correlation_remover": "Correlation remover",
     "unmitigated": "No mitigation",
     "dp_id3": "Private tree (DP-ID3)",
-    GIVEN: "Given predictions",
+    GIVEN_PREDICTIONS: "Given predictions",
 }
 
 
 def instead_of_constant(method: str) -> str:
     """Return what to do about a model of this method that gives everybody the same answer."""
-    if method == GIVEN:
+    if method == GIVEN_PREDICTIONS:
         return "Check that these are the model's answers; if they are, release another model."
     remedy = {"exponentiated_gradient": "a larger tolerance, ", "dp_id3": "a larger ε, "}.get(method, "")
     return f"Choose {remedy}more data or another method."

@@ -130,7 +130,7 @@ class _Rules:
     @property
     def exact(self) -> bool:
         """Return whether there is no noise."""
-        return math.isinf(self.ledger.asked)
+        return math.isinf(self.ledger.requested_epsilon)
 
     @property
     def true_stops(self) -> bool:
@@ -178,7 +178,7 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
     elif rules.true_stops:
         goes_on = np.asarray(counts.max(axis=1) < counts.sum(axis=1))
     else:
-        epsilon = ledger.size(level.number).each
+        epsilon = ledger.size(level.number).table_epsilon
         noisy = noisy_counts(counts.sum(axis=1), epsilon, rules.rng)
         goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / epsilon)
     answer = np.zeros((m, c))
@@ -231,7 +231,7 @@ def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
     (m, d), c = level.open.shape, rules.n_classes
-    epsilon = rules.ledger.attributes(level.number).each
+    epsilon = rules.ledger.attributes(level.number).table_epsilon
     scores, released = np.full((m, d), -np.inf), np.zeros((d, m, c))
     for a, k in enumerate(rules.sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)

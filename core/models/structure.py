@@ -46,8 +46,8 @@ class Structure(Result):
     leaves: int = 0
     small_leaves: int = 0
     smallest: int = 0
-    kept: int = 0
-    kept_as: str = ""
+    stored_records: int = 0
+    stored_as: str = ""
     parameters: int = 0
     """Numbers learned: one for each leaf, and coefficients."""
     rows: int = 0
@@ -56,9 +56,10 @@ class Structure(Result):
     def notes(self) -> tuple[str, ...]:
         """What of this reveals training records, a sentence each."""
         sentences = []
-        if self.kept:
+        if self.stored_records:
             sentences.append(
-                f"The model holds {count(self.kept)} training records themselves ({self.kept_as}): anybody with the "
+                f"The model holds {count(self.stored_records)} training records themselves ({self.stored_as}): "
+                "anybody with the "
                 "model can read them."
             )
         if self.small_leaves:
@@ -107,8 +108,8 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
         leaves=sizes.size,
         small_leaves=int(np.count_nonzero(sizes < FEWEST_IN_LEAF)),
         smallest=int(sizes.min()) if sizes.size else 0,
-        kept=n_stored,
-        kept_as=kept_as,
+        stored_records=n_stored,
+        stored_as=kept_as,
         parameters=parameters + sizes.size,
         rows=rows or (0 if sampled else max(roots)),  # a tree of a forest counts the records drawn for it alone
     )
@@ -144,8 +145,8 @@ def onnx_structure(graph: Any) -> Structure:
         operators.add(node.op_type)
         vectors += sum(sum(attribute.ints) for attribute in node.attribute if attribute.name == "vectors_per_class")
     if vectors:
-        return Structure(kept=vectors, kept_as="support vectors")
+        return Structure(stored_records=vectors, stored_as="support vectors")
     tables = [int(tensor.dims[0]) for tensor in graph.initializer if len(tensor.dims) == 2]
     if "TopK" in operators and tables:  # the nearest of these rows
-        return Structure(kept=max(tables), kept_as="nearest neighbours")
+        return Structure(stored_records=max(tables), stored_as="nearest neighbours")
     return UNKNOWN

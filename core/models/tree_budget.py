@@ -72,31 +72,31 @@ class LedgerEntry(Result):
     level: int
     slot: str
     tables: int
-    each: float
+    table_epsilon: float
 
     @property
     def epsilon(self) -> float:
         """Return what the slot spends."""
-        return self.tables * self.each
+        return self.tables * self.table_epsilon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLedger(Result):
     """What a tree spends; it depends on the settings and the public domains only, never on the records.
 
-    The accounting is one of `ACCOUNTINGS`, `asked` the epsilon the tree was trained with; the tree has at most `depth`
+    The accounting is one of `ACCOUNTINGS`, `requested_epsilon` the one the tree was trained with; the tree has at most `depth`
     levels below the root.
     """
 
     accounting: str
-    asked: float
+    requested_epsilon: float
     depth: int
     n_attributes: int
 
     @property
     def slot(self) -> float:
         """Return ε′, the budget of one slot; of the naive tree the ε of one count."""
-        return self.asked if self.accounting == "naive" else self.asked / (2 * (self.depth + 1))
+        return self.requested_epsilon if self.accounting == "naive" else self.requested_epsilon / (2 * (self.depth + 1))
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
@@ -118,21 +118,21 @@ class BudgetLedger(Result):
         slots = [entry for above in range(level) for entry in (self.size(above), self.attributes(above))]
         if self.accounting != "savings" or level < self.depth:
             slots.append(self.size(level))
-        return (*slots, LedgerEntry(level=level, slot="leaf counts", tables=1, each=self.leaf(level)))
+        return (*slots, LedgerEntry(level=level, slot="leaf counts", tables=1, table_epsilon=self.leaf(level)))
 
     def size(self, level: int) -> LedgerEntry:
         """Return the entry of a node's size at this level; the naive tree reads the counts themselves."""
         if self.accounting == "naive":
-            return LedgerEntry(level=level, slot="true counts", tables=1, each=math.inf)
-        return LedgerEntry(level=level, slot="node size", tables=1, each=self.slot)
+            return LedgerEntry(level=level, slot="true counts", tables=1, table_epsilon=math.inf)
+        return LedgerEntry(level=level, slot="node size", tables=1, table_epsilon=self.slot)
 
     def attributes(self, level: int) -> LedgerEntry:
         """Return the entry of the attributes still open at this level."""
         tables = self.n_attributes - level
         if self.accounting == "savings":
-            return LedgerEntry(level=level, slot="attributes", tables=tables, each=self.slot / tables)
+            return LedgerEntry(level=level, slot="attributes", tables=tables, table_epsilon=self.slot / tables)
         epsilon = self.slot if self.accounting == "naive" else self.slot / (2 * tables)
-        return LedgerEntry(level=level, slot="attributes", tables=2 * tables, each=epsilon)
+        return LedgerEntry(level=level, slot="attributes", tables=2 * tables, table_epsilon=epsilon)
 
     def leaf(self, level: int) -> float:
         """Return the epsilon of the class counts of a leaf at this level."""

@@ -132,7 +132,7 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
         look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
         curves.append(Curve(x=x, of=estimates, color=color, band=True, **look))
     ends, head = (places[0], places[-1]), f"at {places[-1]:g}"
-    x_axis = Axis(ends=ends, marks=places, words=[f"{v:g}" for v in places], title="Disclosed tolerance")
+    x_axis = Axis(ends=ends, marks=places, labels=[f"{v:g}" for v in places], title="Disclosed tolerance")
     wide, narrow = (
         draw_lines(table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
         for gutter, pixels in ((300, _WIDE), (0, _NARROW))
@@ -224,7 +224,7 @@ class _Paper:
                 pieces[-1].append((self.across(x), self.down(y)))
         return [piece for piece in pieces if piece]
 
-    def words(self, annotation: Mapping[str, Any]) -> Markup:
+    def annotation(self, annotation: Mapping[str, Any]) -> Markup:
         """Return words with their bold parts, a line for each."""
         lines, size = annotation["text"].split("<br>"), annotation["font"]["size"]
         x = self.across(annotation["x"], annotation["xref"]) + annotation["xshift"]
@@ -267,7 +267,7 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     shapes = [paper.shape(shape) for shape in paper.layout["shapes"]]
     traces, texts = (
         [paper.trace(part) for part in paper.data],
-        [paper.words(part) for part in paper.layout["annotations"]],
+        [paper.annotation(part) for part in paper.layout["annotations"]],
     )
     return element(
         "svg",

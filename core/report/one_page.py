@@ -170,7 +170,7 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         "verdict": str(row.verdict),
         "word": VERDICT_TITLES[row.verdict],
         "title": plain_line(row.title, 90),
-        "brief": "" if row.found.outcome != Outcome.DONE else plain_line(row.found.attacked, 110, prose=True),
+        "brief": "" if row.attempt.outcome != Outcome.DONE else plain_line(row.attempt.attacked, 110, prose=True),
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
@@ -188,7 +188,7 @@ def _lists(document: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterato
     missing = [row for row in rows if not row.measured]
     reasons: dict[str, list[str]] = {}
     for row in missing:
-        reasons.setdefault(plain_line(row.found.reason, 130, prose=True), []).append(plain_line(row.title, 70))
+        reasons.setdefault(plain_line(row.attempt.reason, 130, prose=True), []).append(plain_line(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if sensitive_names := [name for name in document["data"]["features"] if names_attribute(name)]:
         parts.append(f"{plain_line(joined(sensitive_names), 90)} (may be sensitive too)")

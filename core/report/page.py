@@ -133,11 +133,11 @@ def _template_values(document: Document) -> dict[str, Any]:
     """Return everything the template inserts: the document's own entries, and what is made of them."""
     rows = check_rows(document)
     tables_by_name = {table.name: table for table in report_tables(document)}
-    tables = [table.in_words for name, table in tables_by_name.items() if name.startswith("table-")]
+    tables = [table.formatted for name, table in tables_by_name.items() if name.startswith("table-")]
     level = number_of(document["policy"]["level"])
     findings = [{**study, "tables": ()} for study in document["findings"] if study["findings"]]
     if people := document.get(PEOPLE_AT_RISK):
-        own_tables = [table.in_words for table in people_tables(document)]
+        own_tables = [table.formatted for table in people_tables(document)]
         findings.append({"study": "people", "title": _PEOPLE, "findings": people["findings"], "tables": own_tables})
     return {
         **document,
@@ -156,7 +156,7 @@ def _template_values(document: Document) -> dict[str, Any]:
         "model": _model(document),
         "caveats": caveats_of(document),
         "group_chart": group_chart(document["groups"]),
-        "tables": {name: table.in_words for name, table in tables_by_name.items()},
+        "tables": {name: table.formatted for name, table in tables_by_name.items()},
         "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, document["tables"], strict=True)],
         "running": "FairLeak release audit, internal report",
         "glossary": chapters(REGISTRY),

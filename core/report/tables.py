@@ -22,7 +22,7 @@ Cell = str | float | int | None
 class ReportTable:
     """A table; `name` is that of its file without an ending: small letters, digits and hyphens.
 
-    `shares` are columns of rates, each with the column of the number of people it is of; `shown` are the columns on the
+    `shares` are columns of rates, each with the column of the number of people it is of; `visible_columns` are those on the
     page, all where it is empty, but for the ends of intervals, which stand in brackets behind their value.
     """
 
@@ -31,7 +31,7 @@ class ReportTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     shares: Mapping[str, str] = field(default_factory=dict)
-    shown: tuple[str, ...] = ()
+    visible_columns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, title: str, rows: Sequence[Mapping[str, Cell]], **more: Any) -> ReportTable:
@@ -55,16 +55,16 @@ class ReportTable:
         return tuple(tuple(cell_text(cell) for cell in row) for row in self.rows)
 
     @property
-    def in_words(self) -> ReportTable:
+    def formatted(self) -> ReportTable:
         """The table as the page has it."""
         ends = {name: _ends(name, self.columns) for name in self.columns}
         inside = {end for pair in ends.values() for end in pair} | {*self.shares.values()}
-        column_names = self.shown or tuple(name for name in self.columns if name not in inside)
+        column_names = self.visible_columns or tuple(name for name in self.columns if name not in inside)
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        cells = [tuple(self._in_words(name, ends[name], row) for name in column_names) for row in rows]
+        cells = [tuple(self._formatted_cell(name, ends[name], row) for name in column_names) for row in rows]
         return ReportTable(name=self.name, title=self.title, columns=column_names, rows=tuple(cells))
 
-    def _in_words(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
+    def _formatted_cell(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
         value, limits = row[name], [row[end] for end in ends]
         if name in self.shares:
             n = row[self.shares[name]]

@@ -45,7 +45,7 @@ class VerificationIssue(Result):
 
     name: str
     holds: bool
-    told: str
+    sentence: str
     note: bool = False
 
 
@@ -138,7 +138,7 @@ def readable(text: str, *, name: str) -> Document:
     document = document_in(text, name=name)
     for finding in verified_document(document):
         if not finding.holds:
-            raise InputError(f"{name} must be a report that verifies. {finding.told}")
+            raise InputError(f"{name} must be a report that verifies. {finding.sentence}")
     return document
 
 

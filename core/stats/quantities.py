@@ -28,7 +28,7 @@ _NO_WIDTH = 1e-9
 class Quantity:
     """A measured number as a cell, with or without an interval; None and nan stand for what was not measured."""
 
-    found: Estimate | float | None
+    value: Estimate | float | None
     unit: str = ""
     """ "%" for a share, "points" for a difference of shares, "bits" or none."""
     signed: bool = False
@@ -36,7 +36,7 @@ class Quantity:
     @property
     def text(self) -> str:
         """The number and its interval in its unit."""
-        measured = self.found
+        measured = self.value
         if measured is None:
             return _UNMEASURED
         ends = (
@@ -82,12 +82,12 @@ def plain_row(row: Row) -> PlainRow:
     """Return a row of plain numbers: three columns for each quantity."""
     plain_cells: PlainRow = {}
     for name, cell in row.items():
-        if isinstance(cell, Quantity) and not isinstance(cell.found, float):
-            plain_cells |= estimate_columns(name, cell.found)
-            if isinstance(cell.found, Spread):
-                plain_cells[f"{name}, sd"] = plain_number(cell.found.sd)
+        if isinstance(cell, Quantity) and not isinstance(cell.value, float):
+            plain_cells |= estimate_columns(name, cell.value)
+            if isinstance(cell.value, Spread):
+                plain_cells[f"{name}, sd"] = plain_number(cell.value.sd)
         else:
-            plain_value: Any = cell.found if isinstance(cell, Quantity) else cell
+            plain_value: Any = cell.value if isinstance(cell, Quantity) else cell
             plain_cells[name] = None if isinstance(plain_value, float) and math.isnan(plain_value) else plain_value
     return plain_cells
 

@@ -128,20 +128,20 @@ class Store(Generic[T]):
     """A database with a chain in it, called `label` in sentences."""
 
     def __init__(self, kind: type[T], engine: sa.Engine, label: str) -> None:
-        self.kind, self.engine, self.place = kind, engine, label
+        self.kind, self.engine, self.location = kind, engine, label
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
-        with self.writing(create=True) as change:
+        with self.write_transaction(create=True) as change:
             change.begin()
 
     def check(self) -> None:
         """Refuse a chain whose entries do not hold together."""
-        with self.reading() as look:
+        with self.read_transaction() as look:
             look.record()
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[T]:
+    def read_transaction(self) -> Iterator[T]:
         """Look at one moment of the chain."""
         with self._sentences(), self.engine.connect() as connection:
             if self.engine.dialect.name == "postgresql":
@@ -150,7 +150,7 @@ class Store(Generic[T]):
                 yield self.kind(connection)
 
     @contextlib.contextmanager
-    def writing(self, *, create: bool = False) -> Iterator[T]:
+    def write_transaction(self, *, create: bool = False) -> Iterator[T]:
         """Change the chain; what is done inside is committed whole at the end, or not at all.
 
         `create` makes the tables that are not there before, one process after the other.
@@ -174,11 +174,13 @@ class Store(Generic[T]):
         try:
             yield
         except FormatError as error:
-            raise FormatError(f"The {self.kind.noun} {self.place}", error.version) from None
+            raise FormatError(f"The {self.kind.noun} {self.location}", error.version) from None
         except Damaged as error:
-            raise InputError(f"The {self.kind.noun} {self.place} is damaged and was left as it is: {error}.") from None
+            raise InputError(
+                f"The {self.kind.noun} {self.location} is damaged and was left as it is: {error}."
+            ) from None
         except sa.exc.DBAPIError as error:
-            raise FairLeakError(f"The {self.kind.noun} {self.place} {_error_text(error, self.kind.noun)}.") from None
+            raise FairLeakError(f"The {self.kind.noun} {self.location} {_error_text(error, self.kind.noun)}.") from None
 
 
 def disk_message(error: BaseException | None) -> str | None:

@@ -12,7 +12,7 @@ from ..base.serialize import UNSAID, Result
 from ..base.settings import validate
 from ..base.validation import LEAST_EPSILON
 from ..datasets.roles import Roles
-from ..models import GIVEN, METHODS, TREE_DEPTH
+from ..models import GIVEN_PREDICTIONS, METHODS, TREE_DEPTH
 from ..stats.fairness import METRICS
 
 TRAINED_TOLERANCE = 0.005
@@ -35,7 +35,10 @@ class AuditConfig(Result):
         str,
         Param("Fair learning method", "Fair learning method: {options}.", options=METHODS, only=("kind", ("train",))),
     ] = "exponentiated_gradient"
-    """Also `core.models.GIVEN`, for the predictions that came with the table; of these the tolerance is disclosed."""
+    """Also `core.models.GIVEN_PREDICTIONS`, for the predictions that came with the table.
+
+    Of these the tolerance is disclosed.
+    """
     metric: Annotated[str, Param("Fairness metric", "Fairness metric: {options}.", options=METRICS)] = (
         "statistical_parity"
     )
@@ -80,10 +83,10 @@ class AuditConfig(Result):
     ] = None
     depth: Annotated[
         int,
-        Param("Depth", "Depth of the model's trees, at most.", least=1, most=MOST_DEPTH, step=1, shown=False),
+        Param("Depth", "Depth of the model's trees, at most.", least=1, most=MOST_DEPTH, step=1, written=False),
     ] = field(default=TREE_DEPTH, metadata=UNSAID)
 
     def __post_init__(self) -> None:
-        validate(self, but=("method",) if self.method == GIVEN else ())
+        validate(self, but=("method",) if self.method == GIVEN_PREDICTIONS else ())
         if self.forest is not None:
             forest_parameters(dict(self.forest))

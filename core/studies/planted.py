@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..base.arrays import Codes, Floats
 from ..datasets import AuditDataset, Roles
 from ..datasets.splits import Splits
-from ..models import GIVEN
+from ..models import GIVEN_PREDICTIONS
 from .config import AuditConfig
 from .subject import Progress, Subject, train_model
 
@@ -95,7 +95,7 @@ def subject_of(
         scores=scores,
         sets=np.repeat(["train", "attack", "test"], sizes),
     )
-    config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
+    config = AuditConfig(method=GIVEN_PREDICTIONS, roles=roles, tolerance=TOLERANCE, seed=seed)
     train, attacker_rows, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
     attack, validation = np.split(
         attacker_rows, [attacker_rows.size - round(0.3 * attacker_rows.size)]

@@ -18,7 +18,7 @@ from ..base.serialize import Result
 from ..base.settings import Settings
 from ..datasets.dataset import AuditDataset
 from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
-from ..models import GIVEN, FairModel, fit_model
+from ..models import GIVEN_PREDICTIONS, FairModel, fit_model
 from ..models.query_access import QueryAccess
 from ..models.structure import UNKNOWN, Structure, structure_of
 from ..stats.estimates import Estimate, accuracy, proportion
@@ -36,7 +36,7 @@ from .config import AuditConfig
 T = TypeVar("T")
 
 SETS_UNKNOWN = "A membership attack is judged on the records the model was trained on; no column says which they are."
-"""Why there is no membership attack where `Subject.sets_known` is false."""
+"""Why there is no membership attack where `Subject.has_true_sets` is false."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,8 @@ class ModelFindings(Result):
     predictions: Codes = field(repr=False)
     """Shape (n,), uint8. The predictions, drawn once, for all records of the dataset, or those given."""
     scores: Floats = field(repr=False)
-    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
-    scores_given: bool = True
+    """Shape (n,), in [0, 1]. The model's own if `has_scores`; else labels alone were given, and stand for them."""
+    has_scores: bool = True
     structure: Structure = UNKNOWN
     """What it is made of, where it was trained here."""
 
@@ -81,7 +81,7 @@ class ModelFindings(Result):
 
     def constant_scores(self, splits: Splits) -> bool:
         """Whether nothing else tells people apart: they all have the same score, or no score was given."""
-        return not self.scores_given or _is_constant(self.scores, splits)
+        return not self.has_scores or _is_constant(self.scores, splits)
 
 
 def _is_constant(values: Codes | Floats, splits: Splits) -> bool:
@@ -134,11 +134,11 @@ class ModelPoint(Result):
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
     """Train the audited model and draw its predictions once, or take those that were given, and measure it.
 
-    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
-    of the metric or the method.
+    Raises `InputError` if the method is `core.models.GIVEN_PREDICTIONS` and the data hold no predictions, or the
+    data break a rule of the metric or the method.
     """
     check_cells(config.metric, dataset, splits)
-    if config.method == GIVEN:
+    if config.method == GIVEN_PREDICTIONS:
         return _given_predictions(config, dataset, splits)
     x, s = dataset.features, dataset.sensitive
     if config.method == "threshold_optimizer":
@@ -220,7 +220,7 @@ def _measured(
         randomised=randomised,
         predictions=drawn,
         scores=scores,
-        scores_given=has_scores,
+        has_scores=has_scores,
         structure=structure,
     )
 
@@ -299,7 +299,7 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     validation = attacker_sample(splits.validation, seed, most=MAX_ATTACKER_SAMPLE - _MOST_LEARNERS)
 
     def make() -> Imputation:
-        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.known)
+        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.attacker_rows)
         return impute(
             attacker_columns(dataset),
             dataset.sensitive.astype(np.intp),
@@ -309,7 +309,7 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
             seed=seed,
         )
 
-    return dataset.once(("imputation", fingerprint(splits.known, learners, validation, seed)), make)
+    return dataset.once(("imputation", fingerprint(splits.attacker_rows, learners, validation, seed)), make)
 
 
 def imputed(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Imputed:
@@ -335,7 +335,7 @@ def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) ->
 
     See `imputation_of`. Raises `InputError` if any of the rows is among the known ones.
     """
-    if shared := np.intersect1d(rows, splits.known).size:
+    if shared := np.intersect1d(rows, splits.attacker_rows).size:
         raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
     return imputed(dataset, splits, rows, seed=seed).probability
 
@@ -400,7 +400,7 @@ class Subject:
             splits,
             model.predictions,
             scores=model.scores,
-            has_scores=model.scores_given,
+            has_scores=model.has_scores,
             needs_sensitive=model.needs_sensitive,
             randomised=model.randomised,
         )
@@ -423,7 +423,7 @@ class Subject:
     @property
     def has_scores(self) -> bool:
         """Whether the model gives scores, and not only labels."""
-        return self.model.scores_given
+        return self.model.has_scores
 
     @property
     def released_scores(self) -> Floats | None:
@@ -437,7 +437,7 @@ class Subject:
         return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
 
     @property
-    def sets_known(self) -> bool:
+    def has_true_sets(self) -> bool:
         """Whether the training records are those the model was trained on."""
         return self.trainable or self.dataset.sets is not None
 
@@ -450,7 +450,7 @@ class Subject:
     def trained_on(self) -> str:
         """What to call the training records: "4,080 people the model was trained on"."""
         n = self.splits.train.size
-        return f"{n:,} people the model was trained on" if self.sets_known else f"{n:,} people drawn from the table"
+        return f"{n:,} people the model was trained on" if self.has_true_sets else f"{n:,} people drawn from the table"
 
     @property
     def over_people(self) -> tuple[str, ...]:
@@ -461,11 +461,11 @@ class Subject:
     def caveats(self) -> tuple[Caveat, ...]:
         """What every interval over people takes for granted."""
         caveats = [Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, INTERVAL_TEXT)]
-        n_known_people = int(self.splits.known.size)
+        n_known_people = int(self.splits.attacker_rows.size)
         if n_known_people > MAX_ATTACKER_SAMPLE:
             text = f"The attackers learn from a seeded sample of {MAX_ATTACKER_SAMPLE:,} of the people they know."
             caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MAX_ATTACKER_SAMPLE, total=n_known_people))
-        if not self.sets_known:
+        if not self.has_true_sets:
             caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
         return tuple(caveats)
 

@@ -380,7 +380,7 @@ class DefenceStudy(Background):
         """Return the whole study; the steps that an earlier job has shown are made again, and not shown."""
         who, earlier_steps = self.who, job.partial[-1].steps if job.partial else 0
         grow = partial(_grown, who.guarded, self.settings)
-        for grown in job.each_apart(grow, about=who.dataset):
+        for grown in job.each_in_subprocess(grow, about=who.dataset):
             if grown.steps > earlier_steps:
                 job.partial[:] = [grown]
             job.report(grown.steps, self.total)
@@ -401,7 +401,7 @@ class DefenceStudy(Background):
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""
         key = fingerprint(name, self.key, repr(self.who.config))
-        return require_result(self.store, key, label, lambda job: job.apart(make))
+        return require_result(self.store, key, label, lambda job: job.in_subprocess(make))
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""

@@ -41,7 +41,7 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
         from core.studies.bias_queries import query_pool
 
         model = cached.trained_model(store, config, dataset)
-        return job.apart(lambda _: query_pool(config, dataset, model), about=dataset)  # type: ignore[no-any-return]
+        return job.in_subprocess(lambda _: query_pool(config, dataset, model), about=dataset)  # type: ignore[no-any-return]
 
     return require_result(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
@@ -89,7 +89,7 @@ class QueryTrials(Trials):
         stored = {} if self.live else {point: self.filed.load(file(*point), Leak) for point in left}
         yield from (leak for leak in stored.values() if leak is not None)
         measure = partial(_measured, self.pool, self.asking, mechanism, [p for p in left if stored.get(p) is None])
-        for leak in job.each_apart(measure):
+        for leak in job.each_in_subprocess(measure):
             if not self.live:
                 self.filed.save(file(leak.m, leak.decoder), leak)
             yield leak

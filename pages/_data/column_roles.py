@@ -31,7 +31,7 @@ from core.datasets.dataset import Table
 from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import count, joined, percent
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, shell, state
@@ -183,7 +183,7 @@ def _roles_before(table: Table) -> Roles | None:
     What was confirmed of that table is not confirmed of this one.
     """
     model = cached.own_model()
-    before: Table | None = model.asked if model else cached.uploaded_data(state.UPLOAD)
+    before: Table | None = model.source_table if model else cached.uploaded_data(state.UPLOAD)
     if before is None or list(before.frame.columns) != list(table.frame.columns):
         return None
     roles = state.chosen_roles(before)
@@ -317,7 +317,7 @@ def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
     has_predictions = roles.gives_predictions
     config = AuditConfig(
         dataset=draft.table.name,
-        method=GIVEN if has_predictions else state.setting("method"),
+        method=GIVEN_PREDICTIONS if has_predictions else state.setting("method"),
         metric=state.setting("metric"),
         train_share=float(
             state.default("train_share") if has_predictions or roles.sets else state.setting("train_share")
@@ -331,7 +331,7 @@ def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
 
 def sizes_of(frame: pandas.DataFrame, roles: Roles, config: AuditConfig) -> tuple[SizeProblem, ...]:
     """Return why the people of a table are too few for FairLeak's own policy; none where the roles break a rule."""
-    policy = predictions_policy() if config.method == GIVEN else default_policy()
+    policy = predictions_policy() if config.method == GIVEN_PREDICTIONS else default_policy()
     try:
         return size_problems(counted(frame, roles), config, policy)
     except InputError:

@@ -342,7 +342,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         if not offered:
             st.caption("The budget is spent: only what was answered before can still be asked.")
         return offered[0] if offered else registration.least_epsilon
-    about = (ledger.place, registration.name)
+    about = (ledger.location, registration.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
     if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
         st.session_state[_EPSILON] = words.suggested_price(status.remaining, least=registration.least_epsilon)
@@ -362,7 +362,7 @@ def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
     """Return the registered people, whose attribute the ledger does not keep; only an officer opens them to askers."""
     if not signin.is_on():
         return _own_test_set(registration)
-    test_sets, key = cached.test_sets(), fingerprint("test set", ledger.place, registration.name)
+    test_sets, key = cached.test_sets(), fingerprint("test set", ledger.location, registration.name)
     opened: TestSet | None = test_sets.get(key)
     if signin.role() is signin.Role.ASKER:
         if opened is None:
@@ -464,7 +464,7 @@ def _price(ledger: Ledger, registration: Registration, desk_question: _Question 
         shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
     else:
         question = fingerprint(
-            "desk question", ledger.place, registration.name, desk_question.scores, desk_question.metric
+            "desk question", ledger.location, registration.name, desk_question.scores, desk_question.metric
         )
         quote, again = _quoted(ledger, registration, desk_question, epsilon)
     asker = _asker()
@@ -489,9 +489,9 @@ def _price(ledger: Ledger, registration: Registration, desk_question: _Question 
             if answer.refused:
                 refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
                 refused[registration.name] = refused.get(registration.name, 0) + 1
-            st.session_state[_ANSWER] = _DeskAnswer((ledger.place, registration.name), question, answer, epsilon)
+            st.session_state[_ANSWER] = _DeskAnswer((ledger.location, registration.name), question, answer, epsilon)
             st.rerun()
-    _show_outcome((ledger.place, registration.name), question, epsilon, again=again)
+    _show_outcome((ledger.location, registration.name), question, epsilon, again=again)
 
 
 def _asker() -> str:

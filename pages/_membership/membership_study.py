@@ -18,7 +18,7 @@ from core.auditing.apart import Report
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.membership import (
     ATTACKS,
@@ -75,16 +75,18 @@ def chosen(who: MembershipInputs) -> MembershipSettings:
 
     The settings hold what the controls show, also where it does not matter to the model; `attacked_with` leaves it out.
     """
-    has_predictions, people = who.config.method == GIVEN, who.people
+    has_predictions, people = who.config.method == GIVEN_PREDICTIONS, who.people
     many = people.n_groups > 2
     row = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
-    targets = [GIVEN if has_predictions and name == "audited" else name for name in TARGETS]
+    targets = [GIVEN_PREDICTIONS if has_predictions and name == "audited" else name for name in TARGETS]
     target = bound(
         _SETTINGS["target"],
         "member_target",
         container=row[0],
         options={name: TARGET_TITLES[name] for name in targets},
-        value=GIVEN if has_predictions and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
+        value=GIVEN_PREDICTIONS
+        if has_predictions and who.config.roles is not None and who.config.roles.sets
+        else TARGETS[0],
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
     )
     target = target if target in targets else TARGETS[0]
@@ -108,7 +110,7 @@ def chosen(who: MembershipInputs) -> MembershipSettings:
 
 def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, Any]:
     """Choose budget, depth and θ, which other models have not; FairPick needs a training of its own."""
-    first, fixed = default_depth(people), target in ("audited", GIVEN)
+    first, fixed = default_depth(people), target in ("audited", GIVEN_PREDICTIONS)
     epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
@@ -158,11 +160,14 @@ class MembershipJob(Background):
 
     def __init__(self, who: MembershipInputs, chosen: MembershipSettings) -> None:
         self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
-        config, is_audited = who.config, chosen.target in ("audited", GIVEN)
+        config, is_audited = who.config, chosen.target in ("audited", GIVEN_PREDICTIONS)
         self._dataset = cached.dataset_of(who.table, config.roles) if is_audited else None
         audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
-        self.whose = (who.people.fingerprint, *audit)
-        key, total = fingerprint("membership", *self.whose, self.settings), sum(attack_steps(self.settings).values())
+        self.subject_key = (who.people.fingerprint, *audit)
+        key, total = (
+            fingerprint("membership", *self.subject_key, self.settings),
+            sum(attack_steps(self.settings).values()),
+        )
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
     def _grow(self, job: Job) -> MembershipAudit:
@@ -171,14 +176,14 @@ class MembershipJob(Background):
         who = self.who
         train = partial(attacked_as, who.people, self.settings, config=who.config, dataset=self._dataset)
         grow = partial(_grown, now, train)
-        for now in job.each_apart(grow, about=self._dataset):
+        for now in job.each_in_subprocess(grow, about=self._dataset):
             job.partial.append(now)
         return job.partial[-1]
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
         grown: MembershipAudit | None = self.latest
-        finished, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.found.not_run))
+        finished, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.findings.not_run))
         label = f"Stopped after {finished} of {len(ATTACKS) - runs} attacks. Go on"
         self.show(self._doing, label, again="Try again")
 
@@ -196,7 +201,7 @@ def _grown(
     """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
     if now is None:
         target = train()
-        now = MembershipAudit(found=target.findings, target=target)
+        now = MembershipAudit(findings=target.findings, target=target)
     yield from iter_audits(now, report=report)
 
 
@@ -218,7 +223,7 @@ class CurveJob(Background):
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
             finished = list(job.partial)
-            return job.collect(job.each_apart(lambda _: make(finished=finished)))
+            return job.collect(job.each_in_subprocess(lambda _: make(finished=finished)))
 
         self._waiting, people = work.busy, work.who.people
         key = fingerprint("membership curve", name, people.fingerprint, *parts)

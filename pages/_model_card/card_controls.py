@@ -19,7 +19,7 @@ from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions
 from core.datasets.splits import split
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import count
 from core.studies.config import AuditConfig
 from core.studies.model_card import (
@@ -86,7 +86,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
     family = _family(row[0], candidates, dataset)
     people = _people(row[1], config, dataset)
-    columns = _columns(candidates, table, dataset) if family == GIVEN else ()
+    columns = _columns(candidates, table, dataset) if family == GIVEN_PREDICTIONS else ()
     group = ""
     if dataset.n_groups > 2:
         group = control(
@@ -123,7 +123,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
 
 def _family(column: Any, candidates: Sequence[str], dataset: AuditDataset) -> str:
     brought = dataset.roles.gives_predictions
-    offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
+    offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN_PREDICTIONS}
     first = "audited" if brought else "mixed"
     family = bound(
         _SETTINGS["family"],
@@ -224,13 +224,13 @@ class Card:
     @property
     def most(self) -> int:
         """Most models there can be."""
-        family_counts = {"audited": 1, GIVEN: len(self.settings.columns), "tolerances": _SWEEP}
+        family_counts = {"audited": 1, GIVEN_PREDICTIONS: len(self.settings.columns), "tolerances": _SWEEP}
         return family_counts.get(self.settings.family, COUNTS[-1])
 
     @property
     def first(self) -> int:
         """Models that are there before anybody asks for more."""
-        return self.most if self.settings.family == GIVEN else min(FIRST, self.most)
+        return self.most if self.settings.family == GIVEN_PREDICTIONS else min(FIRST, self.most)
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -238,7 +238,7 @@ class Card:
         return tuple(dict.fromkeys([*(c for c in COUNTS if c < self.most), self.most]))
 
     @property
-    def wanted(self) -> int:
+    def n_models(self) -> int:
         """Where the slider stands, which is drawn under its chart."""
         value = int(state.slider_position(f"release_count_{self.most}", self.first, most=self.most))
         return value if value in self.counts else self.first
@@ -250,7 +250,7 @@ class Card:
             bound(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **arguments)
 
     @property
-    def whole(self) -> Background:
+    def training(self) -> Background:
         """The training of all models there can be."""
         key, most = fingerprint(self._key, self.most), self.most
         return Background("family", self.store, key, lambda job: self._train(job, most), lane="questions")
@@ -260,13 +260,13 @@ class Card:
 
         The rest is trained in the background once more models are wanted than there are at first.
         """
-        everybody = self.whole.result
+        everybody = self.training.result
         if everybody is None:
             first = self.first
             key, label = fingerprint(self._key, first), "Training the attacker and the models"
             everybody = require_result(self.store, key, label, lambda job: self._train(job, first))
             if n_models > first:
-                ensure_started(self.whole, patience=0.0)
+                ensure_started(self.training, patience=0.0)
         about: ReleasedPeople = replace(everybody, group=self.settings.group or everybody.group_names[1])
         return about.some(self.settings.people, seed=self.config.seed)
 
@@ -274,35 +274,37 @@ class Card:
         from core.studies.model_card import released_people
 
         config, dataset = self.config, self.dataset
-        if self.settings.family == GIVEN:
+        if self.settings.family == GIVEN_PREDICTIONS:
             several = several_predictions(self.table, dataset.roles, self.settings.columns)
             dataset = several.dataset
-            config = replace(config, roles=dataset.roles, method=GIVEN)
-            arguments: dict[str, Any] = {"given": several.predictions, "names": several.names}
+            config = replace(config, roles=dataset.roles, method=GIVEN_PREDICTIONS)
+            arguments: dict[str, Any] = {"model_predictions": several.predictions, "names": several.names}
         else:
             model = cached.trained_model(self.store, config, dataset)
             arguments = {"audited": None if model is None else model.predictions}
         settings = replace(self._trained, count=number)
         make = partial(released_people, config, dataset, settings, **arguments)
-        return job.apart(lambda report: make(report=report), about=dataset)  # type: ignore[no-any-return]
+        return job.in_subprocess(lambda report: make(report=report), about=dataset)  # type: ignore[no-any-return]
 
     def studies(self, people: ReleasedPeople) -> tuple[ReleaseStudy, ...]:
         """Return the card at every number of models that are there, in the slider's order."""
         counts = [number for number in self.counts if number <= len(people.predictions)]
         read = partial(_read, people, [replace(self.settings, count=number) for number in counts])
         key = fingerprint("release card", self._key, self.settings, len(people.predictions))
-        return self._apart(key, "Reading the card", read)  # type: ignore[no-any-return]
+        return self._in_process(key, "Reading the card", read)  # type: ignore[no-any-return]
 
     def drawn(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with the worst of several draws of its noise."""
         if study.published.noise is None:
             return study
         key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
-        return self._apart(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
+        return self._in_process(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
 
-    def _apart(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
+    def _in_process(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
         """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""
-        return require_result(self.store, key, label, lambda job: job.apart(make), lane="questions", patience=_PATIENCE)
+        return require_result(
+            self.store, key, label, lambda job: job.in_subprocess(make), lane="questions", patience=_PATIENCE
+        )
 
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""
@@ -310,7 +312,7 @@ class Card:
 
         def advise_on(job: Job) -> Advice:
             make = partial(advise, people.posterior, release_of(people, exact), sensitive=people.sensitive)
-            return job.apart(lambda report: make(seed=exact.seed, report=report))  # type: ignore[no-any-return]
+            return job.in_subprocess(lambda report: make(seed=exact.seed, report=report))  # type: ignore[no-any-return]
 
         key = fingerprint("release advice", self._key, exact)
         return Background("advice", self.store, key, advise_on, lane="questions")
@@ -318,7 +320,7 @@ class Card:
     def plan(self, number: int) -> ReleasePlan | None:
         """Return what the page shows of so many models as a plan; None where the command could not repeat it."""
         audit_subject, settings = subject(self.config, self.table, plan_of(self.config, self.table)), self.settings
-        if settings.family == GIVEN and audit_subject.model_file is not None:
+        if settings.family == GIVEN_PREDICTIONS and audit_subject.model_file is not None:
             return None
         if settings.family == "tolerances" and number < self.most:  # a sweep is as fine as its count
             return None

@@ -38,7 +38,7 @@ class Attacks(Background):
 
     def _attack(self, job: Job) -> Reports:
         """Return the audit's reports, judged by FairLeak's own policy."""
-        return job.apart(partial(_reports, self.subject))  # type: ignore[no-any-return]
+        return job.in_subprocess(partial(_reports, self.subject))  # type: ignore[no-any-return]
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
@@ -68,7 +68,7 @@ class SelfTests(Background):
         super().__init__("self_test", store, key, self._test, lane="self_test")
 
     @property
-    def found(self) -> tuple[SelfTest, ...]:
+    def results(self) -> tuple[SelfTest, ...]:
         """The results; none until all are there."""
         return self.result or ()
 
@@ -88,7 +88,7 @@ class SelfTests(Background):
 
     def warn(self) -> None:
         """Say which attacks failed the test."""
-        for test in self.found:
+        for test in self.results:
             if not test.passed:
                 panels.problem(
                     f"{test.attack}: {test.told}",
@@ -103,8 +103,8 @@ class SelfTests(Background):
             "Self-test",
             "False-positive rate on models with no leak, detection rate of planted leaks; 95% CI in brackets",
         )
-        if self.found:
-            results_table = self_test_table([test.to_dict() for test in self.found]).in_words
+        if self.results:
+            results_table = self_test_table([test.to_dict() for test in self.results]).formatted
             st.table(
                 pd.DataFrame(results_table.rows, columns=list(results_table.columns)).map(shell.escape), hide_index=True
             )
@@ -114,7 +114,7 @@ class SelfTests(Background):
             self.show(time_left, "Run the self-test")
 
 
-def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Reports:
+def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Reports:
     """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
     reports: Reports = work.result

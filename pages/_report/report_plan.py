@@ -21,7 +21,7 @@ from core.auditing import (
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.people import PEOPLE, PeopleSettings
 from pages._report.report_policy import current
@@ -59,7 +59,9 @@ how it was chosen."""
 def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str, Any]:
     """Return what a subject says of how the model of these settings, roles included, was chosen."""
     picked_config, of, basis, choice_findings = st.session_state.get(CHOSEN, (None, "", (), None))
-    if picked_config is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
+    if (
+        picked_config is not None and config.method == GIVEN_PREDICTIONS
+    ):  # of given predictions the tolerance is only assumed
         picked_config = replace(picked_config, tolerance=config.tolerance)
     picked = (picked_config, of) == (config, table.fingerprint)
     return {"picked": picked, "chosen": choice_findings if picked and basis == (outputs, current(config)) else None}
@@ -72,7 +74,7 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     the people and predictions they were said of; everything else stays for others.
     """
     plan = _asked_before()
-    if config.method == GIVEN:  # no shadow models are trained
+    if config.method == GIVEN_PREDICTIONS:  # no shadow models are trained
         plan = replace(plan, membership=replace(plan.membership, shadows=0))
     outputs_by_subject: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
     title, outputs = outputs_by_subject.get(_released_of(config, table)) or ("", _first_outputs(config, table))
@@ -87,12 +89,12 @@ def _asked_before() -> AuditPlan:
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
     roles = config.roles
-    return (table.fingerprint, config.method == GIVEN, roles and roles.prediction, roles and roles.score)
+    return (table.fingerprint, config.method == GIVEN_PREDICTIONS, roles and roles.prediction, roles and roles.score)
 
 
 def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     roles = config.roles or table.roles[0]
-    if config.method != GIVEN:
+    if config.method != GIVEN_PREDICTIONS:
         return OutputsPlan()
     kind = "predictions" if cached.answering(roles) is None else "file"
     return suggested_outputs(cached.dataset_of(table, roles), kind)
@@ -110,7 +112,7 @@ def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> Aud
     threshold = roles.threshold
     roles = replace(roles, threshold=model.threshold)
     if table.uploaded and (answered := cached.answering(roles)) is not None:
-        model_file, table = answered.model_file, answered.asked
+        model_file, table = answered.model_file, answered.source_table
         model = answered.plan
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
@@ -152,7 +154,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         answers = _edited_part(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
         shadows = sorted({*_SHADOWS, now.membership.shadows})
-        slider_options: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
+        slider_options: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN_PREDICTIONS}
         membership = _edited_part(now.membership, ("shadows",), mark, kind="select_slider", **slider_options)
         guard = _edited_part(now.guard, ("budget",), mark)
         people = st.checkbox(
@@ -164,7 +166,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
-    membership = membership if config.method != GIVEN else _asked_before().membership
+    membership = membership if config.method != GIVEN_PREDICTIONS else _asked_before().membership
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
@@ -184,7 +186,7 @@ def _edited_part(part: P, names: tuple[str, ...], mark: str, **options: Any) -> 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
     """Return what can be released: of given labels without scores only these."""
     labels = OutputsPlan(released="labels")
-    if config.method == GIVEN and not (config.roles and config.roles.score):
+    if config.method == GIVEN_PREDICTIONS and not (config.roles and config.roles.score):
         return [labels]
     rounded = [OutputsPlan(decimals=places) for places in range(1, _MOST_DECIMALS + 1)]
     offered = [OutputsPlan(), *rounded, labels]

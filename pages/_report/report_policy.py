@@ -26,7 +26,7 @@ from core.auditing.policy import (
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, shell, signin
 from pages.shell.controls import filled
@@ -56,7 +56,7 @@ def chosen(config: AuditConfig) -> str:
     roles = config.roles
     has_scores_and_sets = roles is not None and roles.score and (roles.sets or cached.answering(roles))
     # alone: what needs scores, or whom the model was trained on, cannot be run
-    alone = config.method == GIVEN and not has_scores_and_sets
+    alone = config.method == GIVEN_PREDICTIONS and not has_scores_and_sets
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
     return name if name in _offered() else "default"
 

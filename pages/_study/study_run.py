@@ -23,7 +23,7 @@ class StudyRun(Background):
     def _run(self, job: Job) -> Any:
         result = None
         run = partial(self.study.run, self.subject, self.settings)
-        for result in job.each_apart(run, about=self.subject.dataset):
+        for result in job.each_in_subprocess(run, about=self.subject.dataset):
             job.partial[:] = [result]
         return result
 

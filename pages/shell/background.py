@@ -1,6 +1,6 @@
 """Background work: jobs with progress and cancel, where their results are kept, and how far they are on a page.
 
-A job is a thread that waits for a place, and then follows a process of its own (`Job.apart`), so that what takes long
+A job is a thread that waits for a place, and then follows a process of its own (`Job.in_subprocess`), so that what takes long
 does not hold up the pages.
 
 A `ResultStore` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one
@@ -125,7 +125,7 @@ class Job:
         self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any], session: str = ""
     ) -> None:
         self.partial: list[Any] = list(partial)
-        self.done = self._given = len(self.partial)
+        self.done = self._first_done = len(self.partial)
         self.total = total
         self.error = ""
         self.state = State.WAITING
@@ -152,7 +152,7 @@ class Job:
 
     def remaining(self) -> float | None:
         """Return the seconds left, judged by the steps so far; None while unknown."""
-        new_steps, now = self.done - self._given, time.monotonic()
+        new_steps, now = self.done - self._first_done, time.monotonic()
         if not new_steps:
             return None
         step = (self._moved - self.started) / new_steps
@@ -175,12 +175,12 @@ class Job:
                 self._moved = time.monotonic()
             self.done, self.total = done, total
 
-    def apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
+    def in_subprocess(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
         """Return what is made in a process of its own, see `core.auditing.apart`."""
-        (result,) = self.each_apart(make, about=about)
+        (result,) = self.each_in_subprocess(make, about=about)
         return result
 
-    def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
+    def each_in_subprocess(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         is_own_data, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
         nice, then = (step + 5 * is_own_data for step in _NICE.get(kind, (10, 10)))
@@ -243,12 +243,12 @@ class ResultStore:
     """
 
     def __init__(self, name: str, entries: int, *, uploaded: bool = False) -> None:
-        self.name, self._whose = name, "own " if uploaded else ""
+        self.name, self._lane_prefix = name, "own " if uploaded else ""
         self._entries = entries
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: dict[str, Job] = {}
-        self.given: dict[str, Any] = {}
+        self.uploads: dict[str, Any] = {}
         self.points: dict[str, Any] = {}
         self._generation = 0
 
@@ -299,7 +299,7 @@ class ResultStore:
 
             context = get_script_run_ctx(suppress_warning=True)
             session = context.session_id if context else ""
-            job = self._jobs[key] = Job(work, self._whose + lane, keep, total, partial, session)
+            job = self._jobs[key] = Job(work, self._lane_prefix + lane, keep, total, partial, session)
             halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
             kept_keys = {key, *halves[-self._entries :], *self._results}
             self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept_keys}
@@ -310,9 +310,9 @@ class ResultStore:
         with self._lock:
             for job in self._jobs.values():
                 job.cancel()
-            held = len(self.given) + len(self._results)
+            held = len(self.uploads) + len(self._results)
             self._generation += 1
-            self.given, self.points = {}, {}
+            self.uploads, self.points = {}, {}
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)

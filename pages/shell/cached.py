@@ -40,7 +40,7 @@ class OwnModel:
 
     model_file: ModelFile = field(repr=False)
     plan: ModelPlan
-    asked: Table = field(repr=False)  # without the model's answers
+    source_table: Table = field(repr=False)  # without the model's answers
     label: str
     positive: str  # the label's value that its score is of
     prediction: str  # what the columns of its answers are called in the session's table
@@ -98,7 +98,7 @@ def store_of(dataset: str) -> ResultStore:
 
 def uploaded_data(dataset: str) -> Any | None:
     """Return the session's own table (`UPLOAD`, or `PENDING`) or ratings (`OWN_RATINGS`), if there are any."""
-    return store_of(dataset).given.get("own")
+    return store_of(dataset).uploads.get("own")
 
 
 def store_upload(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
@@ -108,12 +108,12 @@ def store_upload(dataset: str, data: Table | Ratings | None = None, model: OwnMo
     """
     store = store_of(dataset)
     store.release()
-    store.given = {key: item for key, item in (("own", data), ("own model", model)) if item is not None}
+    store.uploads = {key: item for key, item in (("own", data), ("own model", model)) if item is not None}
 
 
 def own_model(dataset: str = UPLOAD) -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    return store_of(dataset).given.get("own model")
+    return store_of(dataset).uploads.get("own model")
 
 
 def answering(roles: Roles | None) -> OwnModel | None:
@@ -131,7 +131,7 @@ def adopt(table: Table, roles: Roles) -> None:
     """
     dataset, model = built(table, roles), own_model(PENDING)
     adopted = replace(table, name=UPLOAD)
-    store_upload(UPLOAD, adopted, model and replace(model, asked=replace(model.asked, name=UPLOAD)))
+    store_upload(UPLOAD, adopted, model and replace(model, source_table=replace(model.source_table, name=UPLOAD)))
     store_of(UPLOAD).put(_dataset(adopted, roles)[0], dataset)
     store_upload(PENDING)
 
@@ -236,7 +236,7 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
         return result
 
     store, key = store_of(config.dataset), audit_key(config, dataset)
-    return require_result(store, key, "Auditing", lambda job: job.apart(make, about=dataset))  # type: ignore[no-any-return]
+    return require_result(store, key, "Auditing", lambda job: job.in_subprocess(make, about=dataset))  # type: ignore[no-any-return]
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
@@ -252,7 +252,7 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
     store = store_of(result.config.dataset)
 
     def work(job: Job) -> Any:
-        return job.apart(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
+        return job.in_subprocess(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
 
     return require_result(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
 

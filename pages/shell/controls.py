@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.base.fingerprint import fingerprint
 from core.base.settings import Setting, params
 from core.datasets.catalog import CATALOG
-from core.models import GIVEN, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
 from core.stats.estimates import epsilon_text, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from core.studies.config import AuditConfig
@@ -274,7 +274,7 @@ def _summary() -> str:
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
     depth = f" · depth {state.setting('depth')}" if _depth() and not state.has_predictions() else ""
-    method = GIVEN if state.has_predictions() else state.setting("method")
+    method = GIVEN_PREDICTIONS if state.has_predictions() else state.setting("method")
     options = "" if method == state.default("method") else f"{METHOD_TITLES[method]}\n\n"
     return (
         f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"

@@ -14,7 +14,7 @@ from core.base.settings import params
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import TRAINED_TOLERANCE, AuditConfig
 
 UPLOAD = "upload"
@@ -240,7 +240,7 @@ def config(table: Table) -> AuditConfig | None:
     roles = chosen_roles(table)
     if roles is None:
         return None
-    method = GIVEN if roles.gives_predictions else setting("method")
+    method = GIVEN_PREDICTIONS if roles.gives_predictions else setting("method")
     tuned_on, forest = st.session_state.get("forest", (None, None))
     return AuditConfig(
         dataset=table.name,
@@ -248,9 +248,11 @@ def config(table: Table) -> AuditConfig | None:
         method=method,
         metric=setting("metric"),
         tolerance=float(setting("tolerance")),
-        train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else setting("train_share")),
+        train_share=float(
+            _DEFAULTS["train_share"] if method == GIVEN_PREDICTIONS or roles.sets else setting("train_share")
+        ),
         seed=int(setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
         forest=forest if tuned_on == (table.fingerprint, roles) else None,
-        depth=int(_DEFAULTS["depth"] if method == GIVEN else setting("depth")),
+        depth=int(_DEFAULTS["depth"] if method == GIVEN_PREDICTIONS else setting("depth")),
     )

@@ -110,8 +110,8 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
         panels.notes(f"{model.plan.file} has predicted for everybody: {columns}.")
         panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
-            cached.store_upload(table.name, model.asked)
-            _change_roles(model.asked, current, drafted, model.taken_out)
+            cached.store_upload(table.name, model.source_table)
+            _change_roles(model.source_table, current, drafted, model.taken_out)
             st.rerun()
 
 
@@ -127,7 +127,7 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     if not (roles.label and roles.positive):
         panels.notes("The model is asked once a label and its positive value are chosen.")
         return
-    source, features = earlier_model.asked if earlier_model else table, ()
+    source, features = earlier_model.source_table if earlier_model else table, ()
     if not model_file.feature_names:
         takes = f"; it takes {model_file.width}." if model_file.width else "."
         columns = [str(column) for column in source.frame.columns]
@@ -142,7 +142,7 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         model = OwnModel(
             model_file=model_file,
             plan=plan,
-            asked=source,
+            source_table=source,
             label=roles.label,
             positive=roles.positive,
             prediction=answered.prediction,

@@ -293,6 +293,6 @@ class Dashboard:
         return self
 
     @property
-    def told(self) -> str:
+    def page_text(self) -> str:
         """All text but the explanations, as it is read."""
         return plain(" ".join([*self.texts, *(caption.value for caption in self.test.caption)]))

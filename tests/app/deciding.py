@@ -46,13 +46,13 @@ class Attacks:
     """Stands in for `core.auditing.run_audit`: little work, done once, or `instead` an invented audit."""
 
     def __init__(self) -> None:
-        self.asked: list[AuditPlan] = []
+        self.plans: list[AuditPlan] = []
         self.audits: list[ReleaseAudit] = []
         self.instead: ReleaseAudit | None = None
 
     def __call__(self, plan: AuditPlan, table: Any, policy: Any, **options: Any) -> Any:
         """Audit, or return what an equal audit found."""
-        self.asked.append(plan)
+        self.plans.append(plan)
         options.pop("report")(1, 9)
         if self.instead is not None:
             self.audits.append(replace(self.instead, plan=plan))

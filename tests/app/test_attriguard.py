@@ -111,7 +111,7 @@ def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
     """Check finding and notes against core: who infers how much, what the noise costs, and how much there is of it."""
     headline, *remaining = findings.findings(study, budget)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding, dashboard.finding
-    assert all(finding.text in dashboard.told for finding in remaining)
+    assert all(finding.text in dashboard.page_text for finding in remaining)
 
 
 def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
@@ -141,12 +141,12 @@ def test_ratings(dashboard: Dashboard, gate: Growing, changes: dict[str, Any]):
     dashboard.choose(guard_data="invented", **{keys[name]: value for name, value in changes.items()})
     study = study_of_ratings(**changes)
     if changes.get("defender") == "network":
-        assert "Network: " in dashboard.told
+        assert "Network: " in dashboard.page_text
     else:
         dashboard.choose(guard_budget=1.5)
         assert_tells(dashboard, study, 1.5)
-    is_partial = study.found.sum() < study.found.size
-    assert ("None was found" in dashboard.told) == is_partial
+    is_partial = study.reached.sum() < study.reached.size
+    assert ("None was found" in dashboard.page_text) == is_partial
     assert not dashboard.test.warning
 
 
@@ -185,21 +185,21 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
     sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
     for section, sentence in sentences.items():
         dashboard.choose(further_guard_table=section)
-        texts[section] = dashboard.told
+        texts[section] = dashboard.page_text
         assert sentence in texts[section]
         if section == "person":
             for budget in (0.0, 0.3):
                 dashboard.choose(guard_budget=budget, guard_person=7)
                 k = 6
                 expected_size = float(study.mechanism(budget)[k] @ study.size[k])
-                assert f"“{study.values[study.predicted[k]]}”" in dashboard.told
-                assert f"on average {expected_size:.2f} columns change" in dashboard.told
+                assert f"“{study.values[study.predicted[k]]}”" in dashboard.page_text
+                assert f"on average {expected_size:.2f} columns change" in dashboard.page_text
             (frame,) = (f.value for f in dashboard.test.dataframe)
             assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
         if section == "cost":
             assert "no fairness method" in texts[section]
             dashboard.choose(guard_budget=0.0)
-            assert dashboard.told != texts[section]
+            assert dashboard.page_text != texts[section]
     rule = studies_of_demo(FEW_OF_TABLES())[-1][0].found_rules
     example = dashboard.widget("guard_added").placeholder
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
@@ -211,18 +211,18 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Growing):
     texts = {}
     for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
         dashboard.choose(further_guard=section)
-        texts[section] = dashboard.told
+        texts[section] = dashboard.page_text
         assert sentence in texts[section]
         if section == "person":
             people_ = few_ratings().people_test.shape[0]
             assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
             dashboard.choose(guard_person=80)  # who rated nothing
-            assert "Inferred as" in dashboard.told
+            assert "Inferred as" in dashboard.page_text
     assert "of the noise against logistic regression fools a network" in texts["transfer"]
     assert "of the 10 items recommended are right" in texts["cost"]
     for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
         dashboard.choose(guard_budget=budget)
-        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in dashboard.told
+        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in dashboard.page_text
 
 
 @pytest.mark.long
@@ -264,7 +264,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     assert "adversarial training is still learning" in dashboard.finding
     dashboard.widget("further_guard_table").set_value("transfer")
     dashboard.test.run()
-    assert "is fooled least so far: by" in dashboard.told
+    assert "is fooled least so far: by" in dashboard.page_text
     dashboard.press("cancel_attackers")
     gate.open.set()
     dashboard.settle()
@@ -273,7 +273,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     dashboard.choose(guard_budget=0.1)
     assert "is not trained yet" in dashboard.finding  # the slider starts nothing
     dashboard.choose(further_guard_table="cost")  # other work does not lose what is there
-    assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.told
+    assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.page_text
     assert dashboard.has_button("start_attackers")
     dashboard.click("start_attackers")
     study = study_of()

@@ -64,7 +64,7 @@ def assert_tells(dashboard: Dashboard, runs: Trials, m: int, mechanism: Mechanis
     assert best in dashboard.plain_finding and re.search(rf"(?i)\b{m} (exact )?answer", dashboard.plain_finding)
     assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.plain_finding
     base = f"of the audited model: {percent(runs.accuracy(runs.numbers[-1]).base)}."
-    assert (base in dashboard.told) != mechanism.absolute
+    assert (base in dashboard.page_text) != mechanism.absolute
 
 
 _CASES: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
@@ -115,18 +115,18 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
     dashboard.open("bias_queries").choose(further_queries=section)
     for noise in ("exact", "noisy_sums", "cauchy"):
         dashboard.choose(noise=noise)
-        assert SECTIONS[section] in dashboard.told
+        assert SECTIONS[section] in dashboard.page_text
     tables = [list(frame.value.columns) for frame in dashboard.test.dataframe]
     if section == "values":
         for decoder in ("published", "without_prior", "strongest"):
             dashboard.choose(decoder=decoder)
-            assert SECTIONS[section] in dashboard.told
+            assert SECTIONS[section] in dashboard.page_text
     if section == "noise":
         assert [names[:3] for names in tables] == [["noise", "scale", "ε spent"]]
         dashboard.choose(noise="smooth_laplace")
-        assert "Nothing at this ε: the theorem behind smooth Laplace noise" in dashboard.told
+        assert "Nothing at this ε: the theorem behind smooth Laplace noise" in dashboard.page_text
         dashboard.choose(noise="exact")
-        assert "Nothing: the answers carry no noise" in dashboard.told
+        assert "Nothing: the answers carry no noise" in dashboard.page_text
 
 
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):

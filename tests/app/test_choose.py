@@ -35,15 +35,15 @@ class Measured:
     """Stands in for the measuring: every model gets the truth of its method, its accuracy falls with stricter ones."""
 
     def __init__(self, truth: dict[str, float]) -> None:
-        self.truth, self.asked = truth, 0
+        self.truth, self.count = truth, 0
         self.read: set[tuple[str, ...]] = set()
 
     def __call__(self, candidate_sets: Sequence[CandidateSet], **_: Any) -> Iterator[CandidatePoint]:
         for candidate_set in candidate_sets:
             self.read.add(candidate_set.dataset.feature_names)
             for config in candidate_set.configs:
-                rng = np.random.default_rng(self.asked)
-                self.asked += 1
+                rng = np.random.default_rng(self.count)
+                self.count += 1
                 accuracy = 0.85 if (config.method, config.depth, config.tolerance) == BEST else 0.75
                 choosing, two = (half(accuracy, self.truth, rng) for _ in range(2))
                 majority = proportion(600, 1000)
@@ -58,7 +58,7 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 def opened(dashboard: Dashboard) -> Dashboard:
     dashboard.open("choose")
     done = re.compile(" models compared, |No other model was compared")
-    dashboard.until(lambda: bool(done.search(dashboard.told)) and "Not finished" not in dashboard.told)
+    dashboard.until(lambda: bool(done.search(dashboard.page_text)) and "Not finished" not in dashboard.page_text)
     return dashboard
 
 
@@ -72,18 +72,18 @@ def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
 def test_it_recommends_the_most_accurate_shows_it_on_the_overview_and_opens_its_report(
     dashboard: Dashboard, safe: Measured
 ):
-    assert "best of 18 within all limits" not in dashboard.open("overview").told
+    assert "best of 18 within all limits" not in dashboard.open("overview").page_text
     opened(dashboard)
-    assert safe.asked == 2 * (4 + 1 + 1 + 1 + 2) == 18
+    assert safe.count == 2 * (4 + 1 + 1 + 1 + 2) == 18
     assert dashboard.plain_finding.startswith(
         "## Choose exponentiated gradient (tolerance 0.05, depth 4): best of 18 within all limits."
     )
-    assert "Not measured for candidates" in dashboard.told and "ε = 26 together" in dashboard.told
-    assert "if two are released, their difference can reveal people" in dashboard.told
-    assert re.search(r"Choosing the best of 18 flatters its accuracy by about \d\.\d points", dashboard.told)
+    assert "Not measured for candidates" in dashboard.page_text and "ε = 26 together" in dashboard.page_text
+    assert "if two are released, their difference can reveal people" in dashboard.page_text
+    assert re.search(r"Choosing the best of 18 flatters its accuracy by about \d\.\d points", dashboard.page_text)
     assert len(dashboard.test.get("plotly_chart")) == 1 and not dashboard.test.error
-    assert "Why this one." in dashboard.told.replace("*", "")
-    assert "best of 18 within all limits" in dashboard.open("overview").told and safe.asked == 18
+    assert "Why this one." in dashboard.page_text.replace("*", "")
+    assert "best of 18 within all limits" in dashboard.open("overview").page_text and safe.count == 18
     opened(dashboard).press("audit_chosen")
     state = dashboard.test.session_state
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
@@ -150,7 +150,7 @@ def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     monkeypatch.setattr(core.experiments.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
-    assert "Why none." in dashboard.told.replace("*", "")
+    assert "Why none." in dashboard.page_text.replace("*", "")
     assert len(dashboard.test.table[0].value) == 18
 
 
@@ -159,14 +159,14 @@ def test_a_least_accuracy_that_no_model_reaches(dashboard: Dashboard, safe: Meas
     dashboard.test.slider(key="choose_least").set_value(95)
     dashboard.test.run()
     assert "is accurate enough" in dashboard.plain_finding
-    assert safe.asked == 18  # what is there is not measured again
+    assert safe.count == 18  # what is there is not measured again
 
 
 def test_too_many_models_are_one_sentence(dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "MOST_CANDIDATES", 5)
     dashboard.open("choose")
     assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
-    assert safe.asked == 0
+    assert safe.count == 0
 
 
 def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_between(
@@ -191,12 +191,12 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     monkeypatch.setattr(ResultStore, "put", noting)
     dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
     opened(dashboard)
-    assert measured.asked == 18
+    assert measured.count == 18
     for i in range(40):  # more than the store keeps of other results
         stores["session store"].put(f"another result {i}", i)
     dashboard.choose(choose_methods=["unmitigated", "dp_id3"])
-    dashboard.until(lambda: "Of 6 models compared" in dashboard.told)
-    assert measured.asked == 18 and not dashboard.has_button("start_choose")
+    dashboard.until(lambda: "Of 6 models compared" in dashboard.page_text)
+    assert measured.count == 18 and not dashboard.has_button("start_choose")
 
 
 def test_columns_of_answers_in_ones_own_table_are_compared(
@@ -214,15 +214,15 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles)
     opened(dashboard)
     assert dashboard.test.slider(key="choose_least").value != least  # the majority class of another table
-    assert safe.asked == 19 and "one" in dashboard.plain_finding
+    assert safe.count == 19 and "one" in dashboard.plain_finding
     dashboard.test.multiselect(key="choose_columns").set_value(["one", "two"])
     dashboard.test.run()
-    dashboard.until(lambda: "Of 2 models compared" in dashboard.told)
-    assert safe.asked == 21 and not dashboard.test.warning
+    dashboard.until(lambda: "Of 2 models compared" in dashboard.page_text)
+    assert safe.count == 21 and not dashboard.test.warning
     assert safe.read == {("score", "skill", "town")}  # no model's answers
     dashboard.test.multiselect(key="choose_columns").set_value(["two", "three"])
     dashboard.test.run()
-    dashboard.until(lambda: "Of 2 models compared" in dashboard.told and not dashboard.test.warning)
+    dashboard.until(lambda: "Of 2 models compared" in dashboard.page_text and not dashboard.test.warning)
     monkeypatch.setattr(
         core.experiments.choose, "measure_all", lambda *_, **__: iter(())
     )  # with other roles, there is nothing yet

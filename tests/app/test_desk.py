@@ -93,7 +93,7 @@ def sent(dashboard: Dashboard) -> str:
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     dashboard.open("desk")
     assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in dashboard.plain_finding
-    assert "synthetic example" in dashboard.told and "it holds nobody's attribute" in dashboard.told
+    assert "synthetic example" in dashboard.page_text and "it holds nobody's attribute" in dashboard.page_text
     assert not default_ledger().parent.exists()
 
 
@@ -138,7 +138,7 @@ def test_register_quote_ask_and_a_repeat_is_free(start: Start):
     before = state()
     assert before.remaining == 0.9 and before.registration.n_people == 3960
     dashboard.choose(desk_epsilon=0.1)
-    assert re.search(r"(?s)Costs ε 0\.1.*0\.8 afterwards.*Typical error ±0\.00", dashboard.told)
+    assert re.search(r"(?s)Costs ε 0\.1.*0\.8 afterwards.*Typical error ±0\.00", dashboard.page_text)
     assert state() == before  # a quote charges nothing
     ask(dashboard)
     now = state()
@@ -195,7 +195,7 @@ def test_an_answer_under_another_question(dashboard: Dashboard):
 
     def check(is_current: bool) -> None:
         assert (gap in "".join(box.value for box in dashboard.test.success)) == is_current
-        assert (last in dashboard.told) == (not is_current)
+        assert (last in dashboard.page_text) == (not is_current)
 
     check(True)
     for key, after, before in (("desk_epsilon", 0.3, 0.1), ("desk_again", True, False)):
@@ -239,7 +239,7 @@ def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
 def test_another_seed_is_another_test_set(dashboard: Dashboard):
     audited(dashboard).choose(seed=7)
     assert_one_sentence(dashboard.plain_problem(), ("must be the one registered", "not the registered one"))
-    assert dashboard.button("desk_ask").disabled and "same table" in dashboard.told
+    assert dashboard.button("desk_ask").disabled and "same table" in dashboard.page_text
 
 
 # -------------------------------------------------------------------------------------------------- files
@@ -249,11 +249,11 @@ def test_values_in_one_group(dashboard: Dashboard):
     content = desk_files.test_set()
     desk(dashboard).choose(desk_source="file").give("desk_test_set", "people.csv", content)
     dashboard.choose(desk_attribute_column="sex")
-    assert "takes together" not in dashboard.told
+    assert "takes together" not in dashboard.page_text
     women = content.count(b"Female")
     dashboard.give("desk_test_set", "three.csv", content.replace(b",Female", b",divers", 3))
-    assert f"takes together {women - 3} 'Female' and 3 'divers'." in dashboard.told
-    assert "Male**, compared with everybody else" in dashboard.told
+    assert f"takes together {women - 3} 'Female' and 3 'divers'." in dashboard.page_text
+    assert "Male**, compared with everybody else" in dashboard.page_text
 
 
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
@@ -318,10 +318,10 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashbo
         open_location(dashboard, at, button)
         assert_one_sentence(dashboard.plain_problem(), (phrase,))
         assert dashboard.finding == before
-        assert f"Everything here is still about the ledger '{default_ledger()}'." in dashboard.told
+        assert f"Everything here is still about the ledger '{default_ledger()}'." in dashboard.page_text
     assert foreign.read_text() == "no ledger at all\n" * 100 and not (APP.parent / "ledger.sqlite").exists()
     open_location(dashboard, str(default_ledger()))
-    assert not dashboard.test.warning and dashboard.finding == before and "still about" not in dashboard.told
+    assert not dashboard.test.warning and dashboard.finding == before and "still about" not in dashboard.page_text
 
 
 @pytest.mark.parametrize("pinned", [False, True])
@@ -358,7 +358,7 @@ def test_a_pinned_ledger(dashboard: Dashboard, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("FAIRLEAK_LEDGER", str(tmp_path / "pinned.sqlite"))
     desk(dashboard)
     assert (tmp_path / "pinned.sqlite").is_file() and not default_ledger().exists()
-    assert "holds no test set yet" in dashboard.finding and "FAIRLEAK_LEDGER names" in dashboard.told
+    assert "holds no test set yet" in dashboard.finding and "FAIRLEAK_LEDGER names" in dashboard.page_text
     assert not [field for field in dashboard.test.text_input if field.key in ("desk_place", "desk_password_field")]
 
 

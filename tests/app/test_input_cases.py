@@ -35,7 +35,7 @@ def line_of(fact: Fact) -> str:
 def lines(dashboard: Dashboard, sign: str) -> list[str]:
     """Return the lines of the card with an icon, without it, as they are read."""
     icon = {"bad": "block", "ask": "help", "ok": "check_circle"}[sign]
-    page_text = dashboard.told
+    page_text = dashboard.page_text
     assert "What the columns mean" in page_text
     from tests.app.dashboard import plain
 
@@ -77,9 +77,9 @@ def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str)
     assert kinds == right.blocking | ({"favourable"} if right.roles.get("label") != "" else set())
     assert dashboard.button("use_roles").disabled
     if not roles_name_label(roles):
-        assert "Missing: a label" in dashboard.told and "true outcome" in dashboard.told
+        assert "Missing: a label" in dashboard.page_text and "true outcome" in dashboard.page_text
         return
-    assert "which outcome is good for the person" in dashboard.told
+    assert "which outcome is good for the person" in dashboard.page_text
     dashboard.favour()
     assert dashboard.button("use_roles").disabled == bool(right.blocking)
     first_repairs(dashboard).click("use_roles")
@@ -127,8 +127,8 @@ def test_a_fact_that_is_confirmed_is_a_green_line_and_in_the_roles(dashboard: Da
 
 def test_what_the_score_predicts_is_confirmed_by_a_click_or_answered_by_the_other_value(dashboard: Dashboard):
     bring(dashboard, CASES["base"].frame()).favour()
-    question = "2 questions" if "2 questions" in dashboard.told else "1 question"
-    assert question in dashboard.told
+    question = "2 questions" if "2 questions" in dashboard.page_text else "1 question"
+    assert question in dashboard.page_text
     dashboard.click("use_repair_positive_")
     assert "positive" in applied(dashboard).confirmed
 
@@ -181,18 +181,18 @@ def test_no_choice_of_a_label_is_a_crash(dashboard: Dashboard, label: str):
     assert not dashboard.test.error
     dashboard.favour()
     if dashboard.button("use_roles").disabled:
-        assert lines(dashboard, "bad") or "Missing: " in dashboard.told
+        assert lines(dashboard, "bad") or "Missing: " in dashboard.page_text
         return
     dashboard.click("use_roles")
     assert len(dashboard.test.warning) <= 1
     for page in ("data", "model"):
         dashboard.open(page)
-        assert not dashboard.test.error and "Something went wrong" not in dashboard.told
+        assert not dashboard.test.error and "Something went wrong" not in dashboard.page_text
 
 
 def test_too_few_people_say_what_works_before_the_button_is_pressed(dashboard: Dashboard):
     frame = CASES["base"].frame().drop(columns=["predicted", "score", "set"]).head(90)
     bring(dashboard, frame)
-    assert "no model of this table can pass" in dashboard.told
+    assert "no model of this table can pass" in dashboard.page_text
     dashboard.favour()
     assert not dashboard.button("use_roles").disabled

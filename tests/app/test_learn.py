@@ -21,17 +21,17 @@ def answer(dashboard: Dashboard, number: float) -> None:
 def test_a_question_first_then_feedback_and_the_steps(dashboard: Dashboard):
     dashboard.open("learn")
     case = example("correction")
-    assert case.title in dashboard.finding and case.question in dashboard.told
+    assert case.title in dashboard.finding and case.question in dashboard.page_text
     assert dashboard.test.query_params["example"] in ("correction", ["correction"])
-    assert case.steps[0].result not in dashboard.told and not dashboard.test.warning
-    assert case.goal not in dashboard.told  # it may reveal the answer
+    assert case.steps[0].result not in dashboard.page_text and not dashboard.test.warning
+    assert case.goal not in dashboard.page_text  # it may reveal the answer
     answer(dashboard, 3)
-    assert "Not yet" in dashboard.problem and case.steps[0].result not in dashboard.told
+    assert "Not yet" in dashboard.problem and case.steps[0].result not in dashboard.page_text
     answer(dashboard, 2)
     assert not dashboard.test.warning
     (praise,) = dashboard.test.success
     assert praise.value.startswith(r"Right\: 2.")
-    assert case.goal in dashboard.told and all(step.result in dashboard.told for step in case.steps)
+    assert case.goal in dashboard.page_text and all(step.result in dashboard.page_text for step in case.steps)
 
 
 def test_an_address_restores_an_example(start: Start):
@@ -39,9 +39,9 @@ def test_an_address_restores_an_example(start: Start):
     case = example("split")
     assert dashboard.test.selectbox(key="example").value == "split"
     dashboard.choose(steps_split=True)
-    page_text = dashboard.told
+    page_text = dashboard.page_text
     for step in case.steps:
-        assert step.words in page_text and step.computation in page_text and step.result in page_text
+        assert step.text in page_text and step.computation in page_text and step.result in page_text
     formulas = [line for step in case.steps for line in step.formula.splitlines()]
     assert [formula.value.strip("$\n") for formula in dashboard.test.latex] == formulas
     assert case.lesson in dashboard.test.info[0].value.replace("\\", "") and case.discuss in page_text
@@ -85,7 +85,7 @@ def test_every_click_and_number_of_the_lesson_exists(start: Start):
     visible = {head.label for pages in shell._PAGES.values() for head in pages.values()}
     visible |= labels(plan) | set(plan.test.get("button_group")[0].options)
     assert plan.test.query_params["view"] in ("Lesson plan", ["Lesson plan"])
-    assert all(EXAMPLES[name] in plan.told for name in LESSON)
+    assert all(EXAMPLES[name] in plan.page_text for name in LESSON)
     plan.click(f"lesson_open_{LESSON[-1]}")
     assert example(LESSON[-1]).title in plan.finding
     plan.choose(example=LESSON[0])

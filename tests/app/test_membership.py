@@ -60,13 +60,13 @@ class Coming(Gate):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[tuple[str, ...]] = []
+        self.requests: list[tuple[str, ...]] = []
 
     def guesses(
         self, target: TrainedTarget, *, finished: Collection[str] = (), report: Any = None
     ) -> Iterator[MemberGuess]:
         """Yield the first attack, the others once the gate is open."""
-        self.asked.append(tuple(finished))
+        self.requests.append(tuple(finished))
         for i, guess in enumerate(guesses_once(target), 1):
             if guess.name in finished:
                 continue
@@ -110,7 +110,7 @@ def assert_tells(dashboard: Dashboard, audit: MembershipFindings, **chosen: Any)
     """Check that finding, grey line and promise are those of core."""
     finding, promise = findings(MembershipSummary(audit, replace(audit.settings, **chosen)), sliders=True)
     assert finding.point in dashboard.plain_finding and finding.evidence in dashboard.plain_finding, dashboard.finding
-    assert promise.point in dashboard.told
+    assert promise.point in dashboard.page_text
 
 
 def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Coming):
@@ -120,7 +120,7 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Com
         dashboard.choose(member_epsilon=epsilon)
         assert_tells(dashboard, audited(epsilon=epsilon))
     dashboard.choose(further_members="ranges")
-    assert "Greyed out, as VD is" in dashboard.told
+    assert "Greyed out, as VD is" in dashboard.page_text
     jobs = len(RecordedJob.started)
     dashboard.choose(member_epsilon=0.1)
     assert_tells(dashboard, audited(epsilon=0.1))
@@ -156,11 +156,11 @@ def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Comi
     assert_tells(dashboard, audit)
     assert audit.fairpick is not None
     rows = sum(audit.fairpick.deleted.values())
-    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in dashboard.told
+    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in dashboard.page_text
     assert not dashboard.test.warning
     dashboard.choose(member_epsilon=5.0)
     assert "does not hold" in dashboard.plain_problem()
-    assert "ε = 5 guarantees" not in dashboard.told
+    assert "ε = 5 guarantees" not in dashboard.page_text
 
 
 SECTIONS = {
@@ -174,13 +174,13 @@ def test_sections_of_the_plain_tree_and_other_groups(dashboard: Dashboard, gate:
     dashboard.open("membership")
     for section, text in SECTIONS.items():
         dashboard.choose(further_members=section)
-        dashboard.until(lambda text=text: text in dashboard.told)
+        dashboard.until(lambda text=text: text in dashboard.page_text)
         assert not dashboard.test.warning
     dashboard.choose(further_members="others", member_by="roles:origin")
-    assert "By origin" in dashboard.told
+    assert "By origin" in dashboard.page_text
     dashboard.choose(member_and_by="roles:age/ranges")
-    assert "By origin and age" in dashboard.told
-    assert "Smallest gap that a sample of this size finds" in dashboard.told
+    assert "By origin and age" in dashboard.page_text
+    assert "Smallest gap that a sample of this size finds" in dashboard.page_text
     dashboard.choose(member_and_by="roles:origin")
     assert "two different attributes" in dashboard.plain_problem()
     assert_tells(dashboard, audited())  # the rest of the page stands
@@ -213,7 +213,7 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboar
     dashboard.button("start_members").click()
     dashboard.settle()
     assert_tells(dashboard, audited())
-    assert "loss" in gate.asked[-1]  # what was there is not attacked again
+    assert "loss" in gate.requests[-1]  # what was there is not attacked again
 
 
 def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Coming):

@@ -86,10 +86,10 @@ def assert_tells(dashboard: Dashboard, study: ReleaseStudy) -> None:
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
     assert (
         headline.evidence in dashboard.plain_finding
-        and headline.so_what in dashboard.told
-        and (headline.to_do in dashboard.told)
+        and headline.so_what in dashboard.page_text
+        and (headline.to_do in dashboard.page_text)
     )
-    assert gain.evidence in dashboard.told and gain.so_what in dashboard.told
+    assert gain.evidence in dashboard.page_text and gain.so_what in dashboard.page_text
 
 
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
@@ -102,7 +102,10 @@ def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family:
     assert_tells(dashboard, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
     assert "in any of 20 draws of the noise." in dashboard.plain_finding
-    assert "What disclosed people have in common" not in dashboard.told and "Near-certain inference" in dashboard.told
+    assert (
+        "What disclosed people have in common" not in dashboard.page_text
+        and "Near-certain inference" in dashboard.page_text
+    )
     dashboard.choose(release_statistics=["sizes"])
     assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
 
@@ -150,7 +153,7 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     dashboard.choose(release_family="given")
     assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
     assert "for 5 models reveal " in dashboard.plain_finding
-    assert "*Up*" in dashboard.told and not dashboard.test.warning
+    assert "*Up*" in dashboard.page_text and not dashboard.test.warning
     dashboard.choose(release_columns=["pred_1"])
     assert "for one model reveal " in dashboard.plain_finding
     dashboard.choose(release_columns=[])
@@ -182,9 +185,9 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     )
     dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"
-    assert "These models are variants of one table" not in dashboard.told  # which the page of several says
+    assert "These models are variants of one table" not in dashboard.page_text  # which the page of several says
     assert "for one model reveal " in dashboard.plain_finding
-    assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.told
+    assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.page_text
 
 
 def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family: None):

@@ -181,9 +181,9 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     dashboard.upload("second.csv", scored(500))
     assert dashboard.column_roles() == before
     assert (dashboard.widget("threshold_").value, dashboard.widget("missing_").value) == (0.7, "drop")
-    assert "As in your table before it" in dashboard.told
+    assert "As in your table before it" in dashboard.page_text
     dashboard.upload("good.csv", GOOD)
-    assert "As in your table before it" not in dashboard.told
+    assert "As in your table before it" not in dashboard.page_text
 
 
 def test_values_of_group_1_that_the_next_table_does_not_have(dashboard: Dashboard):
@@ -191,10 +191,10 @@ def test_values_of_group_1_that_the_next_table_does_not_have(dashboard: Dashboar
     dashboard.assign(label="hired", positive="1", sensitive="race", way="two", group=["a", "b"])
     dashboard.upload("next.csv", TABLES["several groups"].replace(b",b,", b",d,"))
     assert dashboard.widget("group_").value == ["a"]
-    assert "Not in this table: 'b'. Group 1 had it before" in dashboard.told.replace("**", "")
+    assert "Not in this table: 'b'. Group 1 had it before" in dashboard.page_text.replace("**", "")
     assert "Check 1 thing." in dashboard.plain_finding
     dashboard.upload("same.csv", TABLES["several groups"] + b"20,a,1\n")
-    assert dashboard.widget("group_").value == ["a", "b"] and "Not in this table" not in dashboard.told
+    assert dashboard.widget("group_").value == ["a", "b"] and "Not in this table" not in dashboard.page_text
 
 
 def test_what_is_drafted_outlives_a_look_at_another_page_and_not_the_roles_in_use(dashboard: Dashboard):
@@ -235,10 +235,10 @@ def test_a_copy_of_the_answers_is_warned_of_though_the_guess_left_it_out(dashboa
     first, *data_lines = scored().decode().splitlines()
     lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in data_lines)]
     dashboard.open("data").upload("scored.csv", "\n".join(lines).encode())
-    assert dashboard.column_roles()["decision"] == "excluded" and "Almost the prediction" not in dashboard.told
+    assert dashboard.column_roles()["decision"] == "excluded" and "Almost the prediction" not in dashboard.page_text
     dashboard.role_box("decision").set_value("feature")
     dashboard.settle()
-    assert "Almost the prediction predicted: decision." in dashboard.told
+    assert "Almost the prediction predicted: decision." in dashboard.page_text
 
 
 def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
@@ -261,7 +261,7 @@ def test_bad_columns_are_one_sentence_and_the_audit_stays(dashboard: Dashboard):
             dashboard.assign(**choices)
             assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
             assert "until you press" in dashboard.finding, bad.kind
-    assert "Loan applicants" in dashboard.open("model").told
+    assert "Loan applicants" in dashboard.open("model").page_text
 
 
 def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dashboard):
@@ -327,15 +327,15 @@ def test_groups_whose_intervals_overlap_can_differ_significantly(dashboard: Dash
     dashboard.open("data").upload("people.csv", "\n".join(["age,sex,hired", *lines, ""]).encode())
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=["F"])
     assert "95% CIs 47.8 to 52.2% and 51.8 to 56.2%." in dashboard.plain_finding  # χ² test: p = 0.011
-    assert "A model that copies these labels copies the difference." in dashboard.told
+    assert "A model that copies these labels copies the difference." in dashboard.page_text
 
 
 def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
     dashboard.open("data")
     before = dashboard.finding
-    assert "Choose a dataset or upload your own" in dashboard.told
+    assert "Choose a dataset or upload your own" in dashboard.page_text
     bring_people(dashboard)
-    assert "Every page now audits this table." in dashboard.told and "upload your own" not in dashboard.told
+    assert "Every page now audits this table." in dashboard.page_text and "upload your own" not in dashboard.page_text
     dashboard.click("remove_upload")
     assert dashboard.finding == before
     assert "Your table" not in dashboard.test.selectbox(key="dataset").options
@@ -449,18 +449,18 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     released().set_value(OutputsPlan(released="labels"))
     dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
-    assert [plan.outputs for plan in attacks.asked] == [
+    assert [plan.outputs for plan in attacks.plans] == [
         OutputsPlan(decimals=3),
         OutputsPlan(released="labels"),
     ]
-    assert all(read_plan(plan_text(plan)) == plan for plan in attacks.asked)
+    assert all(read_plan(plan_text(plan)) == plan for plan in attacks.plans)
     first = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv", favourable="yes").plan
-    assert _but_answers(attacks.asked[0]) == _but_answers(first)
+    assert _but_answers(attacks.plans[0]) == _but_answers(first)
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()
     assert "Released: scores as they are." in dashboard.plain_finding
-    assert attacks.asked[-1].outputs == OutputsPlan() and attacks.asked[-1].answers.questions == 0
-    assert [(plan.title, plan.membership.shadows) for plan in attacks.asked[1:]] == [("Loans, spring", 0), ("", 16)]
+    assert attacks.plans[-1].outputs == OutputsPlan() and attacks.plans[-1].answers.questions == 0
+    assert [(plan.title, plan.membership.shadows) for plan in attacks.plans[1:]] == [("Loans, spring", 0), ("", 16)]
 
 
 def _but_answers(plan: AuditPlan) -> tuple[Any, ...]:
@@ -473,8 +473,8 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
     assert [values[role] for role in ("prediction", "score", "sets")] == ["predicted", "probability", "split"]
     dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
     assert dataset.predictions is not None
-    assert f"positive for {percent(float(dataset.predictions.mean()))}" in dashboard.told
-    assert "200 train, 200 attack, 200 test" in dashboard.told
+    assert f"positive for {percent(float(dataset.predictions.mean()))}" in dashboard.page_text
+    assert "200 train, 200 attack, 200 test" in dashboard.page_text
     test = np.arange(dataset.n) % 3 == 2
     for page in PAGES:
         dashboard.open(page)
@@ -485,14 +485,14 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
             assert not dashboard.test.warning, page
         if page == "model":
             right = accuracy(dataset.labels[test], dataset.predictions[test])
-            assert percent(right) in dashboard.finding and "The predictions in your table" in dashboard.told
+            assert percent(right) in dashboard.finding and "The predictions in your table" in dashboard.page_text
         for part in ("tuning", "more", *TRAINING) if page == "correction" else ():
             dashboard.choose(further=part)
             says = [info.value for info in dashboard.test.info if "trained here" in info.value]
             assert len(says) == (part in TRAINING), part
     dashboard.choose(member_target="given")
     assert "LiRA needs a model that can be trained again" in dashboard.finding
-    assert "nothing is known of how this model was trained" in dashboard.told
+    assert "nothing is known of how this model was trained" in dashboard.page_text
     for part in ("over_epsilon", "accuracy", "picking", "others", "accounting"):
         dashboard.choose(further_members=part)
         assert not dashboard.test.error and not dashboard.test.warning, part
@@ -500,7 +500,7 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
 
 def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard, brief: None):
     bring_scored(dashboard, score="", sets="", excluded=("probability", "split"))
-    assert "No column says whom the model was trained on" in dashboard.told
+    assert "No column says whom the model was trained on" in dashboard.page_text
     dashboard.open("model")
     assert "on the people attacked" in dashboard.finding
     cautions = [info.value for info in dashboard.test.info]
@@ -519,7 +519,7 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     threshold.set_value(0.7)
     dashboard.settle()
     dashboard.favour().click("use_roles")
-    assert "a score of at least 0.7 is positive" in dashboard.told
+    assert "a score of at least 0.7 is positive" in dashboard.page_text
     dashboard.choose(dataset="demo")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"

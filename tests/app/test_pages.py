@@ -84,7 +84,7 @@ def test_every_method(start: Start, method: str):
     dashboard.open("correction")
     assert "%" in dashboard.finding
     assert dashboard.test.slider(key="told").value == first_tolerance(expected.audit(method=method))
-    assert ("Trained with DP training noise, ε = 10." in dashboard.told) == (method == "dp_id3")
+    assert ("Trained with DP training noise, ε = 10." in dashboard.page_text) == (method == "dp_id3")
 
 
 def test_a_link_restores_an_audit_and_the_private_trees_budget(start: Start):

@@ -34,13 +34,13 @@ def records(dashboard: Dashboard) -> list[int]:
 
 def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     result = people_at_risk()
-    assert result.at_least(1) and result.found.sum() > result.leaks.sum()  # or this test says nothing
+    assert result.at_least(1) and result.identified.sum() > result.leaks.sum()  # or this test says nothing
     dashboard = start(LINK).open("people")
     headline, *_ = PEOPLE.findings(result, SETTINGS)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
     assert "Your audit plan has no answers to bias queries: set that under Attack settings." in dashboard.plain_finding
-    assert escape(headline.so_what) in dashboard.told or headline.so_what in dashboard.told
-    assert "Internal only" in dashboard.told and "never in the public summary" in dashboard.told
+    assert escape(headline.so_what) in dashboard.page_text or headline.so_what in dashboard.page_text
+    assert "Internal only" in dashboard.page_text and "never in the public summary" in dashboard.page_text
     assert records(dashboard) == result.rows[result.chosen()].tolist()
     for index in result.chosen():
         assert fix_text(result, index)[1:] in table(dashboard)
@@ -65,5 +65,5 @@ def test_bad_settings_in_a_link_are_one_sentence(start: Start):
 
 def test_an_attack_that_was_not_run_says_why(start: Start):
     dashboard = start({**LINK, "people_answers": "0"}).open("people")
-    assert "No answers to bias queries are planned." in dashboard.told
+    assert "No answers to bias queries are planned." in dashboard.page_text
     assert 'aria-label="not run"' in table(dashboard) or not table(dashboard)

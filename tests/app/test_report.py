@@ -87,7 +87,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     assert attacked == [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
     assert [job.lane for job in attacked] == ["decision", "self_test"]
-    (plan,) = attacks.asked
+    (plan,) = attacks.plans
     assert plan.data.dataset == "demo" and plan.answers.questions == 0 and plan.membership.shadows == 16
 
 
@@ -164,11 +164,11 @@ def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashb
         key="of this test",
         store=SimpleNamespace(remember=lambda key, make: make()),
     )
-    caveats = report_audit.judged(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
+    caveats = report_audit.judged_reports(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
     kinds = [caveat["kind"] for caveat in caveats]
     assert kinds[:2] == ["chosen_on_these_records", "self_test_missing"]
     work.subject.picked = False
-    caveats = report_audit.judged(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
+    caveats = report_audit.judged_reports(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
     assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in caveats)
 
 
@@ -233,7 +233,7 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     assert dashboard.test.selectbox(key="release_policy_box").value == "own"
     dashboard.choose(release_policy_box="predictions")
     assert_shows(dashboard, expected(attacks, predictions_policy()))
-    assert len(attacks.asked) == 1
+    assert len(attacks.plans) == 1
 
 
 def test_the_note_of_the_summary_says_that_the_self_test_still_runs_and_that_a_title_is_missing():
@@ -272,7 +272,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.widget("asked_questions").set_value(4)
     dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
-    assert [plan.answers.questions for plan in attacks.asked] == [0, 4]
+    assert [plan.answers.questions for plan in attacks.plans] == [0, 4]
     assert_shows(dashboard, expected(attacks))
 
 
@@ -280,7 +280,7 @@ def test_given_predictions_without_scores_are_judged_as_init_suggests(dashboard:
     attacks.instead = sample()
     bring_scored(dashboard, score="", excluded="probability")
     dashboard.open("report")
-    (plan,) = attacks.asked
+    (plan,) = attacks.plans
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")
     assert read_plan(plan_text(plan)) == plan  # the command reads it
     assert not plan.answers.questions and not plan.membership.shadows
@@ -321,7 +321,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     assert dashboard.column_roles()["decision"] == "excluded"
     dashboard.assign(label="approved", positive="yes", sensitive="sex")
     dashboard.open("report")
-    (plan,) = attacks.asked
+    (plan,) = attacks.plans
     assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")
     assert plan.config.roles is not None and not plan.config.roles.gives_predictions
     assert_shows(dashboard, expected(attacks, default_policy()))
@@ -352,7 +352,7 @@ def test_a_model_file_is_asked_about_one_label_and_value(dashboard: Dashboard):
     people["later"] = people["approved"].to_numpy()[::-1]
     dashboard.open("data").upload("people.csv", people.to_csv(index=False).encode())
     dashboard.give("model_file", "model.skops", skops.io.dumps(model_samples.pipeline(texts=False)))
-    assert "The model is asked once a label and its positive value are chosen." in dashboard.told
+    assert "The model is asked once a label and its positive value are chosen." in dashboard.page_text
     assert "model score" not in dashboard.column_roles()
     dashboard.assign(label="approved", positive="yes", sensitive="sex")
     assert dashboard.column_roles()["model score"] == "score"
@@ -384,6 +384,6 @@ def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(
     assert "The file must be" not in str(dashboard.test.warning)
     page_text = Reader(board(dashboard)).text
     assert "Since " in page_text and "worse" in page_text and page_text.count("unchanged") == 12
-    assert "Worse: one of eleven required checks is worse than before." in dashboard.told
+    assert "Worse: one of eleven required checks is worse than before." in dashboard.page_text
     dashboard.choose(compare_with="")
     assert "Since" not in board(dashboard)

@@ -61,7 +61,7 @@ def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_se
 
     be(Role.ASKER)
     asker = start().open("desk")
-    assert "An officer has not opened this test set" in asker.told
+    assert "An officer has not opened this test set" in asker.page_text
     assert sections(asker) == ["Ask a question", "Answered questions"]
     assert not asker.has_button("desk_open") and not asker.test.file_uploader
 
@@ -79,7 +79,7 @@ def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_se
     be(Role.OFFICER)
     officer.settle().choose(desk_opened=False)
     be(Role.ASKER)
-    assert "An officer has not opened this test set" in asker.settle().told
+    assert "An officer has not opened this test set" in asker.settle().page_text
 
 
 def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start, be: Be, attacks: Attacks):
@@ -89,7 +89,7 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start
     assert sections(auditor) == ["Export and verify"]
     assert not auditor.has_button("desk_open")
     section(auditor.open("report"), "judged")
-    assert "The limits are an officer's to set." in auditor.told
+    assert "The limits are an officer's to set." in auditor.page_text
     keys = {element.key for kind in ("selectbox", "file_uploader", "button") for element in getattr(auditor.test, kind)}
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
 
@@ -117,4 +117,4 @@ def test_an_officer_whose_role_is_gone_opens_neither_a_ledger_nor_a_test_set(sta
     from_file(officer)
     be(Role.ASKER)
     officer.choose(desk_opened=True)
-    assert "An officer has not opened this test set" in start().open("desk").told
+    assert "An officer has not opened this test set" in start().open("desk").page_text

@@ -41,13 +41,13 @@ def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> D
 
 
 def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: Dashboard):
-    assert "Not in the history yet" in report.told and report.button("keep_audit").disabled
-    assert "Name a project to sign." in report.told and report.button("sign_audit").disabled
+    assert "Not in the history yet" in report.page_text and report.button("keep_audit").disabled
+    assert "Name a project to sign." in report.page_text and report.button("sign_audit").disabled
     assert not default_history().exists()  # looking makes nothing
     with_project(report).click("keep_audit")
     (entry,) = history().entries()
     assert (entry.project, entry.id) == ("Loans", 2)
-    assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.told
+    assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
     assert report.button("sign_audit").label == f"Sign {entry.short}" and report.button("keep_audit").disabled
     document = history().document(entry)
     assert document["verdict"]["headline"] in report.plain_finding and document["self_tests"]
@@ -59,38 +59,38 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
     assert "“Accept the risk” needs a reason." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
     signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
-    assert not report.test.warning and "Accept the risk by Ada, DPO" in report.told.replace("*", "")
+    assert not report.test.warning and "Accept the risk by Ada, DPO" in report.page_text.replace("*", "")
     report.choose(sign_decision="do_not_release", sign_reason="")
-    assert "Ada signed “Accept the risk”: another decision needs a reason." in report.told
+    assert "Ada signed “Accept the risk”: another decision needs a reason." in report.page_text
     signed(report, "do_not_release", "Bo, works council", "40 people are people.")
     (entry,) = history().entries()
     assert [(signature.title, signature.name, signature.void) for signature in history().signatures(entry)] == [
         ("Accept the risk", "Ada", ""),
         ("Do not release", "Bo", ""),
     ]
-    assert "Void" not in report.told
-    assert "They disagree: “Do not release” and “Accept the risk”." in report.told
+    assert "Void" not in report.page_text
+    assert "They disagree: “Do not release” and “Accept the risk”." in report.page_text
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
-    assert report.told.count("Void: the audit changed since (policy).") == 2
-    assert "Not in the history yet" in report.told and entry.short not in report.button("sign_audit").label
+    assert report.page_text.count("Void: the audit changed since (policy).") == 2
+    assert "Not in the history yet" in report.page_text and entry.short not in report.button("sign_audit").label
     assert [signature.void for signature in history().signatures(entry)] == [
         "",
         "",
     ]  # nothing was kept: back at it, they stand
     report.click("reset_policy")
-    assert "Void" not in report.told
+    assert "Void" not in report.page_text
     changed(report, "unfairness", value=0.06)
     signed(report, "do_not_release", "Ada, DPO")
     assert len(history().entries()) == 2
     report.click("reset_policy")
-    assert report.told.count("Void: the audit changed since (policy).") == 3
+    assert report.page_text.count("Void: the audit changed since (policy).") == 3
 
 
 def test_release_says_what_is_missing(report: Dashboard):
     with_project(report).choose(sign_decision="release")
     assert report.button("sign_audit").disabled
-    assert "Limits without a source: " in report.told and "Required and not passed: " in report.told
+    assert "Limits without a source: " in report.page_text and "Required and not passed: " in report.page_text
 
 
 def test_name_and_role_are_both_asked_for(report: Dashboard):
@@ -135,12 +135,12 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     assert dashboard.finding == finding and dashboard.widget("sign_who").value == "Ada, DPO"
     dashboard.click("sign_audit")
     assert not dashboard.test.warning and len(History.open(letter).signatures()) == 1
-    assert len(attacks.asked) == 1
+    assert len(attacks.plans) == 1
 
 
 def test_another_session(report: Dashboard, start: Start):
     signed(with_project(report), "do_not_release", "Ada, DPO")
     session = start()
     session.open("report")
-    assert session.widget("sign_project").value == "Loans" and "Kept as audit 2" in session.told
-    assert "Do not release by Ada, DPO" in session.told.replace("*", "")
+    assert session.widget("sign_project").value == "Loans" and "Kept as audit 2" in session.page_text
+    assert "Do not release by Ada, DPO" in session.page_text.replace("*", "")

@@ -65,9 +65,9 @@ def test_the_data_page_says_so_and_applies_no_roles(dashboard: Dashboard, case: 
     table = CASES[case]
     dashboard.open("data").upload("people.csv", table.frame.to_csv(index=False).encode())
     dashboard.draft(label="hired", positive="yes", sensitive="sex", **table.roles)
-    assert table.says in dashboard.told.replace("*", "")
+    assert table.says in dashboard.page_text.replace("*", "")
     assert dashboard.button("use_roles").disabled and not dashboard.test.error
-    assert "Something went wrong" not in dashboard.told
+    assert "Something went wrong" not in dashboard.page_text
 
 
 def planned(folder: Path, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> Path:

@@ -85,7 +85,7 @@ def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
         truth=rng.integers(shape[1], size=shape[0]),
         predicted=noise.predicted,
         size=noise.size,
-        found=noise.found,
+        reached=noise.reached,
         target=shares,
         shares=shares,
         guesses=guesses,

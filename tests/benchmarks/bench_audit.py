@@ -42,7 +42,7 @@ def measure(rows: int) -> None:
     from core.auditing import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.auditing.policy import predictions_policy
     from core.datasets import Roles, Table
-    from core.models import GIVEN
+    from core.models import GIVEN_PREDICTIONS
     from core.report import Reports
     from core.studies.config import AuditConfig
 
@@ -54,7 +54,7 @@ def measure(rows: int) -> None:
     plan = AuditPlan(
         data=DataPlan(dataset="", file="people.csv"),
         model=ModelPlan(kind="predictions"),
-        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, tolerance=0.05),
+        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, tolerance=0.05),
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()

@@ -146,17 +146,17 @@ class Client:
 class Waits:
     """Seconds waited, by who and where, until the time is up at `end`."""
 
-    made: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    durations: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     failed: list[str] = field(default_factory=list)
     end: float = float("inf")
 
     def note(self, who: str, page: str, seconds: float) -> None:
         """Keep one."""
-        self.made[who][page].append(seconds)
+        self.durations[who][page].append(seconds)
 
-    def told(self, who: str) -> None:
+    def print_pages(self, who: str) -> None:
         """Print the pages of some."""
-        for page, waits in sorted(self.made[who].items()):
+        for page, waits in sorted(self.durations[who].items()):
             ordered = sorted(waits)
             late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
             figures = f"median {median(waits):5.1f}  95% {late:5.1f}  longest {max(waits):5.1f} s"
@@ -227,7 +227,7 @@ def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
         roles: dict[str, Any] = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
         began = time.monotonic()
         view.open("data")
-        view.found("%")
+        view.finding_with("%")
         view.bring_predictions(f"table{number}.csv", table, sensitive="sex", group="F", **roles)
         waits.note("officer", "data", time.monotonic() - began)
         while time.monotonic() < waits.end:
@@ -235,7 +235,7 @@ def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
                 began = time.monotonic()
                 view.sidebar.get_by_role("link", name=name, exact=True).click()
                 view.page.wait_for_timeout(500)
-                view.found("")
+                view.finding_with("")
                 waits.note("officer", name, time.monotonic() - began)
                 view.page.wait_for_timeout(3000)
                 if time.monotonic() > waits.end:
@@ -316,14 +316,14 @@ def main() -> None:
         time.sleep(AFTER)
         after, log = memory(server), server.log.read_text()
     for who in ("alone", "class", "browser", "officer"):
-        waits.told(who)
+        waits.print_pages(who)
     shares(log)
     print(f"memory: {before:.0f} MB before, {peak[0]:.0f} at most, {after:.0f} two minutes after")
     print(f"load at the end: {busy:.1f}")
     for failure in waits.failed:
         print(f"failed: {failure}")
     longest = max(
-        (wait for who in ("class", "browser") for page in waits.made[who].values() for wait in page), default=0.0
+        (wait for who in ("class", "browser") for page in waits.durations[who].values() for wait in page), default=0.0
     )
     verdicts(
         [

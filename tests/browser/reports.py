@@ -35,8 +35,8 @@ class Downloaded(NamedTuple):
 
 def verdict_headline(view: View) -> str:
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
-    headline = view.found("check")
-    view.there(view.keyed("download_internal_json"))
+    headline = view.finding_with("check")
+    view.wait_for(view.keyed("download_internal_json"))
     view.halt("cancel_self_test")
     view.page.wait_for_timeout(2500)  # the page is drawn anew when it sees, every 1.5 s, that the test has ended
     view.idle()
@@ -53,7 +53,7 @@ def _file(view: View, key: str) -> str:
 def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
     headline = verdict_headline(view)
-    view.there(view.keyed("download_public_json"))
+    view.wait_for(view.keyed("download_public_json"))
     findings = from_json(_file(view, "download_internal_json"))
     internal = Downloaded(_file(view, "download_internal_html"), findings, findings["verdict"]["headline"])
     assert embedded_document(internal.html) == findings

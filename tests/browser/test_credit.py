@@ -16,9 +16,9 @@ from tests.credit_table import credit_csv
 
 def bring(view: View) -> None:
     """Upload the credit table; which outcome is good for a person is left open."""
-    view.found("%")
+    view.finding_with("%")
     view.give("upload", "credit.csv", credit_csv())
-    view.found("credit.csv", "until you press")
+    view.finding_with("credit.csv", "until you press")
 
 
 def row_of(findings: dict[str, Any], check: str) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcom
     view.answer("favourable", "0")
     expect(button).to_be_enabled()
     button.click()
-    view.found("%", "efault = 0 for")
+    view.finding_with("%", "efault = 0 for")
     view.go("Report")
     findings = downloaded(view)["internal"].findings
     assert findings["verdict"]["overall"] == "fail"

@@ -46,9 +46,9 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     marker, moment = f"Marker{uuid4().hex}", time.time() - 1
     people = desk_files.test_set().replace(b"Female", marker.encode())
     view = look("desk")
-    view.found("Example:")
+    view.finding_with("Example:")
     view.press("desk_create")
-    view.found("holds no test set yet")
+    view.finding_with("holds no test set yet")
     view.segment("desk_source", "A file")
     give(view, "desk_test_set", "people.csv", people)
     view.choose_labelled("Sensitive attribute", "sex")
@@ -57,9 +57,9 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     view.field("desk_new_name_file_").press("Enter")
     view.idle()
     view.press("desk_register")
-    view.found("of 1 is left for loans; no query was asked yet")
+    view.finding_with("of 1 is left for loans; no query was asked yet")
     give(view, "desk_predictions", "model.csv", desk_files.predictions())
-    view.there(view.page.get_by_role("heading", level=3, name=re.compile("^Costs")))
+    view.wait_for(view.page.get_by_role("heading", level=3, name=re.compile("^Costs")))
     view.enter("desk_asker", "team A")
     view.page.wait_for_timeout(300)  # the server hears of it a moment later
     view.idle()
@@ -68,7 +68,7 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     expect(view.page.get_by_text("model.csv is still here.")).to_be_visible()
     expect(view.field("desk_asker")).to_have_value("team A")
     view.press("desk_ask")
-    view.found("The last answer")
+    view.finding_with("The last answer")
     assert [a.asker for a in ledger(folder).status("loans").answers] == ["team A"]
     view.segment("desk_section", "Export and verify")
     with view.page.expect_download() as waiting:

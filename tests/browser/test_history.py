@@ -93,7 +93,7 @@ def disclosed(view: View) -> tuple[float, float, float]:
 
 def test_a_setting_in_the_address_and_the_chart_that_follows_it_come_back_together(look: Open):
     view = look("correction?told=0.05")
-    view.found("olerance")
+    view.finding_with("olerance")
     assert disclosed(view) == (0.05, 0.05, 0.05)
     view.go("Overview")
     view.go("Correction")
@@ -134,7 +134,7 @@ def test_a_table_that_is_gone(look: Open):
     assert settled(view).is_about(UPLOADED)
     view.go("Data")
     view.press("remove_upload")
-    view.found("%", "Approved")
+    view.finding_with("%", "Approved")
     demo = settled(view)
     assert demo.is_about(DEMO)
     expect(view.warnings).to_have_count(0)

@@ -138,7 +138,7 @@ def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path
     title(view, "Data")
     assert view.page.url == f"{view.address}/data?tolerance=0.2"
     view.give("upload", "people.csv", people())
-    view.found("people.csv", "until you press")
+    view.finding_with("people.csv", "until you press")
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
         file.truncate(201 * MEGABYTE)

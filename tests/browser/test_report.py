@@ -65,7 +65,7 @@ UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; 
 
 def test_hostile_names_are_names_in_the_report(look: Open, browser: Browser, tmp_path: Path):
     view = look("data")
-    view.found("%")
+    view.finding_with("%")
     roles = {role: HOSTILE[role] for role in ("label", "positive", "prediction", "score", "sensitive", "group")}
     view.bring_predictions("<img src=x onerror=alert(1)>.csv", hostile_table(), **roles)
     view.go("Report")

@@ -26,7 +26,7 @@ def assert_text(view: View, text: str) -> None:
 
 def test_attriguard_by_keyboard_alone(look: Open):
     view = look("attriguard")
-    view.found("AttriGuard fools")
+    view.finding_with("AttriGuard fools")
     view.gone(view.keyed("cancel_attackers"))
     stands(view, "guard_chart", 0.25)
     view.field("guard_data").focus()
@@ -38,11 +38,11 @@ def test_attriguard_by_keyboard_alone(look: Open):
     view.until(tab, "the slider in the order of the keys")
     view.page.keyboard.press("ArrowRight")
     stands(view, "guard_chart", 0.26)
-    view.found("0.26")
+    view.finding_with("0.26")
     expect(view.keyed("guard_chart").locator("[aria-label*='at 0.26']").first).to_be_visible()
     view.page.keyboard.press("Home")
     stands(view, "guard_chart", 0)
-    view.found("Without noise")
+    view.finding_with("Without noise")
     view.segment("further_guard_table", "Utility loss")
     view.field("guard_budget").press("End")
     stands(view, "cost_accuracy_chart", 0.5)  # outside the slider's own fragment
@@ -51,18 +51,18 @@ def test_attriguard_by_keyboard_alone(look: Open):
 
 def test_bias_queries(look: Open):
     view = look("bias_queries")
-    view.found("25 exact answers reveal")
+    view.finding_with("25 exact answers reveal")
     stands(view, "leakage_chart", 25)
     view.field("answered_60").press("ArrowRight")
     stands(view, "leakage_chart", 26)
     assert_text(view, "26 exact answers")
     view.choose("noise", "Noisy sums (ours)")  # while the curve of exact answers still grows
-    view.found("oisy sums")
+    view.finding_with("oisy sums")
     expect(view.keyed("leakage_chart").locator("[aria-label*='after 26']").first).to_be_visible()
     for _ in range(3):  # 20 people: the curves are finished in a moment
         view.field("people_asked").press("ArrowLeft")
     slider = view.field("answered_12")
-    view.there(slider)
+    view.wait_for(slider)
     view.gone(view.keyed("cancel_curves"))
     view.until(lambda: max((len(line["x"]) for line in view.lines("leakage_chart")), default=0) == 13, "whole curves")
     slider.press("End")
@@ -72,9 +72,9 @@ def test_bias_queries(look: Open):
 
 def test_a_study_without_a_page(look: Open):
     view = look("attribute?attribute_closed=0.05")  # the first page of its session, by its link
-    view.found("What is released adds")
+    view.finding_with("What is released adds")
     expect(view.field("attribute_closed")).to_have_value("0.05")
     view.enter("attribute_closed", "0.01")
     view.until(lambda: "attribute_closed=0.01" in view.page.url, "the setting in the address")
-    view.found("What is released adds")
+    view.finding_with("What is released adds")
     view.in_order()

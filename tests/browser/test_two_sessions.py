@@ -55,18 +55,18 @@ def is_single_entry(view: View, name: str) -> bool:
 def test_two_sessions_at_once(look: Open):
     both = [Person(look("data"), "Alder", 3), Person(look("data"), "Birch", 6)]
     for person in both:
-        person.view.found("%")
+        person.view.finding_with("%")
     for person in both:
         person.view.give("upload", f"{person.word}table.csv", person.table())
     for person in both:
-        person.view.found(f"{person.word}table.csv", "until you press")
+        person.view.finding_with(f"{person.word}table.csv", "until you press")
         person.view.assign("sex", person.group, label="hired", positive="yes")
-        person.view.found("%", person.group)
+        person.view.finding_with("%", person.group)
     for person in both:
         person.view.give("model_file", f"{person.word}model.skops", person.model())
     for person in both:
         message = person.view.page.get_by_text(f"{person.word}model.skops has predicted for everybody")
-        person.view.there(message)
+        person.view.wait_for(message)
         person.view.idle()
     for person in both:  # both are attacked at the same time
         person.view.sidebar.get_by_role("link", name="Report", exact=True).click()
@@ -76,7 +76,7 @@ def test_two_sessions_at_once(look: Open):
         for content in (person.view.page.content(), *(report.html for report in editions.values())):
             assert stranger.word not in content
         person.view.go("Data")
-        person.view.found("%", person.group)
+        person.view.finding_with("%", person.group)
         assert stranger.word not in person.view.page.content()
         person.view.until(
             lambda view=person.view: is_single_entry(view, "Your table"), "one table of one's own in the list"
@@ -90,7 +90,7 @@ def test_two_sessions_at_once(look: Open):
 
 def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     bystander = look("correction")
-    bystander.found("%")
+    bystander.finding_with("%")
     sender = look("data")
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):
@@ -104,7 +104,7 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
             )
         bystander.in_order()
     sender.go("Model")
-    sender.found("%")
+    sender.finding_with("%")
     sender.in_order()
 
 
@@ -116,7 +116,7 @@ def test_a_model_that_never_ends_is_ended_while_others_go_on(browser: Browser):
     with Server(module="tests.browser.hurried") as server:
         bystander, sender = View(browser, server.address), View(browser, server.address)
         bystander.open("correction")
-        bystander.found("%")
+        bystander.finding_with("%")
         sender.open("data")
         sender.bring_people(people())
         began = time.monotonic()

@@ -24,7 +24,7 @@ from tests.browser.view import View
 def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
     case = example("gaps")
     view = look("learn?example=gaps")  # the first page of a fresh server
-    view.found(case.title)
+    view.finding_with(case.title)
     expect(view.sidebar.get_by_role("link")).to_have_count(17)
     first = view.page.get_by_role("heading", level=3, name=case.steps[0].title)
     expect(first).to_have_count(0)
@@ -51,11 +51,11 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view = look("data")
     view.bring_people(people())
     view.go("Correction")
-    view.found("olerance")
+    view.finding_with("olerance")
     slider = view.field("told")
     for key, value in (("End", 0.2), ("Home", 0.0), ("ArrowRight", 0.001)):
         slider.press(key)
-        view.found("olerance")
+        view.finding_with("olerance")
         view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
     view.page.get_by_text("Data table and CSV").first.click()
     with view.page.expect_download() as download:
@@ -68,17 +68,17 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
 
 def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     mine = look("correction")
-    first = mine.found("Publishing the fairness tolerance")
+    first = mine.finding_with("Publishing the fairness tolerance")
     slider = mine.field("told")
     for _ in range(3):
         slider.press("ArrowRight")
     mine.until(lambda: [t["x"] for t in mine.points("told_chart")] == [[0.008]], "a marker at 0.008")
     mine.until(lambda: "told=0.008" in mine.page.url, "the slider in the address")
     theirs = look(urlsplit(mine.page.url)[2].lstrip("/") + "?" + urlsplit(mine.page.url)[3])
-    assert theirs.found("0.008") == mine.found("0.008")
+    assert theirs.finding_with("0.008") == mine.finding_with("0.008")
     theirs.until(lambda: [t["x"] for t in theirs.points("told_chart")] == [[0.008]], "the same marker")
     beyond = look("correction?told=0.3")  # no such place on the slider: finding, marker and slider agree on the first
-    assert beyond.found("Publishing the fairness tolerance") == first
+    assert beyond.finding_with("Publishing the fairness tolerance") == first
     beyond.until(lambda: [t["x"] for t in beyond.points("told_chart")] == [[0.005]], "the first marker")
     expect(beyond.field("told")).to_have_attribute("value", "0.005")
 
@@ -86,9 +86,9 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
 def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
     with Server(module="tests.browser.chosen_at_once") as server:
         view = look("choose?tolerance=0.02", at=server)
-        view.found("Choose exponentiated gradient (tolerance 0.05, depth 4)")
+        view.finding_with("Choose exponentiated gradient (tolerance 0.05, depth 4)")
         view.segment("choose_prefer", "Least leak")
-        finding = view.found("smallest measured leak")
+        finding = view.finding_with("smallest measured leak")
         expect(view.field("choose_audited")).to_have_value("The model named above")
         tolerance, depth = re.findall(r"tolerance ([\d.]+), depth (\d)", finding)[0]
         assert tolerance != "0.05"
@@ -125,7 +125,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     look: Open, browser: Browser, tmp_path: Path
 ):
     view = look("data")
-    view.found("%")
+    view.finding_with("%")
     roles = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
     view.bring_predictions("people.csv", predicted(people()), **roles, sensitive="sex", group="F")
     view.go("Report")

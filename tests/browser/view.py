@@ -255,15 +255,15 @@ class View:
 
     def bring_people(self, content: bytes, *, group: str = "F") -> None:
         """Upload a table of `tests.browser.tables.people` on the Data page and say what its columns are."""
-        self.found("%")
+        self.finding_with("%")
         self.bring_predictions("people.csv", content, label="hired", positive="yes", sensitive="sex", group=group)
 
     def bring_predictions(self, name: str, content: bytes, *, sensitive: str, group: str, **columns: str) -> None:
         """Upload a table with a model's answers on the Data page, and say what its columns are, by label's key."""
         self.give("upload", name, content)
-        self.found(name, "until you press")
+        self.finding_with(name, "until you press")
         self.assign(sensitive, group, **columns)
-        self.found("%", f"= {columns['positive']} for")
+        self.finding_with("%", f"= {columns['positive']} for")
 
     def enter(self, key: str, value: str) -> None:
         """Type a value into the field with this key."""
@@ -326,7 +326,7 @@ class View:
         """Wait until no script runs."""
         self.until(lambda: self.page.locator(IDLE).count() > 0, "the end of the page's run")
 
-    def found(self, *phrases: str) -> str:
+    def finding_with(self, *phrases: str) -> str:
         """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
         required = list(phrases or ("%",))
         texts: list[str] = []
@@ -346,7 +346,7 @@ class View:
         """Wait until work has ended, as whose sign this element stands there."""
         self.until(lambda: target.count() == 0, f"the end of {target}")
 
-    def there(self, target: Locator) -> None:
+    def wait_for(self, target: Locator) -> None:
         """Wait until the element is visible that work ends with."""
         self.until(target.is_visible, f"{target}")
 

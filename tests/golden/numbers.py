@@ -25,7 +25,7 @@ _MOST_DIFFERENT = 30
 _WIDEST = 150
 """Letters of a line that holds several numbers."""
 
-Named = Iterator[tuple[str, Any]]
+NamedValues = Iterator[tuple[str, Any]]
 """Results with their names."""
 
 

@@ -174,7 +174,7 @@ def test_parts_of_reports(seed: int) -> None:
     for measurement in document["measurements"]:
         entries.append(f"internal {measurement['check']}: {sealed(measurement)}")
     for table in tables.report_tables(document):
-        table_text = table.in_words
+        table_text = table.formatted
         display = sealed([table_text.columns, table_text.rows, sorted(table.numeric)])
         entries.append(f"internal {table.name}: {sealed([table.rows])} {display}")
     entries.append(f"internal junit: {sealed(audit_junit(document).decode())}")
@@ -276,7 +276,7 @@ def _canonical() -> Iterator[tuple[str, Any]]:
             f"strict {value}",
             [f"{number!r:.20}" for number in canonical.strict([value, 1e300 * value, value * 1000])],
         )
-        yield f"shown {value}", [tables.cell_text(value), tables.shown(1e4 * value)]
+        yield f"shown {value}", [tables.cell_text(value), tables.cell_text(1e4 * value)]
     for value, low, high in PRECISIONS:
         estimate = Estimate(value=value, low=low, high=high, n=1234)
         yield f"words {low}", [tables.rate_text(estimate), tables.rate_text(canonical.strict(estimate), of=True)]

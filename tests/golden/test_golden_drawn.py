@@ -107,7 +107,7 @@ def _curves() -> Iterator[Drawing]:
     lone = Dot(x=2, of=0.5, hover="said", color="muted")
     at_two = Curve(x=[2], of=[0.5], color="tree", name="", dots=[lone, replace(lone, x=1, of=math.nan, color="")])
     flat = [level(0.5, "chance", "chance"), level(RATE, "prior", "prior", "62%"), pointed(2, 0.9, "fail", "here")]
-    unit = Axis(ends=(0, 1), marks=(0, 0.5, 1), words=("0", "½", "1"), title="unit")
+    unit = Axis(ends=(0, 1), marks=(0, 0.5, 1), labels=("0", "½", "1"), title="unit")
     for curves, look in (
         ([gap, bands], {"at": 2}),
         ([gap, bands], {"at": 2, "head": "at 2", "gutter": 0}),
@@ -253,13 +253,13 @@ def _axes() -> Iterator[tuple[str, Any]]:
         yield f"{name} {i}", " ".join(axis.words)
     for low, high in ((0.1, 0.2), (-0.1, 0.2), (0.0, 0.0), (math.nan, math.nan)):
         estimate = Estimate(value=0.1, low=low, high=high, n=3)
-        for axis in (percents("t").over([0, 1]), gaps("t").over([0]), Axis(ends=(0, 5), marks=(), words=(), title="")):
+        for axis in (percents("t").over([0, 1]), gaps("t").over([0]), Axis(ends=(0, 5), marks=(), labels=(), title="")):
             yield (
                 f"interval {low} {axis.ends}",
                 [axis.interval(estimate), axis.with_interval(estimate), axis.with_interval(0.25)],
             )
     log = decades((-2, 1.5), (0.01, 1, 1000), "t")
-    yield "decades", [log.words, log.marks, [log.place(n) for n in (0.0, 0.001, 0.01, 3.0, 31.0, 40.0, math.nan)]]
+    yield "decades", [log.labels, log.marks, [log.position(n) for n in (0.0, 0.001, 0.01, 3.0, 31.0, 40.0, math.nan)]]
     yield "gap", [gap_text(n) for n in (0.0, -0.25, 0.12345, RATE)]
     colors = ["leak", "leak 45", "first/18", "#B0307A", "rgba(0,0,0,0)", "pale", "grid 100", "ink 0"]
     yield "colours", [palette.color(color) for palette in (LIGHT, DARK) for color in colors]

@@ -25,7 +25,7 @@ from core.desk import findings as desk
 from core.experiments.choose import Outcomes
 from core.experiments.choose import findings as choosing
 from core.experiments.sweep.findings import tension, trained_tolerances
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, Spread, certain, mean, mean_rate
 from core.stats.quantities import formatted_table, plain_row
 from core.studies.attribute.study import STUDY as attribute
@@ -119,7 +119,7 @@ def _single_correction(rng: Generator) -> Iterator[Finding | str]:
             yield correction.held_out(result, adversary, published)
         if noise := correction.privacy_noise(result, now):
             yield noise
-        yield correction.false_promise(now.told, now.achieved)
+        yield correction.false_promise(now.disclosed_tolerance, now.achieved)
     yield f"First: {correction.first_tolerance(result)}"
     yield correction.tuning(nasty.tuned(rng))
 
@@ -161,7 +161,7 @@ def _guarantees(rng: Generator) -> Iterator[Finding | str]:
         {"epsilon": 2.0, "accounting": "naive"},
         {"epsilon": 2.0, "theta": 0.6},
         {"target": "random_forest"},
-        {"target": GIVEN},
+        {"target": GIVEN_PREDICTIONS},
     ):
         read = nasty.reading(rng)
         yield from membership.findings(
@@ -255,7 +255,7 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
         after, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
         yield guard.decisions(was, after, certain(0.6, 7), "equalized_odds")
     noise = RepresentativeNoise(
-        noisy=None, size=rng.integers(0, 3, (6, m)), found=np.ones((6, m), bool), predicted=np.zeros(6, int)
+        noisy=None, size=rng.integers(0, 3, (6, m)), reached=np.ones((6, m), bool), predicted=np.zeros(6, int)
     )
     noise.size[:, 0] = 0
     precision = {

@@ -22,7 +22,7 @@ from core.stats.estimates import Estimate
 from core.studies.attribute import study
 from core.studies.attribute.study import AttackerPosteriors, AttributeSettings
 from core.studies.planted import SyntheticRecords, draw_people, subject_of
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 Outputs = output_evidence.Outputs
 
@@ -42,7 +42,7 @@ def people(n: int = 90, k: int = 2, seed: int = 1) -> dict[str, Any]:
 CATEGORICAL = np.array([False, True, False])
 
 
-def _trained() -> Named:
+def _trained() -> NamedValues:
     for k in (2, 3):
         sample = people(k=k)
         for seen in (None, sample["answers"]):
@@ -89,7 +89,7 @@ def _trained() -> Named:
         yield f"categories {categorical}", strong.estimator.is_categorical_
 
 
-def _scaled() -> Named:
+def _scaled() -> NamedValues:
     scale = adversary.PlattScale(slope=np.array([[1.5, -0.25], [0.5, 2.0]]), intercept=np.array([0.3, -1.0]))
     three = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1e-9, 0.4, 0.6]])
     yield "of three", scale.apply(three)
@@ -116,7 +116,7 @@ def _scaled() -> Named:
     yield "columns without answers", adversary.known_columns(*records)
 
 
-def _crossed() -> Named:
+def _crossed() -> NamedValues:
     sample = people()
     for score in (None, sample["scores"], np.where(sample["answers"] == 1, 1.0, sample["x"][:, 1] / 4)):
         yield "columns", cross_fitting.released_columns(sample["answers"], sample["labels"], score)
@@ -133,7 +133,7 @@ def _crossed() -> Named:
     yield "cross-fitted", (score, verdict)
 
 
-def _released() -> Named:
+def _released() -> NamedValues:
     sample, three = people(), people(120, 3, 2)
     scores = sample["scores"].copy()
     scores[[3, 40]] = np.nan
@@ -202,11 +202,11 @@ def _imputation(cohort: dict[str, Any], categorical: Any) -> imputation.Imputati
 class _RecordingLearner:
     """A learner that keeps what it was asked to be, and is nearly certain of the likelier label."""
 
-    made: dict[str, Any]
+    parameters: dict[str, Any]
     likely: float
 
     def __init__(self, **parameters: Any) -> None:
-        _RecordingLearner.made = {
+        _RecordingLearner.parameters = {
             name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)
         }
 
@@ -221,7 +221,7 @@ class _RecordingLearner:
         return np.full(len(x), 0.25)
 
 
-def _boosters() -> Named:
+def _boosters() -> NamedValues:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
             patch.setattr(f"sklearn.ensemble.{name}", _RecordingLearner)
@@ -230,22 +230,22 @@ def _boosters() -> Named:
             x, flags = np.column_stack([np.arange(n), groups]).astype(float), np.array([False, True])
             for slow in (False, True):
                 imputation.boosting(x, groups, flags, seed=5, slow=slow)
-                yield f"group of {rare} in {n}, slow {slow}", _RecordingLearner.made
-            _RecordingLearner.made = {}
+                yield f"group of {rare} in {n}, slow {slow}", _RecordingLearner.parameters
+            _RecordingLearner.parameters = {}
             before = SimpleNamespace(countable=flags, seed=5)
             model = output_evidence.value_model(x, groups == 1, before)  # type: ignore[arg-type]
             chance = output_evidence.value_chance(model, x[:1])
-            yield f"label of {rare} in {n}", (chance, _RecordingLearner.made)
+            yield f"label of {rare} in {n}", (chance, _RecordingLearner.parameters)
         for n in (19, 20, 40, 499, 500, 999, 1000):
             groups = np.arange(n) % 2
             x = np.zeros((n, 2))
             cross_fitting._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
-            yield f"half of {n}", _RecordingLearner.made
+            yield f"half of {n}", _RecordingLearner.parameters
             output_evidence.BoostedMeans.fit(x, groups, groups / 4.0, np.zeros(2, bool), n_groups=2, seed=6)
-            yield f"scores of {n}", _RecordingLearner.made
+            yield f"scores of {n}", _RecordingLearner.parameters
 
 
-def _many() -> Named:
+def _many() -> NamedValues:
     sample = people()
     n = sample["groups"].size
     for enough in range(n - 1, n + 2):
@@ -260,14 +260,14 @@ def _many() -> Named:
         yield f"{most} teach", output
 
 
-def _evaluated() -> Named:
+def _evaluated() -> NamedValues:
     rng = np.random.default_rng(4)
     truth = np.array([0, 0, 1, 0, 1, 2, 0, 1, 0, 0, 2, 0])
     before, after = (rng.dirichlet(np.ones(3), 12) * 0.5 + 0.5 * weight * np.eye(3)[truth] for weight in (0.3, 1.0))
     before, after = (weights / weights.sum(axis=1, keepdims=True) for weights in (before, after))
     after[3] = [0.0, 1.0, 0.0]
     posteriors = AttackerPosteriors(
-        truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_known=30
+        truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_attacker_records=30
     )
     for measure in study.MEASURES:
         yield f"{measure}: level", [posteriors.level(measure, probability) for probability in (before, after)]
@@ -277,9 +277,9 @@ def _evaluated() -> Named:
     for rows in (np.arange(12), np.arange(3, 10)):
         yield f"halves of {rows.size}", [str(half.tolist()) for half in study._halves(rows, truth, 3)]
     attack = released_outputs.ReleasedAttack(
-        before=before[:5], after=after[:5], attack="label", share=posteriors.share, n_known=8
+        before=before[:5], after=after[:5], attack="label", share=posteriors.share, n_attacker_records=8
     )
-    second_attack = replace(attack, attack="all", before=before[5:9], n_known=9)
+    second_attack = replace(attack, attack="all", before=before[5:9], n_attacker_records=9)
     for attacks in (
         [(attack, np.arange(5))],
         [(attack, np.arange(5)), (second_attack, np.arange(5, 10))],
@@ -296,7 +296,7 @@ def _evaluated() -> Named:
     yield "frequencies", study._frequencies(kinds, np.array([0, 1, 0, 1, 1, 1, 0], np.uint8), 0.3)[[0, 1, 2, 3, 17, 20]]
 
 
-def _studied() -> Named:
+def _studied() -> NamedValues:
     for seed in range(5):
         subject, settings = study._released(seed, seed != 2)
         train = subject.splits.train
@@ -308,7 +308,7 @@ def _studied() -> Named:
         )
     subject, settings = study._tabled(1, True)
     (result,) = study.STUDY.run(subject, settings)
-    yield "tabled", (result.gains, result.judged["outside"].before, result.judged["outside"].after)
+    yield "tabled", (result.gains, result.posteriors["outside"].before, result.posteriors["outside"].after)
     rng = np.random.default_rng(6)
     drawn = draw_people(330, rng)
     scores = (0.1 + 0.5 * drawn.sensitive + 0.3 * rng.random(330)).round(2)
@@ -319,7 +319,7 @@ def _studied() -> Named:
         "closing",
         [(name, round(gain.value, 4), round(balanced_gain.value, 4)) for name, gain, balanced_gain in result.closing],
     )
-    yield "places", [str(result.judged), result.released][1:]
+    yield "places", [str(result.posteriors), result.released][1:]
     yield (
         "checks",
         [
@@ -333,11 +333,11 @@ def _even_attack(*arguments: Any, **_: Any) -> released_outputs.ReleasedAttack:
     before, targets = arguments[3:]
     even = np.full((targets.size, 2), 0.5)
     return released_outputs.ReleasedAttack(
-        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_known=before.records.n
+        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_attacker_records=before.records.n
     )
 
 
-def _placed() -> Named:
+def _placed() -> NamedValues:
     for rare in (38, 39, 40, 41, 80, 81, 82):
         groups = np.concatenate([np.arange(120) < rare, np.arange(80) % 2 > 0]).astype(np.uint8)
         drawn = SyntheticRecords(
@@ -350,13 +350,13 @@ def _placed() -> Named:
         yield (
             f"{rare} of 120",
             {
-                position: (posterior.n_known, posterior.truth.size, posterior.truth.sum())
+                position: (posterior.n_attacker_records, posterior.truth.size, posterior.truth.sum())
                 for position, posterior in posteriors.items()
             },
         )
 
 
-def _tuned() -> Named:
+def _tuned() -> NamedValues:
     sample = people(70, 3, 9)
     parameters = tuning.tune_forest(
         "predictions", sample["x"], sample["labels"], sample["groups"], sample["answers"], evaluations=2, seed=1
@@ -364,7 +364,7 @@ def _tuned() -> Named:
     yield "tuned", {field.name: getattr(parameters, field.name) for field in fields(parameters)}
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "trained": _trained,
     "scaled": _scaled,
     "crossed": _crossed,

@@ -18,12 +18,12 @@ from core.studies.attriguard.panda import POLICIES, read_scores, representatives
 from core.studies.attriguard.settings import GuardSettings, TableSettings
 from core.studies.attriguard.table_search import Defender, TableSearch, log_odds
 from tests import ratings_samples, table_people
-from tests.golden.numbers import Named, compare_numbers
+from tests.golden.numbers import NamedValues, compare_numbers
 from tests.linear_cases import classifier_of
 from tests.unit.attriguard.test_panda import fitted
 
 
-def _search() -> Named:
+def _search() -> NamedValues:
     rng = np.random.default_rng(1)
     weights = {m: np.round(rng.normal(size=(1 if m == 2 else m, 40)), 2) for m in (2, 3, 4)}
     for m, rows in weights.items():
@@ -50,7 +50,7 @@ def _search() -> Named:
         yield f"leads, {outputs}", leads
 
 
-def _where() -> Named:
+def _where() -> NamedValues:
     share = np.array([0.5, 0.25, 0.25])  # all three carry some
     carried = noisy_records.Concentration(entries=np.array([3, 0, 1]), share=share, n_entries=3)
     for share in (0.0, 0.3, 0.5, 0.75, 0.9, 1.0):
@@ -63,7 +63,7 @@ def _small(seed: int = 0, **settings: Any) -> TableGuard:
     return TableGuard(people, TableSettings(trained_budgets=(0.7,), **settings))
 
 
-def _table() -> Named:
+def _table() -> NamedValues:
     records = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
     columns = tuple(table._column(f"{j}", records[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
     yield "hand", columns
@@ -71,7 +71,7 @@ def _table() -> Named:
         yield f"rules, {expected:.2f}", table.find_rules(records, columns, least_expected=expected)
 
 
-def _columns() -> Named:
+def _columns() -> NamedValues:
     scores = np.array([[0.0, 1.0, 3.0], [0.0, -1.0, 2.0], [0.5, -1.0, 1.0]])
     for target, lead in ((0, 0.0), (1, 1.0), (2, 0.5)):
         yield f"odds, {target}", [odds.tolist() for odds in log_odds(scores, target, lead=lead)]
@@ -81,7 +81,7 @@ def _columns() -> Named:
         rng = np.random.default_rng(seed)
         people = table_people.people(m, n=80, u=12 if seed < 5 else 30, seed=seed)
         columns = table.table_columns(people, frozen=("pay",) if seed == 1 else ())
-        encoder = table.fit_encoder(people.known, columns, ranges=seed == 2)
+        encoder = table.fit_encoder(people.attacker_records, columns, ranges=seed == 2)
         starts = np.cumsum([0, *(encoder.block(j, np.zeros(1)).shape[1] for j in range(5))])
         weights, offsets = np.round(rng.normal(size=(m, starts[-1])), 2), np.linspace(-0.4, 0.5, m)
         classifier = SimpleNamespace(predict=lambda x, w=weights, b=offsets: (x @ w.T + b).argmax(axis=1))
@@ -92,9 +92,9 @@ def _columns() -> Named:
             pairs = [values[i] + values[k] for i, k in drawn if values[i][0] != values[k][0]]
             rules = table.pair_rules(columns, added=pairs)
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
-            yield f"{seed}, blocked", (noise.size, noise.noisy, noise.found)
+            yield f"{seed}, blocked", (noise.size, noise.noisy, noise.reached)
             continue
-        frequent_rules = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
+        frequent_rules = table.find_rules(people.attacker_records, columns, least_expected=(2.0, 0.2)[seed % 2])
         for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, frequent_rules))):
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, {which}", noise
@@ -105,7 +105,7 @@ def _columns() -> Named:
         yield f"{defender}, terms", np.round(guard.defender.all_terms(guard.people.public[:3]), 3)
 
 
-def _attackers() -> Named:
+def _attackers() -> NamedValues:
     some = ratings_samples.ratings(people=80, items=12, values=3, seed=4)
     knowledge = attackers.KnownPeople(records=some.people_train, values=some.values_train, n_values=3)
     network = attackers.fit_network(knowledge, seed=1)
@@ -131,7 +131,7 @@ def _attackers() -> Named:
         yield f"few, {learner}, {n}", few.guess(guard.people.public)
 
 
-def _comparators() -> Named:
+def _comparators() -> NamedValues:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     knowledge = attackers.KnownPeople(records=some.people_train, values=some.values_train, n_values=3)
     records, one_hot = some.people_test, np.eye(3)[some.values_train]
@@ -161,7 +161,7 @@ def _comparators() -> Named:
     yield "qpm", comparators.qpm(records, knowledge, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
 
 
-def _ratings() -> Named:
+def _ratings() -> NamedValues:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
     progress: list[tuple[int, int]] = []
@@ -220,7 +220,7 @@ def _ratings() -> Named:
     yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
 
 
-def _decisions() -> Named:
+def _decisions() -> NamedValues:
     def accepts(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
         return np.clip(0.3 + rows @ (0.11, -0.07, 0.2, 0.05, 0.13) - 0.2 * groups, 0, 1)
 
@@ -241,7 +241,7 @@ def _decisions() -> Named:
         yield name, (utility._unfairness(parts), utility._change(parts, after), utility._farthest(parts))
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "search": _search,
     "where": _where,
     "table": _table,

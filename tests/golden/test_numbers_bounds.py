@@ -25,7 +25,7 @@ from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.subject import OutputsPlan, Progress, Subject, train_model
 from core.studies.two_models import study as two_models
 from core.studies.two_models.study import Inferred, TwoModels, TwoModelsSettings
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 SETS = (20, 50, 26)
 """Training, attack and test records."""
@@ -67,7 +67,7 @@ def _short(cell: object) -> str:
     return f"{cell:.5g}" if isinstance(cell, float) else str(cell)
 
 
-def _fairness() -> Named:
+def _fairness() -> NamedValues:
     for seed, groups, accept in ((1, 2, 0.5), (2, 3, 0.3), (3, 4, 0.8), (4, 2, 0.0), (5, 3, 1.0), (6, 2, 0.05)):
         audited = subject(seed, groups, accept=accept, scores=seed % 2 == 0)
         if seed == 3:  # nobody of the test records has label 0
@@ -99,7 +99,7 @@ def _fairness() -> Named:
             yield f"ratio {current.value:.3f} {second.value:.3f}", rate_ratio(current, second)
 
 
-def _sentences() -> Named:
+def _sentences() -> NamedValues:
     ends = ((0.04, 0.01, 0.05), (0.02, 0.01, 0.03), (0.05, 0.02, 0.09), (0.1, 0.05, 0.2), (0.051, 0.0501, 0.2))
     both = ("given", "exponentiated_gradient")
     kinds = [*product(both, (0.05,), (0.05, 0.0504, 0.2), ends), *product(METHODS, (0.0,), (0.05,), ends[:1])]
@@ -124,11 +124,11 @@ def _sentences() -> Named:
         finding = fairness.headline(audited)
         yield f"{method} {metric} {scores} {has_sets}", [finding.evidence, finding.to_do, *fairness.cautions(audited)]
         assumed = FAIRNESS.checks(audited, FairnessSettings())["unfairness"].assumptions
-        yield "people", [audited.sets_known, audited.trained_on, *audited.over_people, *assumed]
+        yield "people", [audited.has_true_sets, audited.trained_on, *audited.over_people, *assumed]
         yield "findings", [entry.point for entry in FAIRNESS.findings(audited, FairnessSettings())]
 
 
-def _subject() -> Named:
+def _subject() -> NamedValues:
     for scores, accept in product((False, True), (0.0, 0.5, 1.0)):
         audited = subject(7, scores=scores, accept=accept)
         yield (
@@ -158,7 +158,7 @@ def _subject() -> Named:
             last = np.flatnonzero(audited.dataset.sensitive[fewer] == 2)
             splits = replace(audited.splits, **{name: np.delete(fewer, last[keep:])})
             yield f"cells {metric} {name} {keep}", refused(subjects.check_cells, metric, audited.dataset, splits)
-    for most in (audited.splits.known.size - 1, audited.splits.known.size):
+    for most in (audited.splits.attacker_rows.size - 1, audited.splits.attacker_rows.size):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subjects, "MAX_ATTACKER_SAMPLE", most)
             yield f"most {most}", audited.over_people
@@ -173,7 +173,7 @@ def _subject() -> Named:
             yield f"trained {method}", outcome if isinstance(outcome, str) else outcome.accuracy_test
     prior, *variant = [
         refused(subjects.prior_of, audited.dataset, audited.splits, rows, seed=3)
-        for rows in (audited.splits.test, audited.splits.known[:2])
+        for rows in (audited.splits.test, audited.splits.attacker_rows[:2])
     ]
     yield "prior", [prior, prior.sum(axis=1), *variant]
     steps: list[Any] = []
@@ -185,7 +185,7 @@ def _subject() -> Named:
     yield "progress", steps
 
 
-def _budgets() -> Named:
+def _budgets() -> NamedValues:
     counts = [(1, 0), (1, 1), (20, 0), (20, 10), (20, 17), (20, 20), (300, 190)]
     for delta in (0.0, 1e-3, 0.2):
         for epsilon in (0.0, 0.7, 4.0):
@@ -239,7 +239,7 @@ def _inferred(target: str, alone: tuple[float, float], both: float, low: float, 
     return Inferred(target=target, alone=(first, second), both=together, gain=gain)
 
 
-def _two_models() -> Named:
+def _two_models() -> NamedValues:
     for method, companion in product(
         ("unmitigated", "dp_id3", "exponentiated_gradient", "given"), ("none", "counterpart", "unmitigated")
     ):

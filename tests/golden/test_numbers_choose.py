@@ -35,7 +35,7 @@ from core.stats.quantities import Quantity
 from core.studies.config import AuditConfig
 from core.studies.study import Measurement, Outcome, not_run
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05, "four_fifths": 0.8}
 LIMITS |= {"correction_gain": 0.01, "membership_caught": 0.01, "attribute_bits": 0.3}
@@ -120,7 +120,7 @@ def _points(seed: int) -> list[CandidatePoint]:
     return points
 
 
-def _choice_numbers(choice: Choice) -> Named:
+def _choice_numbers(choice: Choice) -> NamedValues:
     yield (
         "outcome",
         (choice.outcome.value, choice.least_accuracy, choice.left_out, choice.trained, choice.untried, choice.spent),
@@ -180,7 +180,7 @@ def _choice_sentences(choice: Choice) -> Iterator[str]:
     section = findings.report_section(choice, choice.candidates[-1])
     yield from (section.findings[1].point, section.findings[1].evidence, *section.findings[1].caveats)
     for row in findings.rows(choice)[:2]:
-        yield str({key: f"{cell.found.value:.4g}" if isinstance(cell, Quantity) else cell for key, cell in row.items()})
+        yield str({key: f"{cell.value.value:.4g}" if isinstance(cell, Quantity) else cell for key, cell in row.items()})
     yield " ".join(findings.order(choice))
     last = findings.numbers(choice)[-1]
     yield f"{len(findings.numbers(choice))} numbers, {last['Model']}, {last['Half']}, {last['Check']}, {last['Limit']}"
@@ -194,13 +194,13 @@ def _choices() -> Iterator[tuple[str, Choice]]:
         yield f"{seed}", choose(points, POLICY, settings, attribute="sex", planned=len(points) + seed % 3)
 
 
-def _numbers() -> Named:
+def _numbers() -> NamedValues:
     for name, choice in _choices():
         for what, value in _choice_numbers(choice):
             yield f"{name}, {what}", value
 
 
-def _sentences() -> Named:
+def _sentences() -> NamedValues:
     for name, choice in itertools.islice(_choices(), 16):
         yield name, list(_choice_sentences(choice))
     rng = np.random.default_rng(3)
@@ -218,7 +218,7 @@ def _sentences() -> Named:
         yield f"same answer, {least:.2f} and {accurate:.2f}", findings.finding(choice).point
 
 
-def _candidates() -> Named:
+def _candidates() -> NamedValues:
     base = replace(AuditConfig(), depth=3)
     for methods, depths, epsilons in (
         (METHODS, (4, 8), (10.0, 3.0)),
@@ -253,7 +253,7 @@ def _candidates() -> Named:
         yield f"other {more}", _refused(first, CandidateSet([replace(base, **more)], data, first.plan, "b"))
 
 
-def _measured() -> Named:
+def _measured() -> NamedValues:
     """Yield what is kept of one half's measurements: with a control or without, not run, broken."""
     labels, test = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 1], np.uint8), np.array([9, 1, 2, 3, 5, 6, 7, 8, 0])
     model = SimpleNamespace(
@@ -281,7 +281,7 @@ def _refused(*candidate_sets: CandidateSet) -> str:
     return str(refused(lambda: next(measure_all(candidate_sets))))
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "numbers": _numbers,
     "sentences": _sentences,
     "candidates": _candidates,

@@ -18,7 +18,7 @@ from core.report.comparison.comparison_files import _case, _evidence, since
 from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
-from tests.golden.numbers import Named, compare_numbers
+from tests.golden.numbers import NamedValues, compare_numbers
 from tests.samples_report import POLICY
 
 NONE = Measurement(check="unfairness", outcome=Outcome.NOT_RUN, reason="Not here.")
@@ -29,7 +29,7 @@ AFTER: dict[str, dict[str, Any]] = {
 }
 
 
-def in_reports() -> Named:
+def in_reports() -> NamedValues:
     """Two reports beside each other, with a margin: what pages and JUnit say of every check."""
     for name, measurements in AFTER.items():
         both = compare(report(), report(measurements, started="2027-01-08T09:00:00Z"), margin=0.02)
@@ -61,7 +61,7 @@ def in_reports() -> Named:
             )
 
 
-def in_settings() -> Named:
+def in_settings() -> NamedValues:
     """What reports say differently of data, model, plan, policy, code and seeds."""
     before = report()
     before["provenance"]["code"] = "6" * 64
@@ -107,7 +107,7 @@ def in_settings() -> Named:
     )
 
 
-def in_changes() -> Named:
+def in_changes() -> NamedValues:
     """Changes of numbers, decided together."""
     numbers = {
         "wide": Estimate(value=0.1, low=0.02, high=0.13, n=50),
@@ -152,7 +152,7 @@ def in_changes() -> Named:
             yield f"{turn}, {margin}, in all", [*_overall(rows, margin), [change_text(row, unit=False) for row in rows]]
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "reports": in_reports,
     "settings": in_settings,
     "changes": in_changes,

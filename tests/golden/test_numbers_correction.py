@@ -34,7 +34,7 @@ from core.studies.correction.exact import (
 from core.studies.correction.integer_programs import _Programs, solve_counts_by_ilp
 from core.studies.correction.problem import Bound, Claim, Disclosed, bound_of, certify
 from core.studies.correction.tangents import _BestFirstSearch, relaxed_bound, solve_counts
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)
 ANSWERS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0], np.uint8)
@@ -63,7 +63,7 @@ COUNTS = {
 }
 
 
-def _fractions() -> Named:
+def _fractions() -> NamedValues:
     yield "large", [float(smallest_fraction(n, p, 2) or 0) for n, p in ((1000, 317), (997, 500), (10**9, 333_333_333))]
     for metric, k in product(METRICS, (2, 3, 7)):
         yield f"{metric}, {k}", smallest_tolerance(ANSWERS, metric=metric, labels=LABELS, n_groups=k)
@@ -73,7 +73,7 @@ def _fractions() -> Named:
         yield f"true {tolerances}", true_tolerance(*tolerances)
 
 
-def _counted() -> Named:
+def _counted() -> NamedValues:
     for name, counts in COUNTS.items():
         a, b = (axis.ravel() for axis in np.mgrid[: counts.positives + 1, : counts.negatives + 1])
         for measure in (counts.gap, counts.room, counts.allowed, counts.high_enough):
@@ -91,7 +91,7 @@ def _counted() -> Named:
             yield f"{name}: best repairs", best_repair(plan, *both, np.array([1.0, 0.25]))
 
 
-def _rows() -> Named:
+def _rows() -> NamedValues:
     problem = RowProblem(guess=GUESS, predictions=ANSWERS, cost=COST, upper=0.1 * WIDENING)
     between = ((0.0, None), (0.0, (3, 5)), (0.0, (6, 6)), (0.7, None), (0.9, (2, 9)))
     for upper, (lower, sizes) in product((0.0, 1 / 26, 0.1, 3 / 26, 0.2, 0.5), between):
@@ -189,7 +189,7 @@ def _problem(name: str) -> CountProblem:
     return count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)
 
 
-def _sorted() -> Named:
+def _sorted() -> NamedValues:
     for name in CLAIMS:
         problem = _problem(name)
         yield f"{name}: old", str(problem.old.tolist())
@@ -213,7 +213,7 @@ def _sorted() -> Named:
             yield f"{title}: not counts", [part.meets(counts) for counts in wrong]
 
 
-def _listed() -> Named:
+def _listed() -> NamedValues:
     for n, positives, upper in ((430, 160, 0.04), (430, 320, 0.01), (430, 390, 0.3)):
         none = np.zeros(1, bool)
         rate = Rate(disclosure=0, inside=none, positive=none, n=n, positives=positives, lower=0.0, upper=upper)
@@ -236,7 +236,7 @@ def _listed() -> Named:
             yield f"{name}: cheapest below {value} at {at}", cheapest_counts(problem, at, value, math.inf)
 
 
-def _programs() -> Named:
+def _programs() -> NamedValues:
     for name in CLAIMS:
         for index, part in enumerate(components(_problem(name))):
             if part.meets(part.old) or any(rate.impossible(part.n_groups) for rate in part.rates):
@@ -297,7 +297,7 @@ def _programs() -> Named:
     yield "rescaled, over", rescaled(lambda: 5.0, lambda: 3.0, lambda: True)
 
 
-def _disclosed_shares() -> Named:
+def _disclosed_shares() -> NamedValues:
     for disclosed in ((0.0, None), (1.0, None), (None, 0.25), (None, (0.2, 0.3)), (None, (0.3, 0.3)), (None, 1.0)):
         yield f"limits {disclosed}", problems._limits(*disclosed)
     for value in (0.0, 1e-5, 2e-4, 0.3):
@@ -314,7 +314,7 @@ def _disclosed_shares() -> Named:
         yield f"sortable: {name}", problems._is_sortable(_claim(name))
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "fractions": _fractions,
     "counted": _counted,
     "rows": _rows,

@@ -35,7 +35,7 @@ from core.datasets.dataset import Table
 from core.datasets.read_table import _check_name, columns_of
 from core.datasets.roles import Roles
 from core.datasets.text_table import text_columns
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.datasets.bad_tables import BAD_UPLOADS
 
 
@@ -158,7 +158,7 @@ CELLS = (
 """Cells of a column in which numbers may be seen."""
 
 
-def _text() -> Named:
+def _text() -> NamedValues:
     for index, text in enumerate(TEXTS):
         for office, header in ((True, True), (False, True), (True, False)):
             notes: list[str] = []
@@ -178,7 +178,7 @@ def _text() -> Named:
             yield f"{name} {office}", f"{output} {notes}"
 
 
-def _cut() -> Named:
+def _cut() -> NamedValues:
     """Yield how a table is read of which only the first letters are looked at, in how many records and batches."""
     texts = (
         TEXTS[1],
@@ -200,7 +200,7 @@ def _cut() -> Named:
             )
 
 
-def _cells() -> Named:
+def _cells() -> NamedValues:
     for cells in CELLS:
         for separator, beside in ((";", ""), (";", "0,5"), (";", "0.5"), ("\t", "1.000,5"), (",", "")):
             rows = "\n".join(f'"{cell}"{separator}"{beside}"{separator}x' for cell in cells)
@@ -214,7 +214,7 @@ def _cells() -> Named:
         yield f"{cells} may be numbers", [columns.could_be_number(cell) for cell in cells]
 
 
-def _files() -> Named:
+def _files() -> NamedValues:
     more = {"max_columns": 4, "max_rows": 90, "header": True}
     for bad in BAD_UPLOADS:
         if isinstance(bad.content, bytes) and len(bad.content) < 50_000:
@@ -281,7 +281,7 @@ def _never_label(name: str) -> bool:
     return role_suggestion.suggest_roles(frame, attribute="x").roles.label == ""
 
 
-def _names() -> Named:
+def _names() -> NamedValues:
     for name in NAMES:
         says = [
             columns._names_identifier(name, all_distinct=every, mostly_distinct=most)
@@ -375,7 +375,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def _columns() -> Named:
+def _columns() -> NamedValues:
     frame = pd.DataFrame(COLUMNS)
     for name, mask in itertools.product(frame, (np.ones(60, bool), np.arange(60) != 30)):
         yield (
@@ -403,13 +403,13 @@ def _columns() -> Named:
     yield "cleaned", plain(columns.cleaned(pa.chunked_array([[" a", "NA ", "na", "Na", "", " - ", "--", "null"]])))
 
 
-def _grouped(sizes: dict[str, int], **how: Any) -> Named:
+def _grouped(sizes: dict[str, int], **how: Any) -> NamedValues:
     column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
     groups = outcome_text(roles.groups_of, column, Roles(label="y", positive="1", favourable="1", sensitive="g", **how))
     yield f"{sizes} {how}"[:150], groups
 
 
-def _groups() -> Named:
+def _groups() -> NamedValues:
     a, b = "a", "b"
     for sizes in (
         {a: 40, b: 30},
@@ -492,7 +492,7 @@ BASE = Roles(
 )
 
 
-def _build() -> Named:
+def _build() -> NamedValues:
     table = _table()
     for more in (
         {},
@@ -558,7 +558,7 @@ def _build() -> Named:
         )
 
 
-def _guesses() -> Named:
+def _guesses() -> NamedValues:
     table = _table(400, 1)
     frame = table.frame.assign(noise=np.random.default_rng(3).random(400))
     column_names = ["age", "job", "sex", "origin"]
@@ -628,7 +628,7 @@ def _guesses() -> Named:
     )
 
 
-def _cautions() -> Named:
+def _cautions() -> NamedValues:
     rng, n = np.random.default_rng(5), 200
     label, group = rng.random(n) < 0.5, np.arange(n) % 10 < 9
     frame = pd.DataFrame(
@@ -693,7 +693,7 @@ def _cautions() -> Named:
         )
 
 
-def _splits() -> Named:
+def _splits() -> NamedValues:
     table = _table(160, 2)
     for seed, share, more in (
         (0, 0.34, {}),
@@ -738,7 +738,7 @@ def _rated(users: int, values: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["person", "item", "rating", "value"]).astype({"person": str, "item": str})
 
 
-def _ratings() -> Named:
+def _ratings() -> NamedValues:
     for users, values in ((29, 2), (30, 3), (101, 3), (106, 3), (30, 21), (31, 21), (36, 12)):
         frame = _rated(users, values % 13)
         outcome = refused(ratings._split, frame, "t.csv", 7)
@@ -766,7 +766,7 @@ def _ratings() -> Named:
         yield f"stars {cells}", outcome_text(ratings._stars, pd.Series(cells), pd.Series(list(items)))
 
 
-def _catalogue() -> Named:
+def _catalogue() -> NamedValues:
     demo = catalog.demo_table()
     yield "demo", (demo.title, len(demo.frame), plain(demo.roles))
     for attribute in ("", "sex", "age/ranges", "age", "sex × origin", "zzz"):
@@ -776,7 +776,7 @@ def _catalogue() -> Named:
         yield name, [entry.offers(attribute) for attribute in ("sex", "race/each", "a × b", "")]
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "text": _text,
     "cut": _cut,
     "cells": _cells,

@@ -20,7 +20,7 @@ import pytest
 from core.datasets import Table
 from core.desk import Ledger, TestSet, desk_roles, example_ledger, noise, registration, verify_export
 from core.store.chain import TIME
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.ledger_work import export_of
 
 
@@ -28,7 +28,7 @@ def seeded(seed: int) -> Callable[[int], int]:
     return random.Random(seed).randrange
 
 
-def _noise() -> Named:
+def _noise() -> NamedValues:
     amounts: list[Any] = [1, "0.1", 1e-7, 0, -1, 1000, 1000.000001, "1e3", "x", math.nan, math.inf, "0.1234567"]
     for amount in amounts:
         units = refused(noise.millionths, amount, name="epsilon")
@@ -78,7 +78,7 @@ def filled(seed: int) -> Ledger:
     return ledger
 
 
-def _ledger() -> Named:
+def _ledger() -> NamedValues:
     for seed in range(3):
         ledger = filled(seed)
         for status in ledger.statuses():
@@ -159,7 +159,7 @@ TEXT_FIELDS = ("size_from", "metric", "name", "format", "time")
 """What an entry holds that can be forged."""
 
 
-def _forged() -> Named:
+def _forged() -> NamedValues:
     bodies = [json.loads(line)["entry"] for line in filled(1).record()[0].decode().splitlines()[1:]]
     for number, body in enumerate(bodies):
         for key in (*AMOUNTS, *RELEASED, *TEXT_FIELDS):
@@ -192,7 +192,7 @@ def _verdict(bodies: list[dict[str, Any]]) -> str:
     )
 
 
-def _registration() -> Named:
+def _registration() -> NamedValues:
     for who in (PEOPLE, TURNED, FEW, ONE_GROUP):
         seals = who.seal(b"k")[:8], who.seal_of_people(b"k")[:8]
         yield f"{who.ids}", [who.n, who.n_positive, who.order, *seals]
@@ -207,7 +207,7 @@ def _table(content: bytes) -> Table:
     return Table(name="upload", title="f.csv", frame=pd.read_csv(BytesIO(content)), source="")
 
 
-def _files() -> Named:
+def _files() -> NamedValues:
     file = b"id,sex,paid,score,other\np1,m,1,0,x\n2,f,0,1,y\n3,m,1,0.25,\n4,f,1,1e-3,x\n"
     for roles in (
         desk_roles("sex", group=("m",)),

@@ -25,7 +25,7 @@ from core.studies.correction.attribute_attacks import (
 )
 from core.studies.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
 from core.studies.planted import draw_people, posterior, subject_of
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 
 def records(n: int, *, groups: int = 2, seed: int = 0, lean: float = 0.2) -> AttackedRecords:
@@ -52,7 +52,7 @@ def _of(record: disclosure.Disclosure, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
-def _disclosed() -> Named:
+def _disclosed() -> NamedValues:
     for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.06)):
         for raised in (False, True)[: 1 + (cost == "published")]:
             options: dict[str, Any] = {
@@ -84,7 +84,7 @@ def _disclosed() -> Named:
         yield f"best at {tolerance}, {metric}", disclosure.gain_of_best(attackers, disclosures, seed=2)
 
 
-def _priced() -> Named:
+def _priced() -> NamedValues:
     for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.1)):
         yield f"{metric}, {cost}, {tolerance}", disclosure.prices_of(SMALL, HELD_OUT, tolerance, metric, cost)
     for cost in ("log_odds", "count"):
@@ -95,7 +95,7 @@ def _priced() -> Named:
         yield f"permuted, {metric}", disclosure.permuted_records(HELD_OUT, metric=metric, seed=1).predictions
 
 
-def _resampled() -> Named:
+def _resampled() -> NamedValues:
     rng = np.random.default_rng(8)
     for people, metric in product((SMALL, MANY), METRICS):
         blocks = bootstrap.Blocks.of(people, people.guess, 1 + people.confidence**2, metric=metric)
@@ -138,7 +138,7 @@ def _resampled() -> Named:
     yield "together", bootstrap.bootstrap_jointly(both, 0.02, draws=3, seed=1)
 
 
-def _softly() -> Named:
+def _softly() -> NamedValues:
     count = np.array([5, 3, 2, 7])
     for tolerance, parts in product((None, 0.0, 0.04, 0.35, 0.99, 1.0), ((None,), (0,), (1,), (0, 1))):
         rows = soft.soft_statistics(count, parts=parts, n_groups=3, tolerance=tolerance, group_shares=None)
@@ -161,7 +161,7 @@ def _softly() -> Named:
         yield f"{shape} {list(more)}", refused(soft.soft_correct, *inputs, tolerance=0.05, **more)
 
 
-def _stepwise() -> Named:
+def _stepwise() -> NamedValues:
     people = {
         name: (
             sample,
@@ -206,7 +206,7 @@ def _result() -> CorrectionResult:
     return CorrectionResult(subject=subject, attacks=attacks)
 
 
-def _trained() -> Named:
+def _trained() -> NamedValues:
     subject = _result().subject
     config = replace(subject.config, forest=(("max_depth", 3), ("n_estimators", 9)), seed=3)
     result = knowledge.measure_leak(config, subject.dataset)
@@ -220,7 +220,7 @@ def _trained() -> Named:
             name,
             (
                 disclosed.metric,
-                disclosed.told,
+                disclosed.disclosed_tolerance,
                 disclosed.used,
                 disclosed.achieved,
                 disclosed.before.value,
@@ -242,7 +242,7 @@ def _trained() -> Named:
     yield "of the unmitigated", [candidate.method for candidate in alone]
 
 
-def _planted() -> Named:
+def _planted() -> NamedValues:
     for misled in (False, True):
         subject, settings = STUDY.plants[0].make(2, misled)
         yield f"misled {misled}", (subject.dataset.labels, subject.model.predictions, STUDY.steps(subject, settings))
@@ -251,7 +251,7 @@ def _planted() -> Named:
     yield "steps as published", STUDY.steps(subject, CorrectionSettings(as_published=True))
 
 
-def _together() -> Named:
+def _together() -> NamedValues:
     result = _result()
     protocols = [protocols_of(kind) for kind in ATTACKERS]
     yield "told", (applied_tolerance(result), result.strong, str(attacks_of(as_published=False)), str(protocols))
@@ -264,7 +264,13 @@ def _together() -> Named:
             outcome = result.disclose(0.03, adversary=adversary, as_published=published, **more)
             yield f"{name}, {more}", (outcome.used, outcome.achieved, outcome.gain, outcome.exponent)
     curve = result.curve(0.0333, adversary="strong", cost="count")
-    yield "curve", ([point.told for point in curve], [point.gain.value if point.gain else math.nan for point in curve])
+    yield (
+        "curve",
+        (
+            [point.disclosed_tolerance for point in curve],
+            [point.gain.value if point.gain else math.nan for point in curve],
+        ),
+    )
     for name in ("published", "boosting"):
         yield name, [step.changes["log_loss"].value for step in result.attribution(name, 0.02).steps[1:]]
     for more in knowledge.disclose_more(result, 0.05):
@@ -277,7 +283,7 @@ def _together() -> Named:
         yield f"said {settings.adversary}", texts
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "disclosed": _disclosed,
     "priced": _priced,
     "resampled": _resampled,

@@ -10,7 +10,7 @@ import pytest
 
 from core.stats import estimates
 from core.stats.estimates import Estimate, certain, not_measured
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 GUESSES = ([0, 0, 1, 1, 2], [0, 1, 1, 1, 0], [0, 0, 1, 0, 2])
 """The truth about five people in three groups, a guess, and a later one."""
@@ -20,7 +20,7 @@ def interval_estimate(value: float, low: float, high: float, n: int = 7) -> Esti
     return Estimate(value=value, low=low, high=high, n=n)
 
 
-def _rates() -> Named:
+def _rates() -> NamedValues:
     yield "quantile", [refused(estimates.normal_quantile, level) for level in (0.0, 0.5, 0.95, 0.99, 1.0, math.nan)]
     yield "student", [estimates.quantile(level, k) for level in (0.9, 0.95) for k in (None, 0, 1, 5)]
     for rows in ([], [0], [0, 4], [0, 1, 2], [0, 1, 2, 3, 4]):
@@ -34,7 +34,7 @@ def _rates() -> Named:
         yield f"mean {values}", [estimates.mean(values), estimates.mean_rate(values)]
 
 
-def _combined() -> Named:
+def _combined() -> NamedValues:
     some = [
         interval_estimate(0.5, 0.2, 0.9),
         interval_estimate(0.3, 0.25, 0.6, 5),
@@ -64,7 +64,7 @@ def _combined() -> Named:
     yield "stretch", [estimates._stretch(number, 0.95, k) for number in (1, 2, 80) for k in (None, 3)]
 
 
-def _written() -> Named:
+def _written() -> NamedValues:
     values = (math.nan, 0.0, -0.0, 0.5, 0.12345, -0.00004, 0.99949, 0.9995, 1.0, -3.14159, 1234.5678)
     for value in values:
         for half in (0.0, 0.0349, 0.035, math.nan):

@@ -11,7 +11,7 @@ import pytest
 
 from core.stats import fairness
 from core.stats.estimates import Estimate, not_measured, proportion
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 PEOPLE: dict[str, tuple[Any, Any, Any]] = {
     "two uneven groups": (
@@ -34,7 +34,7 @@ PEOPLE: dict[str, tuple[Any, Any, Any]] = {
 """Name -> (predictions, groups, labels)."""
 
 
-def _estimate() -> Named:
+def _estimate() -> NamedValues:
     for name, (predictions, groups, labels) in PEOPLE.items():
         for metric in fairness.METRICS:
             for code in (np.asarray, lambda values: np.asarray(values, dtype=np.uint8)):
@@ -45,7 +45,7 @@ def _estimate() -> Named:
                     yield f"{name}, {metric}", estimate
 
 
-def _rates() -> Named:
+def _rates() -> NamedValues:
     for name, (predictions, groups, labels) in PEOPLE.items():
         for metric in ("statistical_parity", "equalized_odds"):
             rates = refused(fairness.group_rates, predictions, groups, metric=metric, labels=labels)
@@ -53,7 +53,7 @@ def _rates() -> Named:
                 yield f"{name}, {metric}: apart", fairness.difference_of_rates(rates)
 
 
-def _edges() -> Named:
+def _edges() -> NamedValues:
     for achieved in (0.0, 0.02, 0.02 + 9e-13, 0.02 + 2e-12, 0.019, 0.019 + 1e-10, 0.0195, 0.021, 1.0):
         yield f"{achieved!r} of 0.02", [fairness.keeps(achieved, 0.02), fairness.is_smallest(0.02, achieved)]
     rates = [proportion(hits, n) for hits, n in ((2, 7), (3, 4), (0, 1), (1, 1), (5, 12))]
@@ -67,7 +67,7 @@ def _edges() -> Named:
         yield metric, fairness.difference_title(metric)
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "estimate": _estimate,
     "rates": _rates,
     "edges": _edges,

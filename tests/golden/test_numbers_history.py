@@ -6,7 +6,7 @@ from typing import Any
 
 from core.store.history import DECISIONS, Signature, check_line, needs_reason, not_releasable
 from core.store.history.events import changed_parts
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 
 def signature(decision: str = "release", *, void: str = "", **more: Any) -> Signature:
@@ -26,14 +26,14 @@ def signature(decision: str = "release", *, void: str = "", **more: Any) -> Sign
     return Signature(decision=decision, void=void, **{**defaults, **more})
 
 
-def in_events() -> Named:
+def in_events() -> NamedValues:
     """Signatures, what voids them and what keeps "Release" from being signed."""
     for event in (
         signature(),
         signature("accept_risk", reason="Why.", proven=False),
         signature("do_not_release", void="x"),
     ):
-        yield event.words, [event.short, event.title]
+        yield event.sentence, [event.short, event.title]
         for mark, parts in (
             ("0123456789", {}),
             ("9", {"data": "1", "policy": "3"}),

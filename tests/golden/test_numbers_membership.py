@@ -1,4 +1,4 @@
-"""Named of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
+"""NamedValues of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
 
 The inputs are few people with ties, sides of unequal size, nobody on one side, and values that meet a limit exactly.
 """
@@ -28,7 +28,7 @@ from core.studies.membership.roc import (
     tpr_estimate,
 )
 from core.studies.membership.settings import MembershipSettings, check_shadows
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.membership.samples import invented, sampled_tally, verdict_arrays, villagers
 
 
@@ -51,7 +51,7 @@ SCORED = {
 }
 
 
-def curves() -> Named:
+def curves() -> NamedValues:
     for name, (score, member) in SCORED.items():
         false, true = counts_above(score, member)
         places = [0, 0.5, 1, 1.25, 2, 3.75, 7, false[-1] - 1, false[-1], false[-1] + 0.5, false[-1] + 1]
@@ -85,7 +85,7 @@ def tallies() -> Iterator[tuple[str, disparity.Tally]]:
         yield f"{number}", sampled_tally(rates, sizes, np.random.default_rng(number))
 
 
-def gaps() -> Named:
+def gaps() -> NamedValues:
     for name, counts in tallies():
         verdict, group, member = verdict_arrays(counts)
         yield name, disparity.vulnerability_disparity(verdict, group, member, bootstraps=90, permutations=70, seed=3)
@@ -109,7 +109,7 @@ def gaps() -> Named:
         yield f"too small {sizes}", disparity._too_small(np.array(sizes), ("one", "other"))
 
 
-def low_rates() -> Named:
+def low_rates() -> NamedValues:
     rng = np.random.default_rng(13)
     for kinds, names in product((4, 10**6), (("a", "b"), ("a", "b", "c"))):
         n, k = 420, len(names)
@@ -131,7 +131,7 @@ def low_rates() -> Named:
         )
 
 
-def splits() -> Named:
+def splits() -> NamedValues:
     for n, share, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
         yield (
             f"split of {n}, {share}",
@@ -159,7 +159,7 @@ def splits() -> Named:
     yield "shadows", [refused(lambda n=n: check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
 
 
-def deletions() -> Named:
+def deletions() -> NamedValues:
     yield "apart 0.4", refused(lambda: fairpick.fairpick_counts([[9, 0], [0, 4]], 0.4))
     yield (
         "whole",
@@ -201,7 +201,7 @@ def deletions() -> Named:
     yield "no features", refused(lambda: fairpick.clusters(replace(sides, features=features[:, :0]), members, seed=4))
 
 
-def records() -> Named:
+def records() -> NamedValues:
     rng, n = np.random.default_rng(23), 330
     frame = pd.DataFrame(
         {
@@ -252,7 +252,7 @@ def records() -> Named:
         yield f"bins {numbers}", (codes.tolist(), domain)
 
 
-def attacked() -> Named:
+def attacked() -> NamedValues:
     some = villagers(120, seed=3)
     rows, rest = np.arange(0, 120, 2), np.arange(1, 120, 3)
     for accounting, epsilon in product(ACCOUNTINGS[:2], (math.inf, 30.0)):
@@ -275,7 +275,7 @@ def attacked() -> Named:
         yield f"{columns} columns.literal", targets.ledger_of(wide, settings, "literal")
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "roc": curves,
     "gaps": gaps,
     "low_rates": low_rates,

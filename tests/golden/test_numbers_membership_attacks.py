@@ -17,7 +17,7 @@ import pytest
 
 from core.adversaries import cross_fitting
 from core.base.errors import PrivacyLeakWarning
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.models.query_access import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
@@ -44,7 +44,7 @@ from core.studies.study import Measurement, not_run
 from core.studies.subject import OutputsPlan
 from core.studies.subject import subject_of as trained
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.membership.samples import invented
 
 
@@ -92,7 +92,7 @@ def _guess_values(guess: MemberGuess, digits: int) -> Any:
     return np.round(guess.score, digits), guess.verdict
 
 
-def attacks() -> Named:
+def attacks() -> NamedValues:
     for everybody, name in product((False, True), REGISTRY):
         guess = REGISTRY[name].judge(_evidence(everybody=everybody))
         yield f"{name}, {'all' if everybody else 'some'}", _guess_values(guess, 3 if name == "network" else 8)
@@ -122,13 +122,13 @@ def attacks() -> Named:
         yield f"{name}.knows", [attack.knows(scores=scores, shadows=6) for scores in (True, False)]
 
 
-def parts() -> Named:
+def parts() -> NamedValues:
     rng = np.random.default_rng(31)
     probability = np.round(rng.random((6, 9)), 2)
     trained = rng.random((6, 9)) < 0.5
     trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
     for online in (True, False):
-        shadows = Shadows(n_judged=7, label_probability=probability, trained=trained & online, online=online)
+        shadows = Shadows(n_targets=7, label_probability=probability, trained=trained & online, online=online)
         yield f"marginal {online}", rmia._marginal(shadows)
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
     for means in (mean, np.zeros(4)):
@@ -159,14 +159,14 @@ def _short(attack: inference.AttackResult) -> inference.AttackResult:
     return replace(attack, roc_by_group=(), ranges=tuple(replace(table, rows=()) for table in attack.ranges))
 
 
-def audits() -> Named:
+def audits() -> NamedValues:
     progress: list[tuple[int, int]] = []
     two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
     target = inference.train_target(two, settings, inference.target_of(two, settings))
-    start = inference.MembershipAudit(found=target.findings, target=target)
+    start = inference.MembershipAudit(findings=target.findings, target=target)
     stages = list(inference.iter_audits(start, left_out=("lira",), report=lambda done, of: progress.append((done, of))))
-    audit_findings = stages[-1].found
-    yield "steps", (np.array(progress), [len(stage.found.attacks) for stage in stages])
+    audit_findings = stages[-1].findings
+    yield "steps", (np.array(progress), [len(stage.findings.attacks) for stage in stages])
     yield "target", replace(audit_findings, attacks={})
     for name, attack in audit_findings.attacks.items():
         yield name, _short(attack) if name != "bavaria" else attack.muted
@@ -179,7 +179,7 @@ def audits() -> Named:
     yield "three", _short(inference.evaluate_attack(target, REGISTRY["loss"].judge(target.evidence)))
     sides = inference.two_sides(three, 2), inference.two_sides(two, 0)
     yield "sides", [(side.names, side.groups, side.features) for side in sides]
-    for target_name, shadows in product(("dp_id3", GIVEN), (4, 6)):
+    for target_name, shadows in product(("dp_id3", GIVEN_PREDICTIONS), (4, 6)):
         steps = inference.attack_steps(MembershipSettings(target=target_name, shadows=shadows))
         yield f"steps {target_name} {shadows}", steps
     table, roles = samples.table(400), samples.ROLES
@@ -193,9 +193,9 @@ def audits() -> Named:
     base_settings = MembershipSettings(target="audited", shadows=4, seed=1)
     for name, data, how in (
         ("audited", dataset, base_settings),
-        ("given", predicted, replace(base_settings, target=GIVEN)),
-        ("no scores", replace(predicted, scores=None), replace(base_settings, target=GIVEN)),
-        ("no sets", replace(predicted, sets=None), replace(base_settings, target=GIVEN)),
+        ("given", predicted, replace(base_settings, target=GIVEN_PREDICTIONS)),
+        ("no scores", replace(predicted, scores=None), replace(base_settings, target=GIVEN_PREDICTIONS)),
+        ("no sets", replace(predicted, sets=None), replace(base_settings, target=GIVEN_PREDICTIONS)),
         ("logistic", dataset, replace(base_settings, target="logistic")),
         ("nothing", None, replace(base_settings, target="decision_tree", max_depth=2)),
     ):
@@ -208,7 +208,7 @@ def audits() -> Named:
         )
 
 
-def over_settings() -> Named:
+def over_settings() -> NamedValues:
     people, settings = _people(700, 2, 4), MembershipSettings(max_depth=3, shadows=4, seed=2, target="decision_tree")
     budgets = list(curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2))
     picked = list(curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2))
@@ -256,7 +256,7 @@ def _release(members: int, outsiders: int, groups: int, decimals: int | None, re
     return result
 
 
-def limits() -> Named:
+def limits() -> NamedValues:
     """What is read exactly at a limit."""
 
     def auc(low: float, n: int = 50) -> Estimate:
@@ -292,7 +292,7 @@ def limits() -> Named:
     yield "guaranteed", study.membership_caught(private).details
 
 
-def releases() -> Named:
+def releases() -> NamedValues:
     for name, how in {
         "scores": (1300, 4000, 2, None, "scores"),
         "three groups": (900, 5100, 3, 1, "scores"),
@@ -314,7 +314,7 @@ def releases() -> Named:
     yield "law", law(np.array([1, 3]), 5)
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "attacks": attacks,
     "parts": parts,
     "audits": audits,

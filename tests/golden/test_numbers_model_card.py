@@ -20,7 +20,7 @@ from core.studies.model_card import release as released
 from core.studies.model_card.meter import _sizes_open, formula_chance, meter
 from core.studies.model_card.published_counts import Cells, each_number
 from core.studies.model_card.release import Published, Release
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 STATISTICS = (
     ("sp_gap",),
@@ -79,7 +79,7 @@ def flat(published: Published) -> np.ndarray:
     return np.array([(number.value, number.low, number.high) for number in published.numbers])
 
 
-def in_numbers() -> Named:
+def in_numbers() -> NamedValues:
     """What is published, and what it says in whole people."""
     for name, (_, s, published) in cards():
         yield f"{name}, numbers", [flat(published), " ".join(number.statistic for number in published.numbers)]
@@ -158,7 +158,7 @@ TYPED: dict[str, dict[str, Any]] = {
 }
 
 
-def in_typed_numbers() -> Named:
+def in_typed_numbers() -> NamedValues:
     """Numbers that are typed: whole people, and what is refused."""
     for name, values in TYPED.items():
         published = refused(typed, **values)
@@ -175,7 +175,7 @@ def in_typed_numbers() -> Named:
     yield "a number of none", refused(released.check_number, "", "sp_gap", 0)
 
 
-def in_cells() -> Named:
+def in_cells() -> NamedValues:
     """People alike, parts, rates and counts; what a release may be."""
     for labels in (None, LABELS):
         cells = Cells.of(MODELS[:2], labels)
@@ -206,7 +206,7 @@ def written(rows: equations.Equations) -> list[np.ndarray]:
     return [rows.features.ravel(), np.hstack([low, high, rows.variance, [rows.curved]])]
 
 
-def in_equations() -> Named:
+def in_equations() -> NamedValues:
     """Cards as equations, projected and metered."""
     for name, (q, s, published) in cards():
         yield f"{name}, equations", written(equations.equations(published, q))
@@ -231,7 +231,7 @@ def in_equations() -> Named:
         yield f"gap {gap} of {people}", [*row]
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "numbers": in_numbers,
     "typed": in_typed_numbers,
     "cells": in_cells,

@@ -24,11 +24,11 @@ from core.studies.model_card import (
 )
 from core.studies.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
 from core.studies.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
 
 
-def in_gains() -> Named:
+def in_gains() -> NamedValues:
     """What a card is expected to tell, and what it told."""
     before = np.array([0.0, 1.0, 0.5, 0.25, 0.9, 0.05, 0.95, 0.3])
     after = np.array([0.0, 1.0, 0.5, 0.75, 0.5, 0.005, 0.995, 0.0])
@@ -57,7 +57,7 @@ def in_gains() -> Named:
     yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
 
 
-def in_attacks() -> Named:
+def in_attacks() -> NamedValues:
     """What no attacker exceeds, and who is disclosed."""
     for n, k in ((400, 1), (401, 1), (297, 2), (300, 2)):  # the most people, the most vectors of counts
         models = np.stack([np.arange(n) < n // 3, np.arange(n) < 2 * n // 3])[:k]
@@ -103,7 +103,7 @@ def card_people(n: int = 40, names: tuple[str, ...] = ("south", "north")) -> Rel
     )
 
 
-def in_disclosed() -> Named:
+def in_disclosed() -> NamedValues:
     """Whom a card discloses, what they share, and the precision that discloses nobody."""
     columns, chosen = table(), np.arange(40) < 12
     for name in columns:
@@ -129,7 +129,7 @@ def in_disclosed() -> Named:
         people = card_people(names=names)
         yield (
             f"people {names}",
-            [people.other, people.n, people.posterior, people.sensitive, people.some(7, seed=2).rows],
+            [people.other_group, people.n, people.posterior, people.sensitive, people.some(7, seed=2).rows],
         )
         for told_of, settings in cards_of.items():
             study = drawn_again(measure_card(people, settings))
@@ -156,7 +156,7 @@ def in_disclosed() -> Named:
     yield "4 models", refused(release_of, card_people(), ReleaseSettings())
 
 
-CASES: dict[str, Callable[[], Named]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
+CASES: dict[str, Callable[[], NamedValues]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
 
 
 @pytest.mark.parametrize("case", CASES)

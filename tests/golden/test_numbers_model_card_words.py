@@ -37,13 +37,13 @@ from core.studies.model_card.card_people import (
 )
 from core.studies.model_card.study import STUDY
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people
 
 
 def _dropped(notes: tuple[str, ...]) -> tuple[Caveat, ...]:
     """Return a caveat for each note: of records left out, and of anything else."""
-    kinds = (CaveatKind.RECORDS_DROPPED, CaveatKind.TABLE_READING)
+    kinds = (CaveatKind.RECORDS_DROPPED, CaveatKind.TABLE_PARSING)
     return tuple(Caveat(kind, note) for kind, note in zip(kinds, notes, strict=False))
 
 
@@ -96,7 +96,7 @@ def worded(seed: int) -> ReleaseStudy:
     )
 
 
-def in_sentences() -> Named:
+def in_sentences() -> NamedValues:
     """What is said of cards, and of what to publish instead."""
     for seed in range(18):
         study = worded(seed)
@@ -127,7 +127,7 @@ def in_sentences() -> Named:
     yield "bits", [wording.bits_text(bits) for bits in (-0.04, 0.0, 99.94, 99.95, -1234.5)]
 
 
-def in_variants() -> Named:
+def in_variants() -> NamedValues:
     """Whose numbers are on a card, and of which models."""
     families = ("mixed", "seeds", "depths", "features")
     for family in families:
@@ -173,7 +173,7 @@ def in_variants() -> Named:
         yield f"planted {planted}", numbers
 
 
-CASES: dict[str, Callable[[], Named]] = {"words": in_sentences, "variants": in_variants}
+CASES: dict[str, Callable[[], NamedValues]] = {"words": in_sentences, "variants": in_variants}
 
 
 @pytest.mark.parametrize("case", CASES)

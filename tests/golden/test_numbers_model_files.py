@@ -26,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from core.datasets import Roles, Table
 from core.models import model_answers, model_files, onnx_model, opening_models, query_access, skops_model
 from core.models.model_answers import RawAnswers, Takes
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 
 def _raw(labels: Any = None, probability: Any = None, classes: Any = None) -> RawAnswers:
@@ -38,7 +38,7 @@ def _raw(labels: Any = None, probability: Any = None, classes: Any = None) -> Ra
     )
 
 
-def deciding() -> Named:
+def deciding() -> NamedValues:
     two, three = [[0.7, 0.3], [0.5, 0.5], [0.2, 0.8]], [[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.2, 0.6, 0.2]]
     raws = {
         "numbers": _raw("010", two),
@@ -75,7 +75,7 @@ def _takes(*names: str, kinds: tuple[str, ...] = ("any",), width: int | None = N
     return Takes(feature_names=names, dtypes=kinds, width=width, takes_missing=missing)
 
 
-def matching() -> Named:
+def matching() -> NamedValues:
     frame = pd.DataFrame(
         {
             "a b": [1, 2, 3],
@@ -124,15 +124,15 @@ class _Model:
     """Answers yes where the sum of a record is above 2; some values break it, and it may draw or warn."""
 
     def __init__(self, kind: str) -> None:
-        self.kind, self.asked = kind, 0
+        self.kind, self.count = kind, 0
 
     def ask(self, frame: pd.DataFrame) -> RawAnswers:
-        self.asked += 1
+        self.count += 1
         if frame.isin([13]).any().any() or (self.kind == "breaks" and len(frame) > 2):
             raise ValueError("unlucky " * 40)
         if self.kind == "warns":
-            warnings.warn(f"far away, {self.asked}", stacklevel=1)
-        total = frame.sum(axis=1).to_numpy(dtype=float) + (self.kind == "draws") * (self.asked % 2)
+            warnings.warn(f"far away, {self.count}", stacklevel=1)
+        total = frame.sum(axis=1).to_numpy(dtype=float) + (self.kind == "draws") * (self.count % 2)
         score = np.clip(total / 6, 0, 1)
         labels: Any = np.where(total > 2, "yes", "no") if self.kind != "floats" else np.where(total > 2, 1.0, 0.5)
         return RawAnswers(
@@ -150,7 +150,7 @@ def _note_nothing(*_: int) -> None:
     pass
 
 
-def answering() -> Named:
+def answering() -> NamedValues:
     rng = np.random.default_rng(47)
     frame = pd.DataFrame(rng.integers(0, 3, (11, 3)), columns=["a", "b", "c"])
     unlucky = frame.copy()
@@ -224,7 +224,7 @@ def answering() -> Named:
     yield "large", refused(model_files.kind_of, b"abcdefgh", "m.onnx", max_bytes=7)
 
 
-def encoded() -> Named:
+def encoded() -> NamedValues:
     frame = pd.DataFrame({"n": [1.0, 2.0, 3.0, 4.0], "t": list("abab"), "f": [True, False, True, True]})
     one_hot = ColumnTransformer(
         [("n", StandardScaler(), ["n"]), ("t", OneHotEncoder(), ["t"]), ("f", OrdinalEncoder(), ["f"])]
@@ -272,7 +272,7 @@ def _broken(work: Callable[..., Any], *arguments: Any) -> Any:
         return str(error)
 
 
-def graphs() -> Named:
+def graphs() -> NamedValues:
     def tensor(name: str, kind: str, *shape: Any) -> SimpleNamespace:
         return SimpleNamespace(name=name, type=kind, shape=list(shape))
 
@@ -369,7 +369,7 @@ def graphs() -> Named:
             yield f"asked {name}, one score", _broken(lambda model=model: model.ask(frame[["a", "b"]]).labels)
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "deciding": deciding,
     "matching": matching,
     "answering": answering,

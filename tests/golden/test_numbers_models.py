@@ -15,7 +15,7 @@ import pytest
 
 from core.models import dp_id3, fair, id3, private_fair, tree_budget
 from core.models.query_access import fair_access
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 ACCOUNTINGS = tree_budget.ACCOUNTINGS
 
@@ -27,14 +27,14 @@ def _records(n: int, sizes: tuple[int, ...], classes: int, seed: int) -> tuple[n
     return codes, (codes[:, 0] + (codes[:, 1] > 0) + (rng.random(n) < 0.2)) % classes
 
 
-def growing() -> Named:
+def growing() -> NamedValues:
     yield "best", id3.best_attribute(np.array([[-1, -0.5, -0.5], [-np.inf, -3, -2.5], [-2, -2 + 5e-9, -9.0]]))
     yield "starts", [id3._starts(np.array(keys)) for keys in ([], [4], [1, 1, 2, 5, 5, 5])]
     for sizes, classes, n, depth in (((3, 2, 4), 2, 60, 3), ((2, 2), 3, 25, 1), ((4, 3, 2, 2), 2, 200, 2)):
         codes, labels = _records(n, sizes, classes, n)
         for accounting, epsilon in product(ACCOUNTINGS, (math.inf, 8.0, 60.0, 0.5)):
             ledger = tree_budget.BudgetLedger(
-                accounting=accounting, asked=epsilon, depth=depth, n_attributes=len(sizes)
+                accounting=accounting, requested_epsilon=epsilon, depth=depth, n_attributes=len(sizes)
             )
             tree = id3.grow(
                 np.ascontiguousarray(codes.T),
@@ -47,14 +47,16 @@ def growing() -> Named:
             yield f"{n} {accounting} {epsilon}", (tree, tree.leaves(codes))
     pure = np.zeros((9, 2), dtype=np.int64), np.array([1] * 9)
     for labels in (pure[1], np.array([0, 1] * 4 + [1])):
-        ledger = tree_budget.BudgetLedger(accounting="savings", asked=math.inf, depth=2, n_attributes=2)
+        ledger = tree_budget.BudgetLedger(accounting="savings", requested_epsilon=math.inf, depth=2, n_attributes=2)
         more = {"sizes": np.array([2, 2]), "n_classes": 2, "ledger": ledger, "rng": np.random.default_rng(0)}
         yield f"alike {labels.sum()}", id3.grow(pure[0].T, labels, **more)
 
 
-def ledgers() -> Named:
+def ledgers() -> NamedValues:
     for accounting, (depth, columns) in product(ACCOUNTINGS, ((1, 1), (1, 4), (3, 3), (3, 5), (8, 14))):
-        ledger = tree_budget.BudgetLedger(accounting=accounting, asked=2.5, depth=depth, n_attributes=columns)
+        ledger = tree_budget.BudgetLedger(
+            accounting=accounting, requested_epsilon=2.5, depth=depth, n_attributes=columns
+        )
         yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
         yield f"{accounting} {depth} of {columns}, columns", list(ledger.to_frame().iloc[-1])
     for epsilon in (math.inf, 5.0, 0.1, 1e-14, 9e-15, math.nan):
@@ -88,7 +90,7 @@ def ledgers() -> Named:
         yield f"bins {low:g} to {high:g}", tree_budget._bins(edges, low, high).tolist()
 
 
-def classifiers() -> Named:
+def classifiers() -> NamedValues:
     codes, labels = _records(90, (3, 2, 4), 2, 5)
     x = np.column_stack([codes, np.random.default_rng(6).normal(size=90).round(1)])
     names = np.array(["no", "yes"])[labels]
@@ -118,7 +120,7 @@ def classifiers() -> Named:
         yield f"finite {bad}", refused(dp_id3._finite, np.array(bad))
 
 
-def fairness() -> Named:
+def fairness() -> NamedValues:
     for bad in (np.ones((1, 2, 2)), np.ones((2, 2)), np.ones((2, 2, 3)), [[[1, math.nan], [1, 1]]] * 2):
         yield f"bad {np.shape(bad)}", refused(private_fair._people, bad)
     for codes, groups in (([0, 1], 2), ([0, 2], 2), ([], 2), ([0], 1), ([1, 1], 3)):
@@ -159,7 +161,7 @@ class _Table:
         return x[:, :-2] - x[:, [-1]]
 
 
-def models() -> Named:
+def models() -> NamedValues:
     codes, labels = _records(160, (4, 3, 5), 2, 10)
     groups = np.random.default_rng(11).choice(3, 160, p=[0.5, 0.3, 0.2]).astype(np.uint8)
     x = codes.astype(float)
@@ -184,7 +186,7 @@ def models() -> Named:
     yield "access", (access.columns, access.ask(np.random.default_rng(1).integers(0, 160, (30, 4))))
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "growing": growing,
     "ledgers": ledgers,
     "classifiers": classifiers,

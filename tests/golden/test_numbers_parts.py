@@ -94,12 +94,12 @@ class Invented(Settings):
     most: Annotated[int | None, Param("Most", "How many at most.", least=1)] = None
     share: Annotated[float, Param("Share", "A share.", least=0, most=1, above=True, below=True)] = 0.5
     budget: Annotated[float, Param("Budget", "ε.", least=0.1, above=True, infinite=True, flag="--eps")] = INF
-    free: Annotated[float, Param("Free", "Any number.", shown=False)] = 0.25
+    free: Annotated[float, Param("Free", "Any number.", written=False)] = 0.25
     kind: Annotated[str, Param("Kind", "One of {options}.", options={"a": "A", "b": "B|b"})] = "a"
     kinds: Annotated[tuple[str, ...], Param("Kinds", "Some of {options}.", options=("a", "b"), some=True)] = ("a",)
     shares: Annotated[tuple[float | None, ...], Param("Shares", "Shares of 100%.", least=0, most=1)] = ()
     numbers: Annotated[tuple[float, ...], Param("Numbers", "Numbers.")] = ()
-    line: Annotated[str, Param("Line", "A line.", form="line", shown=True)] = ""
+    line: Annotated[str, Param("Line", "A line.", form="line", written=True)] = ""
     prose: Annotated[str, Param("Prose", "Some lines.", form="prose")] = ""
     path: Annotated[str, Param("Path", "A file.", form="path")] = ""
     day: Annotated[str, Param("Day", "A day.", form="day")] = ""

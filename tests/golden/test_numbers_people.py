@@ -30,11 +30,11 @@ from core.studies.people.people_attacks import PeopleAttacks, _about, _write, ex
 from core.studies.people.remedies import anybody, strongest_plan
 from core.studies.subject import Subject, subject_of
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.people.test_sets_chart import risk
 
 
-def in_finds() -> Named:
+def in_finds() -> NamedValues:
     """Whom one attack finds, of probabilities and of scores with ties."""
     prior = np.array([[0.05, 0.95], [0.04, 0.96], [0.5, 0.5], [0.5, 0.5], [0.3, 0.7], [0.951, 0.049], [0.2, 0.8]])
     after = np.array(
@@ -58,7 +58,7 @@ def in_finds() -> Named:
             records = exceeding(
                 "membership", score, np.arange(score.size) >= outsiders, np.arange(outsiders, score.size)
             )
-            yield f"{outsiders}, ties {ties}", [records.found.tolist(), records.chance, records.beyond_chance]
+            yield f"{outsiders}, ties {ties}", [records.identified.tolist(), records.chance, records.beyond_chance]
     for k in (2, 3):
         after = np.full((4, k), 0.1)
         _write(after, np.array([1, 3]), k - 1, np.array([0.25, 0.7]))
@@ -75,7 +75,10 @@ def people_at_risk(seed: int) -> PeopleAtRisk:
     more = leaks | (rng.random((n, 4)) < 0.1)
     attacks = tuple(
         replace(
-            attack, found=more[:, i], chance=float(rng.choice([0.0, 0.04, 0.6, 14.0])), beyond_chance=bool(seed % 4)
+            attack,
+            identified=more[:, i],
+            chance=float(rng.choice([0.0, 0.04, 0.6, 14.0])),
+            beyond_chance=bool(seed % 4),
         )
         for i, attack in enumerate(people.attacks)
     )
@@ -84,7 +87,7 @@ def people_at_risk(seed: int) -> PeopleAtRisk:
     )
 
 
-def in_people() -> Named:
+def in_people() -> NamedValues:
     """How many people are found by how many attacks, who they are, and in which order they stand."""
     for seed in range(10):
         people = people_at_risk(seed)
@@ -105,7 +108,7 @@ def in_people() -> Named:
         yield f"record {record}", refused(people_at_risk(1).chosen, record=record)
     yield "tenths", [tenths(value) for value in (0.0, 1e-9, 0.0499, 0.05, 9.96, 10.0, 1234.5)]
     even = replace(
-        people_at_risk(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, found=15, new=2),)
+        people_at_risk(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, remaining=15, new=2),)
     )
     yield "as many", [what_helps(even), best_effect(even)]
     remedies = [Remedy(slot=slot, title=slot) for slot in ("correction", "card", "training")]
@@ -114,7 +117,8 @@ def in_people() -> Named:
         tried = [*((remedy,) for remedy in remedies), tuple(remedies)][: 4 - seed % 2]
         counts = [sorted(rng.integers(0, 1 + people.at_least(1), 2).tolist(), reverse=seed % 3 > 0) for _ in tried]
         effects = [
-            Effect(plan=plan, freed=freed, found=5, new=new) for plan, (freed, new) in zip(tried, counts, strict=True)
+            Effect(plan=plan, freed=freed, remaining=5, new=new)
+            for plan, (freed, new) in zip(tried, counts, strict=True)
         ]
         people = replace(people, effects=tuple(effects))
         best = best_effect(people)
@@ -151,7 +155,7 @@ class Attacks:
         return SimpleNamespace(leak=hit, reason="")
 
 
-def in_remedies() -> Named:
+def in_remedies() -> NamedValues:
     """Remedies of a plan, their order, the smallest fix of each person, and what each does to all."""
     for method, epsilon in (("unmitigated", np.inf), ("dp_id3", 10.0), ("dp_id3", 1.0)):
         for unfairness in (0.0, 0.03, 0.1):
@@ -179,7 +183,10 @@ def in_remedies() -> Named:
     for plan in plans(remedies):
         if len(plan) < 2:
             leaks, effect = remaining_leaks(attacks, plan), effect_of(attacks, plan)
-            yield f"effect of {plan_text(plan)}", [effect.freed, effect.found, effect.new, effect.fewer, anybody(leaks)]
+            yield (
+                f"effect of {plan_text(plan)}",
+                [effect.freed, effect.remaining, effect.new, effect.fewer, anybody(leaks)],
+            )
 
 
 @cache
@@ -187,7 +194,7 @@ def subject() -> Subject:
     return subject_of(AuditConfig(method="unmitigated", tolerance=0.05, seed=7), samples.dataset(1200))
 
 
-def in_attacks() -> Named:
+def in_attacks() -> NamedValues:
     """The attacks on some people of a small table, as a study runs them and under other settings."""
     settings = PeopleSettings(people=60, answers=20, models=3, shadows=0)
     *_, result = PEOPLE.run(subject(), settings)
@@ -197,14 +204,14 @@ def in_attacks() -> Named:
             [
                 identified.setting,
                 identified.reason,
-                identified.found,
+                identified.identified,
                 identified.leak,
                 identified.chance,
                 identified.beyond_chance,
             ],
         )
     yield "fixes", [plan_text(plan) for plan in result.fixes]
-    yield "effects", [[plan_text(effect.plan), effect.freed, effect.found, effect.new] for effect in result.effects]
+    yield "effects", [[plan_text(effect.plan), effect.freed, effect.remaining, effect.new] for effect in result.effects]
     for title, rows in tables(result).items():
         yield title, [[str(value) for value in row.values()] for row in rows[:4]]
     steps: list[tuple[int, int]] = []
@@ -227,7 +234,7 @@ def in_attacks() -> Named:
                 [
                     identified.setting,
                     identified.reason,
-                    int(identified.found.sum()),
+                    int(identified.identified.sum()),
                     int(identified.leak.sum()),
                     identified.chance,
                 ],
@@ -240,7 +247,7 @@ def in_attacks() -> Named:
     yield "steps", [steps, settings.steps, PeopleSettings().steps]
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "finds": in_finds,
     "risk": in_people,
     "remedies": in_remedies,

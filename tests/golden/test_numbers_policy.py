@@ -32,7 +32,7 @@ from core.auditing.policy.verdict import _number, _two_digits, on_scale, times_n
 from core.stats.estimates import Estimate
 from core.studies.study import Basis, Measurement
 from tests import policy_samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_golden_audits import REPORTS
 
 ESTIMATES = {
@@ -63,7 +63,7 @@ UNIT_OF = {
 }
 
 
-def in_sentences() -> Named:
+def in_sentences() -> NamedValues:
     """Values, intervals and limits in the units of their checks."""
     assert {unit: CHECKS[check].unit for unit, check in UNIT_OF.items()} == {unit: unit for unit in UNITS}
     for unit, check in UNIT_OF.items():
@@ -103,7 +103,7 @@ def sketched(required: str, optional: str = "") -> Verdict:
     return judge(policy, measurements, attribute="sex")
 
 
-def in_verdicts() -> Named:
+def in_verdicts() -> NamedValues:
     """Verdicts, their reasons, and what would settle them."""
     for seed in range(6):
         verdict = REPORTS[seed].audit.verdict
@@ -145,7 +145,7 @@ def in_verdicts() -> Named:
     yield "two", refused(judge, policy_samples.policy(unfairness=0.1), [measurement, measurement], attribute="origin")
 
 
-CASES: dict[str, Callable[[], Named]] = {"words": in_sentences, "verdicts": in_verdicts}
+CASES: dict[str, Callable[[], NamedValues]] = {"words": in_sentences, "verdicts": in_verdicts}
 
 
 @pytest.mark.parametrize("case", CASES)

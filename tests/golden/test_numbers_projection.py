@@ -22,7 +22,7 @@ from core.stats.projection import (
     newton_direction,
     project,
 )
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 TWO = np.array([0.9, 0.2, 0.35, 0.5, 1.0, 0.0, 0.62, 0.07, 0.81, 0.44])
 THREE = np.array(
@@ -71,12 +71,12 @@ PROBLEMS: dict[str, tuple[Any, Constraints]] = {
 """Name -> (posterior, constraints)."""
 
 
-def _projected() -> Named:
+def _projected() -> NamedValues:
     for name, (posterior, limits) in PROBLEMS.items():
         yield name, project(posterior, limits)
 
 
-def _duals() -> Named:
+def _duals() -> NamedValues:
     for name, (posterior, limits) in PROBLEMS.items():
         problem = Dual(posterior, limits)
         yield f"{name}: ceiling and least miss", (problem.ceiling, problem.least_miss())
@@ -92,7 +92,7 @@ def _duals() -> Named:
         yield f"{name}: climbed", climb(problem, problem.at(rest)).value
 
 
-def _directions() -> Named:
+def _directions() -> NamedValues:
     curvature = np.array([[4.0, 1.0, -0.5], [1.0, 2.0, 0.3], [-0.5, 0.3, 1.5]])
     diagonal = np.diag([1e-3, 2.0, 0.0])
     flags = [np.array(mask, bool) for mask in ([0, 0, 0], [1, 0, 0], [1, 1, 1])]
@@ -120,7 +120,7 @@ def _directions() -> Named:
         yield f"box {slope}", _box_maximum(np.array(slope), curvature, low, high)
 
 
-def _edges() -> Named:
+def _edges() -> NamedValues:
     numbers = np.array([0.0, 1e-320, 0.3, 0.5, 0.500001, 1 - 1e-16, 1.0, 1.0, 0.25])
     zero = np.array([1.0, 1.0, 0.7, 0.5, 0.499999, 1e-16, 1e-17, 0.0, 0.75])
     yield "one number", _tilted_probability(np.full(9, 0.5), zero, numbers)
@@ -149,7 +149,7 @@ def _edges() -> Named:
     yield "one number for three groups", refused(_posterior, TWO[:6], three)
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "projected": _projected,
     "duals": _duals,
     "directions": _directions,

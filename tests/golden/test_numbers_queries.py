@@ -1,4 +1,4 @@
-"""Named behind answers to bias queries are as they were: few people, lone ones, ties, either group the larger."""
+"""NamedValues behind answers to bias queries are as they were: few people, lone ones, ties, either group the larger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.studies.bias_queries.mechanisms import (
     SmoothCauchy,
     SmoothLaplace,
 )
-from tests.golden.numbers import Named, compare_numbers, lines, refused
+from tests.golden.numbers import NamedValues, compare_numbers, lines, refused
 from tests.unit.queries.people import attribute, pool
 
 SCORES = np.array([[0.0, 1.0, 0.25, 0.5, 0.875], [0.5, 0.5, 0.5, 1.0, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
@@ -74,7 +74,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(5)
 
 
-def _gaps() -> Named:
+def _gaps() -> NamedValues:
     wrong = [0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]]
     yield "scores", [refused(gaps.score_matrix, h, n=2) for h in wrong]
     yield "answers", [refused(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
@@ -100,7 +100,7 @@ def _gaps() -> Named:
     yield "refused beta", [refused(gaps.smooth_sensitivity, 2, 2, 1, beta) for beta in (-0.1, math.nan)]
 
 
-def _mechanisms() -> Named:
+def _mechanisms() -> NamedValues:
     values = np.array([-3.2, -0.5, 0.49, 0.51, 1.5, 2.5, 1e30, -1e30])
     for scale in (0.0, 1e-9, 1.0, 1023.0, 1024.0, 1025.0, 3e6):
         grid = mechanisms.public_grid(scale)
@@ -131,7 +131,7 @@ def _mechanisms() -> Named:
         )
 
 
-def _guarantees() -> Named:
+def _guarantees() -> NamedValues:
     yield "no limit", [refused(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
     prior, limit = np.array([[0.2, 0.5, 0.9, 0.01, 0.7]]), guarantees.exact_accuracy_limit
     untold: dict[str, Any] = {"answers": np.zeros((1, 0)), "half_width": 0.0, "absolute": False}
@@ -157,7 +157,7 @@ def _guarantees() -> Named:
     yield "useless", [guarantees.ErrorQuantiles(median=m, high=2.0).exceeds_range for m in (0.999, 1.0, 1.001)]
 
 
-def _propagation() -> Named:
+def _propagation() -> NamedValues:
     generator = rng()
     rows, prior = generator.normal(size=(3, 4, 9)), generator.uniform(0.1, 0.9, (3, 9))
     truth = (np.arange(9) < 4) * np.array([[1], [1], [0]]) + (np.arange(9) > 4) * np.array([[0], [0], [1]])
@@ -202,7 +202,7 @@ def _read(answered: decoders.AnsweredQueries, decoder: str) -> np.ndarray:
     )
 
 
-def _decoders() -> Named:
+def _decoders() -> NamedValues:
     yield (
         "few",
         flat([_read(_answered(mechanism, "jitter", 2, 6, 3), "strongest") for mechanism in (Exact(), Rounded(1))]),
@@ -212,7 +212,7 @@ def _decoders() -> Named:
         yield from _decoders_of_many()
 
 
-def _decoders_of_many() -> Named:
+def _decoders_of_many() -> NamedValues:
     kinds = [Exact(), Rounded(2), LaplaceGlobal(400.0), SmoothCauchy(3000.0), NoisySums(30.0)]
     designs = {"jitter": (0, 3, 8), "random_binary": (4, 8), "targeted": (4, 8, 9), "bits": (1,)}
     for design, (n1, n0), mechanism in product(designs, ((6, 3), (3, 6), (4, 4)), kinds):
@@ -251,7 +251,7 @@ def _decoders_of_many() -> Named:
         yield "sums", refused(decoders.decode_noisy, SCORES, sums, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
 
 
-def _reveal() -> Named:
+def _reveal() -> NamedValues:
     for first, second in ((0.2, 0.7), (0.7, 0.2), (0.5, 0.5), (0.0, 1e-13)):
         for answers in ((0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.0, math.inf)):
             yield f"double {first} {second} {answers}", refused(reveal.reveal_double, answers, (first, second))
@@ -291,7 +291,7 @@ def _reveal() -> Named:
         yield f"program {cost} {low}", [output.x, output.status]
 
 
-def _trials() -> Named:
+def _trials() -> NamedValues:
     for n, design in product((4, 7, 60, 300, 301, 2000), (*gaps.DESIGNS, "single")):
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
     sizes = (0.0, 0.00009, 0.0001, 0.5, 1.0, 9.99, 99.99, 100.0, 999.9, 1000.0, 1000.5, 123456.0)
@@ -318,7 +318,7 @@ def _trials() -> Named:
         )
         yield (
             "limits",
-            [trial_runs.limit(e, sizes_known=with_sizes) for e in (0.0, 0.5, 3.0) for with_sizes in (False, True)],
+            [trial_runs.limit(e, with_sizes=with_sizes) for e in (0.0, 0.5, 3.0) for with_sizes in (False, True)],
         )
         for how in (Exact(), Rounded(1), SmoothCauchy(500.0), LaplaceGlobal(1.0)):
             mechanism = replace(how, absolute=single)
@@ -338,7 +338,7 @@ def _trials() -> Named:
                 yield f"leak {m} {how.noise}", flat(leak)
         yield "sums", [trial_runs.bound(NoisySums(0.7)), refused(trial_runs.ask, trial_runs.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([trial_runs.accuracy(m) for m in (0, 1, trial_runs.numbers[-1])])
-        yield "reading", flat(trial_runs.reading(1, Exact(absolute=single), "strongest", 2))
+        yield "reading", flat(trial_runs.decoding(1, Exact(absolute=single), "strongest", 2))
 
 
 CASES = {"gaps": _gaps, "mechanisms": _mechanisms, "guarantees": _guarantees, "propagation": _propagation}

@@ -28,7 +28,7 @@ from core.auditing.inputs import roles_of
 from core.auditing.policy import default_policy, predictions_policy
 from core.datasets import build_dataset
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 DATA_PLAN = (
     '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
@@ -116,7 +116,7 @@ CARDS = {
 }
 
 
-def in_plans() -> Named:
+def in_plans() -> NamedValues:
     """Plans of audits and of cards."""
     for name, text in PLANS.items():
         plan = refused(read_plan, text)
@@ -124,7 +124,7 @@ def in_plans() -> Named:
             yield name, plan
             continue
         yield name, [plan_text(plan), read_plan(plan_text(plan)) == plan]
-        yield f"{name}, steps", [audit_steps(plan), plan.sets_known, bool(plan.people), *plan.studied]
+        yield f"{name}, steps", [audit_steps(plan), plan.has_true_sets, bool(plan.people), *plan.studied]
         settings = [
             plan.settings_of(study, dict) for study in ("queries", "attriguard", "two_models", "measured_epsilon")
         ]
@@ -146,7 +146,7 @@ def _log_steps(steps: list[int], done: int, total: int) -> None:
     steps += [done, total] if not steps else [done]
 
 
-def in_audits() -> Named:
+def in_audits() -> NamedValues:
     """Small audits of a trained model, of labels, of scores and of one answer for all."""
     people = samples.table(300, seed=3)
     frame = people.frame.assign(
@@ -225,7 +225,7 @@ def in_audits() -> Named:
         )
 
 
-CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "audits": in_audits}
+CASES: dict[str, Callable[[], NamedValues]] = {"plans": in_plans, "audits": in_audits}
 
 
 @pytest.mark.parametrize("case", CASES)

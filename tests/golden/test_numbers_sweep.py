@@ -19,13 +19,13 @@ from core.experiments.sweep.landscape import _RATES, LandscapePlan, MapCell
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from tests import samples
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.charts import nasty_studies as nasty
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES)
 
 
-def measured() -> Named:
+def measured() -> NamedValues:
     """Yield what is asked of a model's attackers, and the point of a study that has a number or none."""
     calls: list[Any] = []
     correction = SimpleNamespace(disclose=lambda *arguments, **more: calls.append((*arguments, *more.values())))
@@ -50,7 +50,7 @@ def measured() -> Named:
             yield f"study {settings}", (measure.parts, refused(measure, BASE, None))
 
 
-def maps() -> Named:
+def maps() -> NamedValues:
     for seed in range(3):
         grid = nasty.landscape(np.random.default_rng(seed))
         grid = replace(grid, attribute="sex", majority_name="men")
@@ -90,7 +90,7 @@ def maps() -> Named:
     yield "by name", landscape._by_name([{"a": 0.12345649, "b": math.nan}, {"a": 1, "b": 0.5}])
 
 
-def spoken() -> Named:
+def spoken() -> NamedValues:
     """What a map is taken to show, by one cell with noise and one without."""
 
     def rate(low: float, high: float) -> Estimate:
@@ -132,7 +132,7 @@ def spoken() -> Named:
             yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{sentence} / {about and about.tolerance}"
 
 
-def trained() -> Named:
+def trained() -> NamedValues:
     progress: list[tuple[int, int]] = []
     dataset = samples.dataset(400)
     plan = LandscapePlan(tolerances=(0.02, None, 0.3), epsilons=(math.inf, 8.0), seeds=(3,), tree_share=0.6)
@@ -151,7 +151,7 @@ def trained() -> Named:
     yield "read", models.read(tree.fair(0.1, metric="predictive_equality"), 0.1)
 
 
-CASES: dict[str, Callable[[], Named]] = {
+CASES: dict[str, Callable[[], NamedValues]] = {
     "measured": measured,
     "maps": maps,
     "spoken": spoken,

@@ -15,7 +15,7 @@ import pytest
 from core.base.errors import InputError
 from core.base.untrusted import child, opening
 from core.base.untrusted.opening import Kind, read_frame, write_frame
-from tests.golden.numbers import Named, compare_numbers, refused
+from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
@@ -36,7 +36,7 @@ def _read(content: bytes, most: int) -> Any:
     return kind.name, message, None if table is None else table.to_pydict()
 
 
-def frames() -> Named:
+def frames() -> NamedValues:
     answer_frame, plain = frame_bytes((Kind.ANSWER, {"n": 1}, TABLE)), frame_bytes((Kind.PROGRESS, {"told": [1, 2]}))
     size = len(answer_frame) - opening._HEAD.size - len('{"n": 1}')
     for name, most in (("nothing", 0), ("less", size - 1), ("as much", size), ("more", size + 1)):
@@ -63,7 +63,7 @@ def tell(report: Callable[..., None], *, how: str) -> tuple[dict[str, Any], pa.T
     return {"how": how}, TABLE if how == "table" else None
 
 
-def answers() -> Named:
+def answers() -> NamedValues:
     for how in ("plain", "table", "refuse", "memory", "break"):
         stream = io.BytesIO()
         opening._answer(stream, tell, {"how": how})
@@ -93,7 +93,7 @@ class _Child:
         self.ended += 1
 
 
-def requests() -> Named:
+def requests() -> NamedValues:
     progress = (Kind.PROGRESS, {"told": [1, 2]})
     for name, content in {
         "plain": frame_bytes(progress, progress, (Kind.ANSWER, {"n": 1})),
@@ -128,7 +128,7 @@ def requests() -> Named:
     assert signal.SIGKILL == 9
 
 
-CASES: dict[str, Callable[[], Named]] = {"frames": frames, "answers": answers, "asked": requests}
+CASES: dict[str, Callable[[], NamedValues]] = {"frames": frames, "answers": answers, "asked": requests}
 
 
 @pytest.mark.skipif(not child.FORKS, reason="the system cannot fork safely")

@@ -54,35 +54,35 @@ class Quiet:
     """A user with folders of their own, and the programs they run."""
 
     def __init__(self, folder: Path) -> None:
-        self.place = folder / "place"
-        self.place.mkdir()
+        self.working_folder = folder / "place"
+        self.working_folder.mkdir()
         self._strace = folder / "strace"
-        self.own = {name: folder / part for name, part in FOLDERS.items()}
-        for path in self.own.values():
+        self.folders = {name: folder / part for name, part in FOLDERS.items()}
+        for path in self.folders.values():
             path.mkdir()
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the user's place, under strace."""
         # This process has imported FairLeak: what that sets is to be set anew.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
-        changed = {name: str(path) for name, path in self.own.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
+        changed = {name: str(path) for name, path in self.folders.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
         changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
         command = [*under(self._strace), sys.executable, *arguments]
-        return finished(command, cwd=self.place, env=environment | changed, progress=self._noted)
+        return finished(command, cwd=self.working_folder, env=environment | changed, progress=self._noted)
 
     def _noted(self) -> int:
         return sum(path.stat().st_size for path in self._strace.glob("*"))
 
     def calls(self) -> list[Call]:
         """Return the system calls of what was run."""
-        return calls(self._strace, self.place)
+        return calls(self._strace, self.working_folder)
 
     def assert_quiet(self) -> None:
         """Check that nobody was called, and nothing written but in the place and, for a while, as temporary files."""
         traced = self.calls()
         assert reached(traced) == []
-        assert changed_outside(traced, self.place, self.own["TMPDIR"]) == []
-        assert [path for path in self.own.values() if any(path.iterdir())] == []
+        assert changed_outside(traced, self.working_folder, self.folders["TMPDIR"]) == []
+        assert [path for path in self.folders.values() if any(path.iterdir())] == []
         assert semaphores_left(traced) == []
 
 
@@ -112,21 +112,23 @@ def test_importing_calls_nobody(quiet: Quiet):
 def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
     done = quiet.run("-c", "import onnxruntime, time; time.sleep(1)")
     assert done.returncode == 0, done.stderr
-    if not changed_outside(quiet.calls(), quiet.place, quiet.own["TMPDIR"]):
+    if not changed_outside(quiet.calls(), quiet.working_folder, quiet.folders["TMPDIR"]):
         pytest.skip("this build of onnxruntime has no telemetry")
 
 
 def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
-    people().to_csv(quiet.place / "people.csv", index=False)
+    people().to_csv(quiet.working_folder / "people.csv", index=False)
     done = quiet.run("-c", NOTEBOOK)
     assert done.returncode == 0, done.stderr
     quiet.assert_quiet()
-    assert [path.name for path in quiet.place.iterdir()] == ["people.csv"]
+    assert [path.name for path in quiet.working_folder.iterdir()] == ["people.csv"]
 
 
 def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet: Quiet):
     marker, moment = f"marker{uuid4().hex}", time.time() - 1
-    table, model, plan, report = (quiet.place / name for name in ("people.csv", "m.onnx", "plan.toml", "report"))
+    table, model, plan, report = (
+        quiet.working_folder / name for name in ("people.csv", "m.onnx", "plan.toml", "report")
+    )
     frame = people(age=marker, told=f"told_{marker}").replace({"sex": {"F": f"F {marker}"}})
     frame.to_csv(table, index=False)
     model.write_bytes(model_samples.as_onnx(model_samples.logistic(), model_samples.numbers()[:1]))
@@ -141,8 +143,8 @@ def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet
     done = quiet.run("-m", "core", "audit", str(plan), "--out", str(report), "--no-self-test", "--quiet")
     assert done.returncode in (0, 1, 2), done.stderr
     quiet.assert_quiet()
-    assert sorted(quiet.place.iterdir()) == sorted((table, model, plan, report))
+    assert sorted(quiet.working_folder.iterdir()) == sorted((table, model, plan, report))
     # A worker's own temporary folder need not be the one above this place.
-    paths = set(holding(marker, moment, quiet.place))
+    paths = set(holding(marker, moment, quiet.working_folder))
     report_paths = {path for path in paths if report in path.parents}
     assert report_paths and paths == report_paths | {table, plan}

@@ -46,7 +46,7 @@ def test_the_search_is_the_plain_loop(case, first):
     noise = representatives(case.given, case.classifier, **case.settings)
     noisy, reachable, fallback = plain_records(case)
     assert np.array_equal(dense(noise.noisy), noisy)
-    assert np.array_equal(noise.found, reachable) and np.array_equal(noise.fallback, fallback)
+    assert np.array_equal(noise.reached, reachable) and np.array_equal(noise.fallback, fallback)
     changed = noisy != np.repeat(case.public, noise.size.shape[1], axis=0)
     assert np.array_equal(changed.sum(axis=1), noise.size.ravel())
     target_values = np.tile(np.arange(noise.size.shape[1]), len(case.public))
@@ -55,7 +55,7 @@ def test_the_search_is_the_plain_loop(case, first):
     values = (first + everybody) % noise.size.shape[1]
     single = panda(case.given, case.classifier, values, **case.settings)
     assert np.array_equal(dense(single.noisy), dense(noise.chosen(values)))
-    assert np.array_equal(single.found, reachable[everybody, values])
+    assert np.array_equal(single.reached, reachable[everybody, values])
     assert np.array_equal(single.size, noise.size[everybody, values])
     event(
         f"{case.policy}: {'fell back' if fallback.any() else 'as asked'}, {'all' if reachable.all() else 'some'} found"
@@ -108,7 +108,7 @@ def check_conditions(size, p, budget, reachable, mechanism) -> None:
 @given(programs())
 def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):
     size, goal, budget, reachable = program
-    mechanism = allocate(size, goal, budget, found=reachable)
+    mechanism = allocate(size, goal, budget, available=reachable)
     p = own_goals(goal, reachable, size)
     assert (mechanism >= 0).all() and mechanism.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     assert not mechanism[~reachable].any()

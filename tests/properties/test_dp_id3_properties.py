@@ -125,7 +125,9 @@ def test_without_noise_it_is_the_plain_tree(case: Case, accounting: str):
     st.sampled_from(["savings", "literal"]),
 )
 def test_the_ledger_adds_up(depth: int, further: int, epsilon: float, accounting: str):
-    ledger = BudgetLedger(accounting=accounting, asked=epsilon, depth=depth, n_attributes=depth + further - 1)
+    ledger = BudgetLedger(
+        accounting=accounting, requested_epsilon=epsilon, depth=depth, n_attributes=depth + further - 1
+    )
     assert ledger.total == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
     paths = [math.fsum(entry.epsilon for entry in ledger.path(level)) for level in range(depth + 1)]
     assert max(paths) <= epsilon * (1 + 1e-9)

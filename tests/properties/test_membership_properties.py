@@ -54,7 +54,7 @@ def test_ranges_add_up_to_the_vulnerability_disparity(counts: Tally, data) -> No
     k, n = counts.flagged.tolist(), counts.people.tolist()
     exact = Fraction(k[1][1], n[1][1]) - Fraction(k[0][1], n[0][1])
     assert by_range.vd == pytest.approx(float(exact), abs=1e-15)
-    in_full = sum((Fraction(row.group) - Fraction(row.others) for row in by_range.rows), Fraction())
+    in_full = sum((Fraction(row.group) - Fraction(row.reference) for row in by_range.rows), Fraction())
     assert float(in_full) == pytest.approx(float(exact), abs=1e-15)
     assert by_range.vd == pytest.approx(vulnerability_disparity(verdict, group, member, **FEW).vd.value, abs=1e-15)
 
@@ -123,10 +123,10 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) 
     sides = Sides(features=codes.astype(float), labels=labels, groups=groups, names=("others", "group"))
     clustering = clusters(sides, members, seed=seed)
     picked = fairpick(sides, members, clustering, theta=theta, seed=seed)
-    assert sorted([*picked.kept, *picked.deleted]) == sorted(members)
+    assert sorted([*picked.retained, *picked.deleted]) == sorted(members)
     assert sum(picked.findings.deleted.values()) == picked.deleted.size and (picked.deleted.size == 0 or theta < 1)
     rows = np.sort(members)
-    stays = np.isin(rows, picked.kept)
+    stays = np.isin(rows, picked.retained)
     largest = []
     for label, counts in clustering.counts.items():
         inside = stays & (labels[rows] == label)

@@ -71,7 +71,7 @@ def test_sensitivity_is_smooth_symmetric_and_linear_in_questions(sizes, m, beta,
 @given(SIZES, BUDGETS, PURE, st.booleans())
 def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, absolute):
     leak = targeted_leakage(make(epsilon, absolute=absolute), *sizes)
-    assert 0.5 <= leak <= accuracy_limit(epsilon, sizes_known=True) + 1e-12
+    assert 0.5 <= leak <= accuracy_limit(epsilon, with_sizes=True) + 1e-12
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -21,8 +21,8 @@ def guards(draw: st.DrawFn) -> TableGuard:
         seed=draw(st.integers(0, 2**32 - 1)),
         leak=draw(st.sampled_from([0.3, 1.0, 3.0])),
     )
-    jobs = sorted({CATEGORIES[0][int(v)] for v in village.known[:, 0]})
-    clubs = sorted({CATEGORIES[2][int(v)] for v in village.known[:, 2]})
+    jobs = sorted({CATEGORIES[0][int(v)] for v in village.attacker_records[:, 0]})
+    clubs = sorted({CATEGORIES[2][int(v)] for v in village.attacker_records[:, 2]})
     pair = st.tuples(st.just("job"), st.sampled_from(jobs), st.just("club"), st.sampled_from(clubs))
     return TableGuard(
         village,
@@ -47,16 +47,16 @@ def test_noise_keeps_every_promise(guard: TableGuard, budget: float) -> None:
     changed = noisy != public[:, None]
     read = guard.defender.predict(noise.noisy).reshape(u, m)
     # found says the truth, and only where something was found is anything changed
-    assert (read[noise.found] == np.nonzero(noise.found)[1]).all()
-    assert not changed[~noise.found].any()
+    assert (read[noise.reached] == np.nonzero(noise.reached)[1]).all()
+    assert not changed[~noise.reached].any()
     np.testing.assert_array_equal(changed.sum(axis=2), noise.size)
     # and reads it with the margin
     lead = leads(guard.defender, noise.noisy).reshape(u, m, m)[:, np.arange(m), np.arange(m)]
     assert (lead[noise.size > 0] >= guard.settings.margin - 1e-9).all()
     # what the classifier reads anyway costs nothing, anything else does
     predicted = np.arange(m) == noise.predicted[:, None]
-    assert noise.found[predicted].all() and not noise.size[predicted].any()
-    assert (noise.size[~predicted & noise.found] > 0).all()
+    assert noise.reached[predicted].all() and not noise.size[predicted].any()
+    assert (noise.size[~predicted & noise.reached] > 0).all()
     for j, column in enumerate(guard.columns):
         assert not (column.frozen and changed[:, :, j].any())
         assert np.isin(noisy[:, :, j][changed[:, :, j]], column.domain).all()
@@ -64,5 +64,5 @@ def test_noise_keeps_every_promise(guard: TableGuard, budget: float) -> None:
         assert pairs_held(noisy[k, i], guard.rules) <= pairs_held(public[k], guard.rules)
     used = guard.mechanism(budget)
     np.testing.assert_allclose(used.sum(axis=1), 1.0)
-    assert not used[~noise.found].any() and ((used * noise.size).sum(axis=1) <= budget + 1e-9).all()
+    assert not used[~noise.reached].any() and ((used * noise.size).sum(axis=1) <= budget + 1e-9).all()
     assert changes_per_entry(public, noise, used).sum() <= (budget + 1e-9) * len(used)

@@ -60,7 +60,7 @@ def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, gua
     assert accuracies(study, "logistic") == pytest.approx([0.774, 0.672, 0.503], abs=BAND)
     assert accuracies(study, "adversarial") == pytest.approx([0.805, 0.788, 0.782], abs=BAND)
     assert min(accuracies(study, "adversarial")) > study.majority.value + 0.05
-    assert guard.noise.found.all()
+    assert guard.noise.reached.all()
     assert guard.noise.size[guard.noise.size > 0].mean() == pytest.approx(1.01, abs=0.03)
 
 

@@ -23,7 +23,7 @@ def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, fi
     assert len(adult.feature_names) == 13
     splits = findings.subject.splits
     assert splits.train.size == 15_375
-    assert splits.known.size == 14_923
+    assert splits.attacker_rows.size == 14_923
     assert splits.test.size == 14_924
     assert findings.model.unfairness_train <= 0.001
     assert 0.80 <= findings.model.accuracy_test.value <= 0.86

@@ -52,7 +52,7 @@ def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(rating
     assert not noise.size[np.arange(1631), noise.predicted].any()
     exist = representatives(ratings.people_test, defender, policy="modify_exist")
     assert exist.fallback.mean() == pytest.approx(0.55, abs=0.03)
-    assert exist.found.all()
+    assert exist.reached.all()
     assert np.array_equal(exist.size[exist.fallback], noise.size[exist.fallback])
 
 

@@ -38,7 +38,7 @@ LOG_LOSS, ACCURACY = 0.005, 0.03
 
 def attribution(adult: AuditDataset, findings: CorrectionResult, features, with_predictions) -> Attribution:
     splits = split(adult, seed=42)
-    share = adult.sensitive[splits.known].mean()
+    share = adult.sensitive[splits.attacker_rows].mean()
     attacked = findings.attacks["features", "held_out"].attacked
     records = [replace(attacked, probability=posterior) for posterior in (features, with_predictions)]
     return attribute_leak("reference", *records, prior=[1 - share, share], metric="statistical_parity", tolerance=0.001)
@@ -56,7 +56,7 @@ def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakSte
 def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakStep]:
     splits = split(adult, seed=42)
     x, y, s = adult.features, adult.labels, adult.sensitive
-    learned = train_strong(x[splits.known], y[splits.known], s[splits.known], seed=42)
+    learned = train_strong(x[splits.attacker_rows], y[splits.attacker_rows], s[splits.attacker_rows], seed=42)
     posterior = learned.probability(x[splits.train], y[splits.train])
     return {step.step: step for step in attribution(adult, findings, posterior, posterior).steps}
 

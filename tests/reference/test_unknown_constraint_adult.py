@@ -76,7 +76,7 @@ class Lab:
 
     def _estimate(self, key: Key, seed: int) -> EstimatedConstraint:
         splits, predictions = self._model(key, seed)
-        rows = splits.known
+        rows = splits.attacker_rows
         return estimate_constraint(predictions[rows], self.adult.sensitive[rows], self.adult.labels[rows])
 
     def _compare(self, key: Key, seed: int) -> tuple[ConstraintComparison, Disclosure]:

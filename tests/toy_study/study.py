@@ -57,7 +57,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
     plants = (
         Plant(
             attack=title,
-            told="Null: scores with one decimal. Planted: scores with every digit.",
+            explanation="Null: scores with one decimal. Planted: scores with every digit.",
             make=_people,
             limits={"score_uniqueness": 0.05},
         ),

@@ -16,12 +16,12 @@ from core.store.chain import FIRST, Damaged, Link, Record, canonical, chained, l
 class Transcript(Record):
     """What every entry said."""
 
-    words: list[tuple[str, int]] = field(default_factory=list)
+    entries: list[tuple[str, int]] = field(default_factory=list)
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
         """Keep the word, in whole numbers."""
         assert "kind" not in body
-        self.words.append((kind, 12 // int(body["word"])))
+        self.entries.append((kind, 12 // int(body["word"])))
 
 
 def chain(*bodies: dict[str, Any]) -> list[Link]:
@@ -55,7 +55,7 @@ def test_entries_are_followed_in_order() -> None:
     for most in (1, 2, 3):
         transcript = Transcript.of(links[:most])
         assert (transcript.number, transcript.hash) == (most, links[most - 1].hash)
-        assert transcript.words == [("opened", 4), ("more", 3), ("more", 3)][:most]
+        assert transcript.entries == [("opened", 4), ("more", 3), ("more", 3)][:most]
 
 
 GOOD = chain(OPENED, MORE)
@@ -85,8 +85,8 @@ def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links: list[L
     transcript = Transcript()
     for link in links[:-1]:
         transcript.add(link)
-    before = transcript.number, transcript.hash, list(transcript.words)
+    before = transcript.number, transcript.hash, list(transcript.entries)
     for link in links[-1:]:
         with pytest.raises(Damaged):
             transcript.add(link)
-    assert (transcript.number, transcript.hash, transcript.words) == before
+    assert (transcript.number, transcript.hash, transcript.entries) == before

@@ -11,7 +11,7 @@ import pytest
 from core.base.errors import InputError
 from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.attriguard import TableSettings, table_guard, table_utility
 from core.studies.config import AuditConfig
 from core.studies.correction import run
@@ -33,7 +33,7 @@ from tests.unit.membership.samples import study
 SETS = replace(ROLES, sets="part")
 GIVING = replace(SETS, prediction="p", score="s")
 TRAINED = AuditConfig(dataset="sample", method="threshold_optimizer", tolerance=0.02, seed=3)
-AUDIT = replace(TRAINED, method=GIVEN)
+AUDIT = replace(TRAINED, method=GIVEN_PREDICTIONS)
 
 
 def people(roles: Roles, **columns: npt.NDArray[np.generic]) -> AuditDataset:
@@ -46,7 +46,7 @@ def both() -> tuple[AuditDataset, AuditDataset]:
     """The data on which a model is trained, and the same with its predictions and scores as columns."""
     before = people(SETS)
     model = train_model(TRAINED, before, split(before, seed=TRAINED.seed))
-    assert model.scores_given and model.randomised
+    assert model.has_scores and model.randomised
     return before, people(GIVING, p=model.predictions, s=model.scores)
 
 
@@ -59,7 +59,7 @@ def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
         submitted.model.rates_train == trained.model.rates_train
         and submitted.model.rates_test == trained.model.rates_test
     )
-    assert np.array_equal(submitted.model.scores, trained.model.scores) and submitted.model.scores_given
+    assert np.array_equal(submitted.model.scores, trained.model.scores) and submitted.model.has_scores
     assert not submitted.model.needs_sensitive and not submitted.model.randomised
     assert submitted.strong == trained.strong
     for name in ("train", "attack", "validation", "test"):
@@ -83,7 +83,7 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     settings = MembershipSettings(target="audited", shadows=4, seed=3)
     *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
     progress: list[tuple[int, int]] = []
-    given_settings = replace(settings, target=GIVEN)
+    given_settings = replace(settings, target=GIVEN_PREDICTIONS)
     target = attacked_as(owners, given_settings, config=replace(AUDIT, seed=3), dataset=dataset)
     now = {
         guess.name: evaluate_attack(target, guess)

@@ -112,7 +112,9 @@ def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what:
     finding = headline(
         replace(base_subject, model=replace(base_subject.model, unfairness_train=train, unfairness_test=unseen))
     )
-    first_set, second_set = ("training set", "test set") if base_subject.sets_known else ("people attacked", "others")
+    first_set, second_set = (
+        ("training set", "test set") if base_subject.has_true_sets else ("people attacked", "others")
+    )
     sign = "≤" if what == "satisfies" else ">"
     sentence = f"{what} its fairness constraint on the {first_set} ({train:g} {sign} 0.1) "
     sentence += f"{connective} the {second_set} ({test[0]:.6g})."
@@ -170,7 +172,7 @@ def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(
     assert finding.to_do.startswith(remedy)
     assert "fair and private because" in finding.point and base_subject.model.constant_scores(base_subject.splits)
     scores = np.random.default_rng(4).random(sum(SIZES))
-    telling = headline(replace(base_subject, model=replace(base_subject.model, scores=scores, scores_given=True)))
+    telling = headline(replace(base_subject, model=replace(base_subject.model, scores=scores, has_scores=True)))
     assert "private" not in telling.point and "its scores differ" in telling.so_what
     one_unlike = base_subject.model.predictions.copy()
     one_unlike[base_subject.splits.train[0]] = 1 - answer

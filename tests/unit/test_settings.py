@@ -114,7 +114,7 @@ def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
 
 @parametrized(EVERY)
 def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title: str, key: str, setting: Setting):
-    free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, shown=True))
+    free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, written=True))
     tables = {title: {key: free}}
     text = toml_text(tables, [(title, {key: value(setting)})], replacements={"attributes": "sex"})
     comment = setting.comment.replace("{attributes}", "sex")

@@ -93,7 +93,7 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     document = from_json(to_json(reports.document))
     assert plan_of(document) == PLAN and "[uniqueness]" in plan_text(plan_of(document))
     (row,) = [row for row in check_rows(document) if row.check == "score_uniqueness"]
-    assert row.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
+    assert row.verdict in ("pass", "fail", "inconclusive") and row.attempt.estimate is not None
     (chapter,) = [entry for entry in document["findings"] if entry["study"] == STUDY.name]
     assert chapter["title"] == STUDY.title and chapter["findings"][0]["to_do"] == "Release fewer decimals."
     page = to_html(document)

@@ -49,7 +49,7 @@ def test_a_number_beside_a_limit_is_never_written_like_the_limit(value: float) -
 
 @pytest.mark.parametrize(("achieved", "holds"), [(0.00502, False), (0.005, True)])
 def test_a_tolerance_is_judged_by_both_measures_and_a_false_one_is_exceeded(achieved: float, holds: bool) -> None:
-    now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved, told=0.005)
+    now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved, disclosed_tolerance=0.005)
     finding = correction_findings.truth_of(now, 0.005, 0.00987)
     assert ("does not hold" in finding.point) == (not holds)
     assert bool(numbers := re.findall(r"is ([\d.]+), above ([\d.]+)\. ", finding.evidence)) == (not holds)
@@ -70,7 +70,7 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
         after=None if after is None else about(after),
         gain=None if after is None else about(after - 0.6),
         used=0.01,
-        told=0.01,
+        disclosed_tolerance=0.01,
         achieved=0.01,
         is_true=True,
         balanced_before=before,
@@ -115,11 +115,11 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
         rates_test=group_rates(predictions, data.sensitive, metric="statistical_parity"),
         predictions=predictions,
         scores=np.random.default_rng(0).random(data.n),
-        scores_given=True,
+        has_scores=True,
     )
     queries = query_pool(config, data, model)
     assert (queries.advantaged == "north") == (share == "larger")
-    people, decoded = Trials(queries, Asking(n=40, repeats=1)).reading(20, Exact(), "strongest")
+    people, decoded = Trials(queries, Asking(n=40, repeats=1)).decoding(20, Exact(), "strongest")
     names = queries.advantaged, queries.disadvantaged
     values = draw_values(people, decoded, names=names, advantaged=queries.advantaged_code)
     rates = draw_rates(model, names=data.group_names)

@@ -19,7 +19,7 @@ from core.auditing import (
 )
 from core.auditing.policy import Verdict, default_policy, judge, predictions_policy
 from core.datasets import Roles, Table
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People, data_folder
@@ -47,7 +47,7 @@ class Run:
         rest = {verdict for check, verdict in self.checks[policy].items() if check != "unfairness"}
         return next(verdict for verdict in _WORST_FIRST if verdict in rest)
 
-    def asked(self, policy: str) -> bool:
+    def is_required(self, policy: str) -> bool:
         """Return whether the policy requires a check that is meant for one of the entry's leaks."""
         return bool(self.checks[policy].keys() & set(self.entry.meant))
 
@@ -79,7 +79,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
     plan = AuditPlan(
         data=DataPlan(dataset="", file="bank.csv"),
         model=ModelPlan(kind="predictions"),
-        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, seed=seed),
+        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, seed=seed),
         membership=MembershipPlan(shadows=0),
     )
     tolerance = kept_tolerance(dataset_of(plan, table), plan.config)
@@ -121,7 +121,7 @@ def runs() -> dict[str, Run]:
 def test_the_verdict_is_true_of_a_handful(entry: Entry, runs: dict[str, Run]):
     done = runs[entry.name] = run(entry, SEED)
     for policy in POLICIES:
-        if entry.leaks and done.asked(policy):
+        if entry.leaks and done.is_required(policy):
             assert done.caught(policy) and done.overall[policy] == "fail", (policy, done.checks)
         if not entry.leaks:
             assert done.outcome(policy) != "fail", (policy, done.checks)
@@ -141,7 +141,7 @@ def test_no_model_that_leaks_passes(entry: Entry, runs: dict[str, Run]):
 def test_the_verdicts_are_true_of_the_bank_together(policy: str, runs: dict[str, Run]):
     if len(runs) < len(BANK) / 2:
         pytest.skip("most of the bank was not tried in this run")
-    leaks = [run for run in runs.values() if run.entry.leaks and run.asked(policy)]
+    leaks = [run for run in runs.values() if run.entry.leaks and run.is_required(policy)]
     assert np.mean([run.caught(policy) for run in leaks]) >= 0.9
     assert not [run.entry.name for run in leaks if not run.caught(policy) and run.overall[policy] == "pass"]
     harmless = [run.outcome(policy) for run in runs.values() if not run.entry.leaks and run.entry.large_enough]

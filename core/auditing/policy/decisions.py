@@ -210,7 +210,7 @@ def judge(
     rows = [_limit_row(item, limit, by_check.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
     unlimited = [name for name in CHECKS if name not in limits]
     rows += [
-        CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=by_check.get(name), why=NO_LIMIT)
+        CheckVerdict(check=name, verdict=Status.NO_LIMIT, measurement=by_check.get(name), why=NO_LIMIT)
         for name in unlimited
     ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays

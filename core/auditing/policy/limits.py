@@ -65,9 +65,9 @@ _MOST_VALUE = 1e9
 
 _POLICY = TableLocation("the policy", "{}")
 
-Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", shown=True)]
-Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", shown=True)]
-Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", shown=True)]
+Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", written=True)]
+Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", written=True)]
+Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", written=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Limit(Result):
             "If not run",
             'Whether a required check that cannot be run on what is at hand "blocks" a release or is "allowed" to.',
             options={"blocks": "Blocks the release", "allowed": "Is allowed"},
-            shown=False,
+            written=False,
         ),
     ] = "blocks"
     author: Author = ""
@@ -99,7 +99,9 @@ class Limit(Result):
     rationale: Rationale = ""
     source: Annotated[
         str,
-        Param("Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", shown=True),
+        Param(
+            "Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", written=True
+        ),
     ] = ""
 
     def __post_init__(self) -> None:
@@ -118,8 +120,8 @@ class Policy(Result):
     `core.auditing.policy.decisions`.
     """
 
-    name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", shown=True)]
-    version: Annotated[str, Param("Version", "Which of its versions.", most=200, form="line", shown=True)]
+    name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", written=True)]
+    version: Annotated[str, Param("Version", "Which of its versions.", most=200, form="line", written=True)]
     author: Author = ""
     date: Date = ""
     rationale: Rationale = ""

@@ -37,13 +37,13 @@ from .limits import (
 
 
 class Status(StrEnum):
-    """Verdicts of a check, in the order they are shown; NOT_ASKED is no limit of the policy's."""
+    """Verdicts of a check, in the order they are shown; NO_LIMIT is no limit of the policy's."""
 
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
     NOT_RUN = "not_run"
     PASS = "pass"
-    NOT_ASKED = "not_asked"
+    NO_LIMIT = "not_asked"
 
 
 BASIS_LABELS = {
@@ -97,7 +97,7 @@ class CheckVerdict(Result):
         return self.limit is not None and self.limit.required and not self.excused
 
     @property
-    def found(self) -> Measurement:
+    def attempt(self) -> Measurement:
         """The measurement; one that was not run where the audit has none."""
         return self.measurement or Measurement(
             check=self.check, outcome=Outcome.NOT_RUN, reason="This audit did not try it."
@@ -106,12 +106,12 @@ class CheckVerdict(Result):
     @property
     def measured(self) -> bool:
         """Whether there is a number to show."""
-        return self.found.outcome == Outcome.DONE and self.value != "no value"
+        return self.attempt.outcome == Outcome.DONE and self.value != "no value"
 
     @property
     def basis(self) -> str:
         """How the number came about, in a word."""
-        return BASIS_LABELS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
+        return BASIS_LABELS[self.attempt.basis][0].lower() if self.attempt.outcome == Outcome.DONE else "not measured"
 
     @property
     def value(self) -> str:
@@ -160,7 +160,7 @@ class CheckVerdict(Result):
     @property
     def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
         """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
-        measurement, limit = self.found, self.limit
+        measurement, limit = self.attempt, self.limit
         yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
         yield "Quantity", self.definition
         broken = "The attack stopped with an error." if measurement.outcome == Outcome.FAILED else "No number."
@@ -189,25 +189,25 @@ class CheckVerdict(Result):
     @property
     def _number_and_interval(self) -> tuple[str, str]:
         """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
-        estimate = self.found.estimate
+        estimate = self.attempt.estimate
         if estimate is None or estimate.value != estimate.value:
             return "no value", ""
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
-            computed = self.found.basis == "declared"
+            computed = self.attempt.basis == "declared"
             return value_text(self.check, estimate.value, limit=beside), "calculated" if computed else ""
         return estimate_text(self.check, estimate, limit=beside)
 
     @property
     def control(self) -> str:
         """What is reached without the leak, a rate with its interval."""
-        control = self.found.control
+        control = self.attempt.control
         if control is None or control.value != control.value:
             return ""
         text = control_text(self.check, control)
         wide = control.low < control.high and text.endswith("%")
         text = f"{text}, {level_text(control.level)}: {interval(control)}" if wide else text
-        return f"{self.found.control_name or 'control'}: {text}"
+        return f"{self.attempt.control_name or 'control'}: {text}"
 
 
 def _number(value: float) -> str:

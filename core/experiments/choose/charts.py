@@ -51,16 +51,16 @@ def draw_choice(choice: Choice) -> Drawing:
     x = Axis(
         ends=(0.0, _MOST + 0.08),
         marks=(0.0, 0.5, 1.0, 1.5, _MOST),
-        words=("0", "0.5 ×", "limit", "1.5 ×", "over 2 ×"),
+        labels=("0", "0.5 ×", "limit", "1.5 ×", "over 2 ×"),
         title="Worst leak (largest gain of an attack, relative to its limit)",
-        place=lambda leak: min(leak, _MOST),
+        position=lambda leak: min(leak, _MOST),
     )
     scale = percents("Model accuracy, half that chooses (%)")
     chosen = choice.chosen.choosing
     y = scale.over(
         [*(candidate.choosing.accuracy.value for candidate in candidates), chosen.accuracy.low, chosen.accuracy.high]
     )
-    least = max(y.ends[0], y.place(choice.least_accuracy))
+    least = max(y.ends[0], y.position(choice.least_accuracy))
     top = 30 + _KEY * lines
     drawing = Drawing("Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48))
     drawing.shade((0.0, 1.0), (min(least, y.ends[1]), y.ends[1]), "feasible")
@@ -121,8 +121,8 @@ def _write(drawing: Drawing, text: str, color: str, line: int, *, right: bool = 
 
 
 def _places(drawing: Drawing, candidates: list[Candidate]) -> tuple[list[float], list[float]]:
-    across = [drawing.x.place(candidate.choosing.leak) for candidate in candidates]
-    return across, [drawing.y.place(candidate.choosing.accuracy.value) for candidate in candidates]
+    across = [drawing.x.position(candidate.choosing.leak) for candidate in candidates]
+    return across, [drawing.y.position(candidate.choosing.accuracy.value) for candidate in candidates]
 
 
 def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
@@ -136,8 +136,12 @@ def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
 def _draw_intervals(drawing: Drawing, side: Side) -> None:
     """Draw a cross as far as the intervals of leak and accuracy reach."""
     x, y = drawing.x, drawing.y
-    drawing.segment((x.place(max(0.0, side.low)), x.place(side.high)), y.place(side.accuracy.value), "ink", width=1.5)
-    drawing.segment(x.place(side.leak), (y.place(side.accuracy.low), y.place(side.accuracy.high)), "ink", width=1.5)
+    drawing.segment(
+        (x.position(max(0.0, side.low)), x.position(side.high)), y.position(side.accuracy.value), "ink", width=1.5
+    )
+    drawing.segment(
+        x.position(side.leak), (y.position(side.accuracy.low), y.position(side.accuracy.high)), "ink", width=1.5
+    )
 
 
 def _draw_method(drawing: Drawing, method: str, candidates: list[Candidate], choice: Choice) -> None:

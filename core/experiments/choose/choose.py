@@ -375,7 +375,7 @@ def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str,
         missing=tuple(
             row.check
             for row in choosing.verdict.rows
-            if row.limit and row.limit.required and row.check in counted and row.found.estimate is None
+            if row.limit and row.limit.required and row.check in counted and row.attempt.estimate is None
         ),
     )
 

@@ -44,7 +44,7 @@ class Step(Result):
     """One step of the solution."""
 
     title: str
-    words: str
+    text: str
     """What is done, and why."""
     formula: str = ""
     source: str = ""

@@ -115,11 +115,11 @@ def fairpick_deletes(name: str) -> Example:
 def private_split(name: str) -> Example:
     """Return the case of one split with its noisy counts."""
     x, y = records()
-    ledger = BudgetLedger(accounting="savings", asked=EPSILON, depth=1, n_attributes=2)
-    small = BudgetLedger(accounting="savings", asked=1.0, depth=1, n_attributes=2)
-    epsilon = ledger.attributes(0).each
+    ledger = BudgetLedger(accounting="savings", requested_epsilon=EPSILON, depth=1, n_attributes=2)
+    small = BudgetLedger(accounting="savings", requested_epsilon=1.0, depth=1, n_attributes=2)
+    epsilon = ledger.attributes(0).table_epsilon
     rng = child_generator(SEED, "DP-ID3, noise")
-    size = int(noisy_counts(np.array([len(y)]), ledger.size(0).each, rng)[0])
+    size = int(noisy_counts(np.array([len(y)]), ledger.size(0).table_epsilon, rng)[0])
     true = [_joint(x[:, a], y) for a in range(2)]
     noisy = [noisy_counts(joint[None], epsilon, rng)[0] for joint in true]
     exact_v, noisy_v = (
@@ -145,7 +145,7 @@ def private_split(name: str) -> Example:
             "size": size,
             "quarter": size / 4,
             "least": _least(ledger),
-            "small_size": small.size(0).each,
+            "small_size": small.size(0).table_epsilon,
             "small_least": _least(small),
             "noisy": "; ".join(f"{row[0]} {row[2]}" for row in counts),
             "degree": exact_v[0],
@@ -177,7 +177,7 @@ def records() -> tuple[Ints, Ints]:
 
 def _least(ledger: BudgetLedger) -> float:
     """Return how many people a cell must hold on average for the tree to go on."""
-    return math.sqrt(2) / ledger.size(0).each
+    return math.sqrt(2) / ledger.size(0).table_epsilon
 
 
 def _joint(column: Ints, label: Ints) -> Ints:
@@ -281,7 +281,7 @@ def evidence() -> Evidence:
         known_rows=nobody,
         judged_rows=everybody,
     )
-    shadows = Shadows(n_judged=8, label_probability=probability, trained=trained, online=True)
+    shadows = Shadows(n_targets=8, label_probability=probability, trained=trained, online=True)
     released = 1 / (1 + np.exp(-_TARGET))
     return Evidence(labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows})
 

@@ -275,7 +275,7 @@ def _paired(
         fails = " It fails now." if check_change.now == Status.FAIL else ""
         return replace(check_change, turn=turn or Turn.NOT_RUN, why=why + fails), None
     check = CHECKS[name]
-    freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
+    freedoms = (was.attempt.freedom if was else None, now.attempt.freedom if now else None)
     if same and _equal(check_change.before, check_change.after):
         change, freedom = certain(0.0, check_change.after.n), None
     else:
@@ -290,7 +290,7 @@ def _paired(
 
 
 def _number(row: CheckVerdict | None) -> Estimate | None:
-    estimate = None if row is None or row.found.outcome != Outcome.DONE else row.found.estimate
+    estimate = None if row is None or row.attempt.outcome != Outcome.DONE else row.attempt.estimate
     return None if estimate is None or math.isnan(estimate.value) else estimate
 
 
@@ -303,9 +303,9 @@ def _incomparable(
     if was is None or was.measurement is None:
         return Turn.NEW, "The earlier audit does not have it."
     if check_change.after is None:
-        return Turn.NOT_RUN, now.found.reason or "There is no number."
+        return Turn.NOT_RUN, now.attempt.reason or "There is no number."
     if check_change.before is None:
-        return Turn.NOT_RUN_BEFORE, was.found.reason or "There was no number."
+        return Turn.NOT_RUN_BEFORE, was.attempt.reason or "There was no number."
     if was.definition != now.definition:
         return Turn.OTHER_DEFINITION, f"It was defined otherwise: {was.definition}"
     why = question.get("") or question.get(check_change.check, "")

@@ -95,7 +95,7 @@ class Signature(Result):
         return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """Return who signed what, when and why, and whether it is void, as one line."""
         reason = f": {self.reason}" if self.reason else ""
         void = f". Void: {self.void}" if self.void else ""
@@ -121,7 +121,7 @@ class Events(Record):
     entries: dict[int, Entry] = field(default_factory=dict)
     signatures: list[Signature] = field(default_factory=list)
 
-    def kept(self, project: str, fingerprint: str) -> Entry | None:
+    def entry_of(self, project: str, fingerprint: str) -> Entry | None:
         """Return the entry of a document in a project; None where it is not there, or deleted."""
         same = (
             entry for entry in self.entries.values() if (entry.project, entry.fingerprint) == (project, fingerprint)

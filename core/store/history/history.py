@@ -78,9 +78,9 @@ class History:
         return cls(open_store(HistoryTransaction, history_location(location), create=create))
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return what the history is called in sentences: its path or its URL without the password."""
-        return self._store.place
+        return self._store.location
 
     def keep(self, document: dict[str, Any], *, project: str, who: str) -> Entry:
         """Keep an audit's internal report; the same one twice in a project is one entry.
@@ -92,9 +92,9 @@ class History:
         from_json(text)
         if report_fingerprint(document) != document["fingerprint"]:
             raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             events = change.record()
-            if (entry := events.kept(project, document["fingerprint"])) is not None:
+            if (entry := events.entry_of(project, document["fingerprint"])) is not None:
                 return entry
             policy = document["policy"]
             body = {
@@ -134,7 +134,7 @@ class History:
         ]
         if not matches:
             where = f" of the project {quoted(project)}" if project else ""
-            raise InputError(f"There is no audit {quoted(audit)}{where} in the history {self.place}.")
+            raise InputError(f"There is no audit {quoted(audit)}{where} in the history {self.location}.")
         if len(matches) > 1:
             numbers = ", ".join(str(entry.id) for entry in matches)
             raise InputError(f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}.")
@@ -142,21 +142,21 @@ class History:
 
     def document(self, entry: Entry) -> dict[str, Any]:
         """Return an entry's document; InputError if it was deleted, or is not what was kept."""
-        with self._store.reading() as look:
+        with self._store.read_transaction() as look:
             return self._document(look, look.record(), entry)
 
     def _document(self, look: HistoryTransaction, events: Events, entry: Entry) -> dict[str, Any]:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
         if text is None or _digest(text) != digest:
             problem = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
-            raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.place}.")
+            raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.location}.")
         return parse_json(text)
 
     def _entry(self, events: Events, entry: Entry) -> Entry:
         """Return an entry as it is now; InputError if it was deleted."""
         current = events.entries.get(entry.id)
         if current is None or current.fingerprint != entry.fingerprint:
-            raise InputError(f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.place}.")
+            raise InputError(f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.location}.")
         if current.deleted is not None:
             raise InputError(f"The document of audit {entry.id} was deleted {_by(current.deleted)}.")
         return current
@@ -183,7 +183,7 @@ class History:
             "proven": proven,
         }
         statement["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             events = change.record()
             document = self._document(change, events, entry)
             if decision == "release" and (missing := not_releasable(document)):
@@ -208,7 +208,7 @@ class History:
 
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             events = change.record()
             entries_by_id = {entry.id: self._entry(events, entry) for entry in entries}  # each once
             return self._delete(change, events, list(entries_by_id.values()), who, reason)
@@ -216,7 +216,7 @@ class History:
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
         limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
-        with self._store.writing() as change:
+        with self._store.write_transaction() as change:
             events = change.record()
             valid_signatures = [signature for signature in events.signatures if not signature.void]
             old = [
@@ -243,7 +243,7 @@ class History:
         return tuple(events.entries[entry.id] for entry in entries)
 
     def _events(self) -> Events:
-        with self._store.reading() as look:
+        with self._store.read_transaction() as look:
             return look.record()
 
 

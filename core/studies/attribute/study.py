@@ -95,7 +95,7 @@ class AttackerPosteriors:
     after: Floats = field(repr=False)
     share: Floats
     attack: str
-    n_known: int
+    n_attacker_records: int
 
     @property
     def beaten(self) -> bool:
@@ -228,7 +228,7 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     sensitive = dataset.sensitive.astype(np.intp)
     first, second = _halves(splits.train, sensitive, seed)
     smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
-    if not subject.sets_known or smallest < _MIN_PER_GROUP:
+    if not subject.has_true_sets or smallest < _MIN_PER_GROUP:
         return {"outside": (outside,)}
     x, inside = attacker_columns(dataset), []
     for known_rows, rows in ((first, second), (second, first)):
@@ -291,7 +291,7 @@ def _together(attacks: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> At
         after=np.concatenate([attack.after for attack, _ in attacks]),
         share=attacks[0][0].share,
         attack=" and ".join(sorted({attack.attack for attack, _ in attacks})),
-        n_known=attacks[0][0].n_known,
+        n_attacker_records=attacks[0][0].n_attacker_records,
     )
 
 
@@ -303,7 +303,7 @@ class AttributeInference(Result):
     trained_on: str
     released: str
     """What is attacked: the attribute, of whom, and from what, in words."""
-    judged: Mapping[str, AttackerPosteriors] = field(repr=False)
+    posteriors: Mapping[str, AttackerPosteriors] = field(repr=False)
     """Where the attacker stands -> what they believe."""
     gains: Mapping[str, tuple[str, Estimate]]
     """Measure -> the attacker who gains most, and how much, with an interval for all tried."""
@@ -373,7 +373,7 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     predictions = _model_answers(people, rng, planted=planted)
     subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
-    attacked, known_rows = subject.splits.train, subject.splits.known
+    attacked, known_rows = subject.splits.train, subject.splits.attacker_rows
     share = people.sensitive[known_rows].mean()
     before, after = (
         _frequencies(kinds[known_rows], people.sensitive[known_rows], share)[kinds[attacked]]
@@ -385,7 +385,7 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
         after=after,
         share=np.array([1.0 - share, share]),
         attack="label",
-        n_known=known_rows.size,
+        n_attacker_records=known_rows.size,
     )
     subject.once(f"released {subject.outputs}", lambda: {"outside": posteriors})
     _leave_out_controls(subject)
@@ -458,14 +458,16 @@ _RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (_labels, _scores, _last_digit, _
 PLANTED = (
     Plant(
         attack="Attribute inferred from labels, by an attacker who learns a table",
-        told="Null: answers that follow features and label alone. Planted: answers that follow the group as well.",
+        explanation="Null: answers that follow features and label alone. Planted: answers that follow the group as "
+        "well.",
         make=_tabled,
         limits={"attribute_excess": 0.0},
         share=1.0,
     ),
     Plant(
         attack="Attribute inferred from what is released, by the audit's own attack",
-        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
+        explanation="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that "
+        "follow the "
         "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
         make=_released,
         limits={"attribute_excess": 0.0, "attribute_balanced": 0.0},
@@ -528,7 +530,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             attribute=subject.attribute,
             trained_on=subject.trained_on,
             released=f"the {outputs.text}",
-            judged=posteriors,
+            posteriors=posteriors,
             gains=gains,
             closing=tuple(closing_precision(subject, closed=settings.closed)),
             over_people=subject.over_people,
@@ -553,7 +555,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
                 estimate=gain,
-                baseline=result.judged[position].level(measure, result.judged[position].before),
+                baseline=result.posteriors[position].level(measure, result.posteriors[position].before),
                 attacker_knows=_knows(result, position),
             ),
             Finding(
@@ -566,7 +568,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     def checks(self, result: AttributeInference, settings: AttributeSettings) -> Mapping[str, Measurement]:
         """Return the gains in accuracy, balanced accuracy and bits."""
         details = {}
-        for name, posteriors in result.judged.items():
+        for name, posteriors in result.posteriors.items():
             for key, title in MEASURES.items():
                 details[f"{ATTACKER_POSITIONS[name]}, imputation, {title}"] = posteriors.level(
                     key, posteriors.before
@@ -579,11 +581,15 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
             "holds for both together."
         )
-        assumptions = [*result.over_people, both if len(result.judged) > 1 else "", closing_sentence(result, settings)]
+        assumptions = [
+            *result.over_people,
+            both if len(result.posteriors) > 1 else "",
+            closing_sentence(result, settings),
+        ]
         measurements = {}
         for check, measure in _CHECKED.items():
             position, estimate = result.gains[measure]
-            strongest_posteriors = result.judged[position]
+            strongest_posteriors = result.posteriors[position]
             if reason := _control_reason(result, measure):
                 measurements[check] = not_run(check, reason)
                 continue
@@ -604,8 +610,8 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
 def _headline(result: AttributeInference, measure: str) -> str:
     """Say what the release adds to a measure, with the baseline in the same sentence."""
     position, gain = result.gains[measure]
-    current, what = result.judged[position], result.attribute
-    if not any(posteriors.beaten for posteriors in result.judged.values()):
+    current, what = result.posteriors[position], result.attribute
+    if not any(posteriors.beaten for posteriors in result.posteriors.values()):
         return f"No attack on what is released beat imputation of the {what} on the attacker's validation records."
     if measure == "bits":
         before = number_text(current.level("bits", current.before).value, ".3f")
@@ -623,7 +629,7 @@ def _headline(result: AttributeInference, measure: str) -> str:
 def _levels(result: AttributeInference, measure: str) -> str:
     """Say what is reached without and with what is released."""
     position, _ = result.gains[measure]
-    current, level = result.judged[position], "accuracy" if measure == "bits" else measure
+    current, level = result.posteriors[position], "accuracy" if measure == "bits" else measure
     before, after = (current.level(level, probability) for probability in (current.before, current.after))
     right = f"{percent(before)} of {count(current.truth.size)} people are inferred correctly"
     if measure == "balanced_accuracy":
@@ -682,7 +688,7 @@ def _knows(result: AttributeInference, position: str) -> str:
     known_people = "training records" if position == "inside" else "other people"
     return (
         f"Features and label of everybody, {result.released}, and the {result.attribute} of "
-        f"{result.judged[position].n_known:,} {known_people}."
+        f"{result.posteriors[position].n_attacker_records:,} {known_people}."
     )
 
 

@@ -82,16 +82,16 @@ def allocate(
     target_distribution: npt.ArrayLike,
     budget: float,
     *,
-    found: npt.ArrayLike | None = None,
+    available: npt.ArrayLike | None = None,
 ) -> Floats:
     """Return the mechanism of every person (u, m), rows on the simplex: how likely each noise is used.
 
     `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
-    inferences should look like; the budget β the most entries changed per person, on average over random draws; `found`
+    inferences should look like; the budget β the most entries changed per person, on average over random draws; `available`
     (u, m) says which noise there is, all by default. InputError if an argument is out of range, or somebody's least
     noise is above the budget.
     """
-    size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, found)
+    size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     least = np.where(cheapest, size, 0.0).max(axis=1)
     result = p.copy()
     binding = np.flatnonzero(expected_size(p, size) > budget)
@@ -167,7 +167,7 @@ def checked_arguments(
         )
     usable = np.ones(size.shape, dtype=bool) if available is None else np.asarray(available, dtype=bool)
     if usable.shape != size.shape:
-        raise InputError(f"found must have the shape of noise_size, {size.shape}, got {usable.shape}.")
+        raise InputError(f"available must have the shape of noise_size, {size.shape}, got {usable.shape}.")
     wrong = size[~((size >= 0) & np.isfinite(size))]
     if wrong.size:
         raise InputError(f"noise_size must be finite and at least 0, got {wrong[0]:g}.")

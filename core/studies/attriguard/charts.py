@@ -57,7 +57,7 @@ def _over_budgets(
     """Draw curves over the budget, from 0 to the last, and the slider."""
     marks = [mark for mark in Scale(title="", span=0.0).over([0, last]).marks if mark <= last]
     labels = [f"{mark:g}" for mark in marks]
-    x = Axis(ends=(0, last), marks=marks, words=labels, title=f"Noise budget β (mean {unit} changed)")
+    x = Axis(ends=(0, last), marks=marks, labels=labels, title=f"Noise budget β (mean {unit} changed)")
     look: dict[str, Any] = {"height": height, "gutter": _GUTTER, "at": at, "head": f"at {at:g}"}
     return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
 
@@ -239,9 +239,9 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
     x = Axis(
         ends=(0, math.log10(entries)),
         marks=np.log10(marks).tolist(),
-        words=labels,
+        labels=labels,
         title=f"{unit.capitalize()}, most changed first (log)",
-        place=math.log10,
+        position=math.log10,
     )
     indices = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
     least = dict.fromkeys(int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS)

@@ -256,7 +256,7 @@ def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compa
 
 def _defences(guarded: Guarded) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
-    known_people, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
+    known_people, records, seed = guarded.known_people, guarded.ratings.people_test, guarded.settings.seed
     logistic = guarded.classifier("logistic")
     defences: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):

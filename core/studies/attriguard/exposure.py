@@ -70,12 +70,12 @@ class Exposure(Result):
     predicted: Ints = field(repr=False)
     """True value, and what the defender's classifier reads off the clean record, (u,)."""
     size: Ints = field(repr=False)
-    found: Mask = field(repr=False)
+    reached: Mask = field(repr=False)
     """Entries changed by each noise, and whether there is one, (u, m)."""
     target: Floats = field(repr=False)
     shares: Floats = field(repr=False)
     """Target distribution p, and the values' shares among the people everybody trains on, (m,)."""
-    n_known: int = 0
+    n_attacker_records: int = 0
     n_entries: int = 0
     """People everybody trains on, and entries of a record."""
     guesses: tuple[Guesses, ...] = ()
@@ -99,7 +99,7 @@ class Exposure(Result):
 
     def mechanism(self, budget: float) -> Floats:
         """Return how often each noise is used at a budget, (u, m); see `allocate`."""
-        return allocate(self.size, self.target, budget, found=self.found)
+        return allocate(self.size, self.target, budget, available=self.reached)
 
     def at(self, budget: float) -> tuple[ExposurePoint, ...]:
         """Return every attacker at a budget."""

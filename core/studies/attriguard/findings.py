@@ -135,7 +135,7 @@ def cost(exposure: Exposure, budget: float) -> Finding:
 def noise_needed(exposure: Exposure) -> Finding:
     """Say how much noise it takes until another value is inferred, and how often none was found."""
     pairs = exposure.predicted[:, None] != np.arange(len(exposure.values))
-    solved = pairs & exposure.found
+    solved = pairs & exposure.reached
     point = "No noise was found that makes anybody be inferred as another value."
     if solved.any():
         point = f"Inferring another value takes {exposure.size[solved].mean():.2f} changed {exposure.unit} on average."
@@ -147,7 +147,7 @@ def noise_needed(exposure: Exposure) -> Finding:
     hardest = sorted(rates, key=lambda value: -rates[value])
     hardest_text = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED])
     more = f" and {len(hardest) - _MOST_LISTED} more values" if len(hardest) > _MOST_LISTED else ""
-    nobody = int((exposure.found.sum(axis=1) <= 1).sum())
+    nobody = int((exposure.reached.sum(axis=1) <= 1).sum())
     return Finding(
         point=point,
         evidence=f"None was found for {count(missing)} of {count(int(pairs.sum()))} pairs of person and value: "
@@ -164,7 +164,7 @@ def person(exposure: Exposure, number: int, budget: float) -> Finding:
     truth, inferred = (exposure.values[row[number]] for row in (exposure.truth, exposure.predicted))
     verdict = "correctly" if truth == inferred else f"but is “{truth}”"
     expected = float(exposure.mechanism(budget)[number] @ exposure.size[number])
-    missing = [value for i, value in enumerate(exposure.values) if not exposure.found[number, i]]
+    missing = [value for i, value in enumerate(exposure.values) if not exposure.reached[number, i]]
     remainder = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
     return Finding(
         point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
@@ -350,7 +350,7 @@ def value_rows(exposure: Exposure, budget: float) -> list[Row]:
     """Return how many people have each value, and how much noise it takes to be read as it, the least first."""
     used = exposure.mechanism(budget).mean(axis=0)
     pairs = exposure.predicted[:, None] != np.arange(len(exposure.values))
-    solved = pairs & exposure.found
+    solved = pairs & exposure.reached
     sizes = [mean(exposure.size[solved[:, i], i]) for i in range(len(exposure.values))]
     return [
         {

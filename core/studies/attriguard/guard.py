@@ -138,10 +138,10 @@ class Guard:
             truth=truth,
             predicted=noise.predicted,
             size=noise.size,
-            found=noise.found,
+            reached=noise.reached,
             target=self.target,
             shares=self.people.shares,
-            n_known=known_records.shape[0],
+            n_attacker_records=known_records.shape[0],
             n_entries=known_records.shape[1],
         )
 
@@ -223,7 +223,7 @@ class Guarded(Guard):
         self.attackers, self.trained_at = settings.attackers, settings.trained_at
         self.sets = ratings.people_train, ratings.people_test, ratings.values_test
         self.names = ratings.items
-        self.known = KnownPeople(
+        self.known_people = KnownPeople(
             records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values)
         )
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
@@ -232,7 +232,7 @@ class Guarded(Guard):
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
         if kind not in self._classifiers:
-            self._classifiers[kind] = fit_unaware(self.known, kind, seed=self._seed(kind))
+            self._classifiers[kind] = fit_unaware(self.known_people, kind, seed=self._seed(kind))
         return self._classifiers[kind]
 
     def reader(self, name: str) -> Any:
@@ -258,18 +258,21 @@ class Guarded(Guard):
         if name == "adversarial":
             for budget in self.trained_at:
                 mechanism = self.mechanism(budget, training=True)
-                yield budget, Fitted(fit_adversarial(self.known, self.search(training=True), mechanism, seed=seed))
+                yield (
+                    budget,
+                    Fitted(fit_adversarial(self.known_people, self.search(training=True), mechanism, seed=seed)),
+                )
         elif name == "dropping":
             mechanism = self.mechanism(max(self.trained_at), training=True)
-            carried = concentration(self.known.records, self.search(training=True), mechanism)
-            yield None, fit_dropping(self.known, carried.without(_QUIET), seed=seed)
+            carried = concentration(self.known_people.records, self.search(training=True), mechanism)
+            yield None, fit_dropping(self.known_people, carried.without(_QUIET), seed=seed)
         elif name == "region":
             yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
         elif name == "distillation":
             teacher = self.classifier("network")
-            yield None, Fitted(fit_distilled(self.known, teacher, seed=self._seed("network")))
+            yield None, Fitted(fit_distilled(self.known_people, teacher, seed=self._seed("network")))
         elif name == "low_rank":
-            yield None, fit_low_rank(self.known, seed=seed)
+            yield None, fit_low_rank(self.known_people, seed=seed)
         else:
             yield None, Fitted(self.reader(name))
 
@@ -322,7 +325,7 @@ def transfer(
             report(done, len(makers))
         _, kind, margin = MAKERS[maker]
         noise = guarded.noise_of(records, defender=kind, margin=margin)
-        counted = noise.found & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
+        counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
         rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
         some = counts > 0
         size[maker] = mean((noise.size * counted).sum(axis=1)[some] / counts[some])
@@ -351,13 +354,13 @@ class TableGuard(Guard):
         chosen = TableSettings() if settings is None else settings
         self.people, self.settings = people, chosen
         self.attackers, self.trained_at = TABLE_ATTACKERS, chosen.trained_budgets
-        self.sets, self.names = (people.known, people.public, people.truth), people.names
+        self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
         self.target = target_distribution(chosen.target, people.shares, chosen.given)
         self.columns = table_columns(people, frozen=chosen.frozen, share=chosen.domain_share)
-        self.found_rules = find_rules(people.known, self.columns, least_expected=chosen.least_expected)
+        self.found_rules = find_rules(people.attacker_records, self.columns, least_expected=chosen.least_expected)
         rules = pair_rules(self.columns, self.found_rules, added=chosen.added, removed=chosen.removed)
         self.rules = rules if chosen.rules else pair_rules(self.columns)
-        self.defender = fit_defender(people.known, people.known_truth, self.columns, kind=chosen.defender)
+        self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=chosen.defender)
 
     def noise_of(self, records: Floats, report: Report | None = None) -> RepresentativeNoise:
         """Return the noise of people's records (n, d)."""

@@ -18,13 +18,13 @@ class NoisyRecords(Result):
     """Records changed until the defender's classifier reads one value each.
 
     `noisy`, (u, d), is like the public records; a record for which nothing was found is as it was. `size`, (u,), are
-    the entries changed; `found` says whether the classifier, asked again, reads the wanted value; `fallback` where the
+    the entries changed; `reached` says whether the classifier, asked again, reads the wanted value; `fallback` where the
     policy left no solution and any entry was allowed to change instead (None on tables, which know no policy).
     """
 
     noisy: Any = field(repr=False)
     size: Ints = field(repr=False)
-    found: Mask = field(repr=False)
+    reached: Mask = field(repr=False)
     fallback: Mask | None = field(default=None, repr=False)
 
 
@@ -33,7 +33,7 @@ class RepresentativeNoise(NoisyRecords):
     """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
 
     Row k * m + i of `noisy`, (u * m, d), is person k's record with the noise for value i: the clean record where i is
-    what the classifier reads anyway (`predicted`, (u,)), and where no noise for i was found. `size`, `found` and
+    what the classifier reads anyway (`predicted`, (u,)), and where no noise for i was found. `size`, `reached` and
     `fallback` are (u, m).
     """
 
@@ -41,7 +41,7 @@ class RepresentativeNoise(NoisyRecords):
 
     def mechanism(self, target: Floats, budget: float) -> Floats:
         """Return how often each noise is used at a budget, towards a target distribution (m,); (u, m)."""
-        return allocate(self.size, target, budget, found=self.found)
+        return allocate(self.size, target, budget, available=self.reached)
 
     def chosen(self, value: Ints) -> Any:
         """Return each person's record with the noise for their value in `value` (u,), as a matrix (u, d)."""

@@ -72,7 +72,7 @@ def panda(
     if targets.dtype.kind not in "iu" or targets.shape not in ((), (u,)):
         raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
     noisy, size, reached, fallback = search.run(np.arange(u), np.broadcast_to(targets, (u,)).astype(np.int64))
-    return NoisyRecords(noisy=noisy, size=size, found=reached, fallback=fallback)
+    return NoisyRecords(noisy=noisy, size=size, reached=reached, fallback=fallback)
 
 
 def representatives(
@@ -99,7 +99,7 @@ def representatives(
     return RepresentativeNoise(
         noisy=noisy,
         size=size.reshape(u, m),
-        found=reached.reshape(u, m),
+        reached=reached.reshape(u, m),
         fallback=fallback.reshape(u, m),
         predicted=search.predicted,
     )

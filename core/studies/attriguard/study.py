@@ -62,7 +62,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
     plants = (
         Plant(
             attack="Attribute inferred from records with AttriGuard's noise",
-            told="Null: features that tell nothing of the group. Planted: features that tell it more than once.",
+            explanation="Null: features that tell nothing of the group. Planted: features that tell it more than once.",
             make=_people,
             limits={"attriguard_exposure": 1.0 - SHARE},
         ),
@@ -108,7 +108,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
                 attacked=f"The {result.attribute} of {people} whose records change by at most {budget:g} columns each "
                 f"on average, inferred by {best[0].lower()}{best[1:]}.",
                 knows=f"The records as published, without their label, records and {result.attribute} of "
-                f"{result.n_known:,} other people, and how the noise is made.",
+                f"{result.n_attacker_records:,} other people, and how the noise is made.",
                 assumptions=(
                     "The interval is over people, and holds for the attackers tried together.",
                     "Adversarial attackers are trained at the planned budget.",

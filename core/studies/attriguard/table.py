@@ -51,7 +51,7 @@ class TablePeople(Result):
     names: tuple[str, ...]
     categorical: Mask = field(repr=False)  # (d,): which columns hold codes of categories
     categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
-    known: Floats = field(repr=False)  # records of the known people, (n, d)
+    attacker_records: Floats = field(repr=False)  # records of the known people, (n, d)
     known_truth: Ints = field(repr=False)  # (n,)
     public: Floats = field(repr=False)  # records of the protected people, (u, d)
     truth: Ints = field(repr=False)  # (u,)
@@ -87,7 +87,7 @@ def people_of(dataset: AuditDataset, known_rows: npt.NDArray[np.intp], public: n
         names=dataset.feature_names,
         categorical=dataset.categorical,
         categories=dataset.categories or ((),) * len(dataset.feature_names),
-        known=dataset.features[known_rows],
+        attacker_records=dataset.features[known_rows],
         known_truth=dataset.sensitive[known_rows].astype(np.int64),
         public=dataset.features[public],
         truth=dataset.sensitive[public].astype(np.int64),
@@ -98,7 +98,7 @@ def people_of(dataset: AuditDataset, known_rows: npt.NDArray[np.intp], public: n
 def audit_people(config: AuditConfig, dataset: AuditDataset) -> TablePeople:
     """Return the people of an audit: known to the attacker, and in the test set."""
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return people_of(dataset, splits.known, splits.test)
+    return people_of(dataset, splits.attacker_rows, splits.test)
 
 
 LISTED = 30
@@ -140,7 +140,14 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
     columns = tuple(
-        _column(name, people.known[:, j], bool(people.categorical[j]), people.categories[j], name in frozen, share)
+        _column(
+            name,
+            people.attacker_records[:, j],
+            bool(people.categorical[j]),
+            people.categories[j],
+            name in frozen,
+            share,
+        )
         for j, name in enumerate(people.names)
     )
     if all(column.frozen for column in columns):
@@ -339,11 +346,11 @@ class Plausibility(Result):
 def judge_plausibility(people: TablePeople, noise: RepresentativeNoise, columns: tuple[Column, ...]) -> Plausibility:
     """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
     changed = noise.noisy[(noise.size > 0).ravel()]
-    everybody = np.vstack([people.known, people.public])
+    everybody = np.vstack([people.attacker_records, people.public])
     odd = _unseen(changed, everybody, [j for j, column in enumerate(columns) if column.listed.size])
     return Plausibility(
         changed=len(changed),
-        without_solution=int((~noise.found).sum()),
+        without_solution=int((~noise.reached).sum()),
         unseen=proportion(int(odd.sum()), len(changed)),
     )
 

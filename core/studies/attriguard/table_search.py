@@ -127,9 +127,9 @@ class TableSearch:
         every = np.arange(self.value.size)
         spare = np.zeros((every.size, len(columns)))
         spare[every, self.column] = self.value
-        self.place = rules.places(spare)[every, self.column]
+        self.position = rules.places(spare)[every, self.column]
         # which of t listed values each new value must not meet, (t + 1, v), and which columns the rules speak of
-        self.forbidden = rules.forbidden[:, self.place]
+        self.forbidden = rules.forbidden[:, self.position]
         owner = np.repeat(np.arange(len(columns)), [values.size for values in rules.listed])
         self.bound = np.unique(owner[rules.forbidden[:-1].any(axis=1)])
 
@@ -152,7 +152,7 @@ class TableSearch:
             noisy[lost, target], reached[lost, target] = public[lost], False
         size = (noisy != public[:, None, :]).sum(axis=2)
         return RepresentativeNoise(
-            noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=reached, predicted=predicted
+            noisy=noisy.reshape(u * m, public.shape[1]), size=size, reached=reached, predicted=predicted
         )
 
     def _changed(self, public: Floats, target: int) -> tuple[Floats, Mask]:
@@ -209,7 +209,7 @@ class TableSearch:
         """Make one change a row."""
         column = self.column[chosen]
         walk.records[rows, column] = self.value[chosen]
-        walk.places[rows, column] = self.place[chosen]
+        walk.places[rows, column] = self.position[chosen]
         walk.scores[:, rows] += self.terms[:, chosen] - walk.terms[:, rows, column]
         walk.terms[:, rows, column] = self.terms[:, chosen]
         walk.fixed[rows, column] = True
@@ -238,7 +238,7 @@ class TableSearch:
         for first in np.flatnonzero(blocked.any(axis=0)):
             for column in np.unique(blocker[blocked[:, first], first]):
                 rows = np.flatnonzero(blocked[:, first] & (blocker[:, first] == column))
-                seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.place[first]])
+                seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.position[first]])
                 if not seconds.size:
                     continue
                 first_column, cells = self.column[first], np.ix_(rows, seconds)

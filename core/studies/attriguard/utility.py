@@ -27,7 +27,7 @@ from ...base.serialize import Result
 from ...base.validation import one_length
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
 from ...stats.fairness import distance_from_all, largest_difference, row_sets
 from ..config import AuditConfig
@@ -206,7 +206,7 @@ def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig)
 
     InputError if the model was given as predictions: nobody knows what it says of other records.
     """
-    if config.method == GIVEN:
+    if config.method == GIVEN_PREDICTIONS:
         raise InputError(
             "What the noise does to the model's decisions needs a model that can be asked about changed records, not "
             "predictions that came with the table."

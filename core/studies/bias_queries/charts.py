@@ -69,7 +69,7 @@ def draw_leakage(
     curves += _curves(noisy, "best", numbers, name="best decoder", **look)
     last = numbers[-1]
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
-    x = Axis(ends=(0, last), marks=marks, words=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
+    x = Axis(ends=(0, last), marks=marks, labels=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
     title = f"Leakage of {attribute} by number of answers"
     look = {"gutter": _GUTTER, "at": best.m, "head": f"after {best.m:,}"}
     return draw_lines(title, curves, x=x, y=_RATES, **look)
@@ -133,14 +133,14 @@ def draw_values(
     y = Axis(
         ends=(-0.7, 1.7),
         marks=(0, 1),
-        words=("0", "1"),
+        labels=("0", "1"),
         title="Recovered value; dashed: decision threshold",
-        place=lambda value: min(max(value, -0.6), 1.6),
+        position=lambda value: min(max(value, -0.6), 1.6),
     )
     return draw_scatter(
         "Recovered value of each person, filled where inferred correctly",
         points,
-        x=Axis(ends=(-0.02 * n, 1.02 * n), marks=(), words=(), title="People, by group"),
+        x=Axis(ends=(-0.02 * n, 1.02 * n), marks=(), labels=(), title="People, by group"),
         y=y,
         counts=counts,
         rows={"attribute (1 = advantaged)": truth, "recovered value": values},
@@ -204,7 +204,7 @@ class GapRow:
         The exact gap, of synthetic people only.
     """
 
-    words: str
+    label: str
     gap: Estimate
     price: float
     truth: float | None = None
@@ -222,11 +222,11 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
         if row.truth is not None:
             marks.append(Mark(of=row.truth, color="ink", symbol="line-ns", size=15, name="truth"))
         value = f"{f'ε {row.price:g}' if row.price else 'free'}  <b>{gap(row.gap.value)}</b>"
-        lines.append(Row(name=row.words, value=value, color="ink" if i else "leak", marks=marks))
+        lines.append(Row(name=row.label, value=value, color="ink" if i else "leak", marks=marks))
     axis = Axis(
         ends=(-1.04, 1.04),
         marks=(-1, -0.5, 0, 0.5, 1),
-        words=["−1", "−0.5", "0", "+0.5", "+1"],
+        labels=["−1", "−0.5", "0", "+0.5", "+1"],
         title="Gap (advantaged − others)",
         write=gap_text,
     )

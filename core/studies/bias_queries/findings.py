@@ -267,7 +267,7 @@ def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *
     # people of one label alone are asked about
     rate = {"equal_opportunity": "True positive rate", "predictive_equality": "True negative rate"}.get(trials.metric)
     evidence = (
-        f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.asked)} "
+        f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.queried)} "
         f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}."
     )
     return Finding(point=point, evidence=evidence)
@@ -320,7 +320,7 @@ def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
         return 0.5, 0.5
     if not planned.answering.private:
         return 1.0, 1.0
-    return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
+    return accuracy_limit(planned.epsilon, with_sizes=True), accuracy_limit(planned.epsilon)
 
 
 def _declared(planned: PlannedAnswers) -> list[str]:

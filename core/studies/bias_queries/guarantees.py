@@ -48,7 +48,7 @@ def two_flips(epsilon: float, delta: float) -> tuple[float, float]:
     return 2 * epsilon, delta and min(1.0, delta * (1 + math.exp(min(epsilon, 700.0))))
 
 
-def accuracy_limit(epsilon: float, *, delta: float = 0.0, sizes_known: bool = False) -> float:
+def accuracy_limit(epsilon: float, *, delta: float = 0.0, with_sizes: bool = False) -> float:
     """Return the largest balanced accuracy of an attacker who has the answers and no prior, in [0.5, 1].
 
     `epsilon`, at least 0, is the budget of all answers together, `delta`, in [0, 1], the probability with which they
@@ -56,7 +56,7 @@ def accuracy_limit(epsilon: float, *, delta: float = 0.0, sizes_known: bool = Fa
     """
     if not epsilon >= 0:
         raise InputError(f"epsilon must be at least 0, got {epsilon!r}.")
-    if sizes_known:
+    if with_sizes:
         epsilon, delta = two_flips(epsilon, delta)
     return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 

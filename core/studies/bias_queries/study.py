@@ -60,7 +60,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
     plants = (
         Plant(
             attack="Attribute learned from answered questions",
-            told="Null: answers drowned in noise. Planted: exact answers.",
+            explanation="Null: answers drowned in noise. Planted: exact answers.",
             make=_people,
             limits={"answers_excess": 0.0},
             share=0.5,

@@ -169,7 +169,7 @@ def query_pool(
         )
     splits = split(dataset, train_share=config.train_share, seed=config.seed) if splits is None else splits
     model = train_model(config, dataset, splits) if model is None else model
-    if not model.scores_given:
+    if not model.has_scores:
         raise InputError("Bias queries are about a model's scores; the table gives predicted labels alone.")
     y, s = dataset.labels, dataset.sensitive
     metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
@@ -240,7 +240,7 @@ class QuestionAccuracy(Result):
     """
 
     base: Estimate
-    asked: Estimate
+    queried: Estimate
     """Mean accuracy and its interval over repeats."""
     spread: float
     """Standard deviation among the questions of one repeat, mean over repeats."""
@@ -341,9 +341,9 @@ class Trials:
     def _prior_given_sizes(self) -> Floats:
         return prior_given_sizes(self.prior, self.n_advantaged)
 
-    def limit(self, epsilon: float, *, delta: float = 0.0, sizes_known: bool) -> float:
+    def limit(self, epsilon: float, *, delta: float = 0.0, with_sizes: bool) -> float:
         """Return the best balanced accuracy of any attacker with the prior, against answers that keep (ε, δ)."""
-        if sizes_known:
+        if with_sizes:
             return accuracy_limit_with_prior(self._prior_given_sizes, *two_flips(epsilon, delta))
         return accuracy_limit_with_prior(self.prior, epsilon, delta)
 
@@ -351,7 +351,7 @@ class Trials:
         """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
         if not mechanism.holds:
             return None
-        return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), sizes_known=True)
+        return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), with_sizes=True)
 
     def ceiling(self, m: int, mechanism: Any) -> float | None:
         """Return what no attacker with the prior and the sizes can exceed after `m` answers, in balanced accuracy.
@@ -370,7 +370,9 @@ class Trials:
         for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
             yield from ((m, decoder) for decoder in decoders)
 
-    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[QueriedRecords, DecodedAttribute]:
+    def decoding(
+        self, m: int, mechanism: Any, decoder: str, repeat: int = 0
+    ) -> tuple[QueriedRecords, DecodedAttribute]:
         """Return one repeat in full: its people, and what the attacker makes of the answers."""
         return self.people[repeat], read_answers(self.ask(m, mechanism, [repeat]), decoder)[0]
 
@@ -383,7 +385,7 @@ class Trials:
             queried.append(float(right.mean()))
             spread.append(float(right.mean(axis=1).std()))
         return QuestionAccuracy(
-            base=rate_over_repeats(base), asked=rate_over_repeats(queried), spread=float(np.mean(spread))
+            base=rate_over_repeats(base), queried=rate_over_repeats(queried), spread=float(np.mean(spread))
         )
 
 

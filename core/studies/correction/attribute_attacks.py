@@ -108,7 +108,7 @@ def attack_model(
         probabilities = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
+    learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.attacker_rows, splits.test)
     learn = attacker_sample(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:

@@ -30,11 +30,11 @@ def tolerance_axis(title: str, last: float = 0.0) -> Axis:
     """Return the axis from 0 to 0.2, or to the last tolerance, where the slider below it ends."""
     end = max(last, 0.2)
     scale = Scale(
-        title=f"{title} (left: stricter)", span=0.2, words=lambda tolerance: f"{tolerance:.2f}" if tolerance else "0"
+        title=f"{title} (left: stricter)", span=0.2, label=lambda tolerance: f"{tolerance:.2f}" if tolerance else "0"
     )
     axis = scale.over([0.0, end])
     marks = [mark for mark in axis.marks if mark <= end]
-    return replace(axis, ends=(0.0, end), marks=marks, words=axis.words[: len(marks)])
+    return replace(axis, ends=(0.0, end), marks=marks, labels=axis.labels[: len(marks)])
 
 
 def draw_disclosure(
@@ -60,7 +60,7 @@ def draw_disclosure(
         curves.insert(1, level(strong, "strongest", "imputation", dash="dashdot"))
     curves.append(
         Curve(
-            x=[d.told for d in curve],
+            x=[d.disclosed_tolerance for d in curve],
             of=[d.after for d in curve],
             color="leak",
             band=True,
@@ -71,17 +71,17 @@ def draw_disclosure(
             hollow=none,
         )
     )
-    text = tolerance_text(marker.told)
+    text = tolerance_text(marker.disclosed_tolerance)
     drawing = draw_lines(
         f"Accuracy by disclosed tolerance, {attacker}",
         curves,
-        x=tolerance_axis("Disclosed tolerance", curve[-1].told),
+        x=tolerance_axis("Disclosed tolerance", curve[-1].disclosed_tolerance),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
-        at=marker.told,
-        head=f"at {text} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {text}",
+        at=marker.disclosed_tolerance,
+        head=f"at {text} → {tolerance_text(marker.used)}" if marker.used > marker.disclosed_tolerance else f"at {text}",
         holds=(before.low, before.high),
     )
-    return drawing.note(told=marker.told)
+    return drawing.note(told=marker.disclosed_tolerance)
 
 
 def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: Sequence[str]) -> Drawing:
@@ -97,7 +97,7 @@ def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: 
     rows = [moved(*entry, {"records": entry[1].n}, look) for entry, look in zip(accuracies, looks, strict=True)]
     holds = [v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
     drawing = draw_dumbbells("Accuracy by group, before and after disclosure", rows, "group", holds)
-    return drawing.note(told=marker.told)
+    return drawing.note(told=marker.disclosed_tolerance)
 
 
 def moved(
@@ -135,7 +135,7 @@ def draw_more(disclosures: Sequence[MoreDisclosed]) -> Drawing:
     """Draw the accuracy with each kind of knowledge, one row each."""
     rows = [
         moved(
-            _KNOWLEDGE[more.known],
+            _KNOWLEDGE[more.knowledge],
             more.before,
             more.after,
             {
@@ -189,7 +189,7 @@ def draw_waterfall(
     lines.append(Row(name=label, color="strongest", marks=[mark], dash="dashdot"))
     title = f"What each piece of knowledge adds to inferring {attribute}"
     drawing = draw_rows(title, lines, _ACCURACY, first="attacker knows", value="points")
-    return drawing if now is None else drawing.note(told=now.told)
+    return drawing if now is None else drawing.note(told=now.disclosed_tolerance)
 
 
 def _step(name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool) -> Row:
@@ -207,7 +207,7 @@ def draw_search(search: TunedForest) -> Drawing:
     scores = [trial.score.value for trial in search.trials]
     tried, n, best = range(1, len(scores) + 1), len(scores), list(accumulate(scores, max))
     marks = [mark for mark in Scale(title="").over([1, n]).marks if 1 <= mark <= n and mark == round(mark)]
-    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark:g}" for mark in marks], title="Trial")
+    x = Axis(ends=(0, n + 1), marks=marks, labels=[f"{mark:g}" for mark in marks], title="Trial")
     pairs = zip(tried, scores, strict=True)
     dots = [Dot(x=number, of=score, hover=f"forest {number}:", hollow=True) for number, score in pairs]
     curves = [

@@ -114,7 +114,7 @@ class Disclosure(Result):
 
     metric: str
     cost: str
-    told: float
+    disclosed_tolerance: float
     used: float
     achieved: float
     reached: float
@@ -194,7 +194,7 @@ def disclose(
     return Disclosure(
         metric=metric,
         cost=cost,
-        told=tolerance,
+        disclosed_tolerance=tolerance,
         used=used,
         achieved=achieved,
         reached=math.nan if after is None else true_unfairness(attacked, after, metric),
@@ -285,7 +285,7 @@ def gain_of_best(
         cost = published_cost(records.confidence, 1 if disclosure.exponent is None else disclosure.exponent)
         people.append(Blocks.of(records, records.guess, cost, metric=first.metric))
     draws = DRAWS_OF_BEST if len(first.groups) == 2 else DRAWS_OF_MANY
-    bootstraps = bootstrap_jointly(people, first.told, draws=draws, seed=seed)
+    bootstraps = bootstrap_jointly(people, first.disclosed_tolerance, draws=draws, seed=seed)
     majority = bootstraps[0].size.max(axis=1) / bootstraps[0].size.sum(axis=1)
     before, after = (
         np.max(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...adversaries import STRONG, TunedForest
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import (
     Estimate,
     count,
@@ -55,7 +55,7 @@ HELD_OUT_BELOW = (
 
 def first_tolerance(result: CorrectionResult) -> float:
     """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds."""
-    if result.config.method in ("exponentiated_gradient", GIVEN):
+    if result.config.method in ("exponentiated_gradient", GIVEN_PREDICTIONS):
         return result.config.tolerance
     return math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000
 
@@ -142,7 +142,11 @@ def _smallest(now: Disclosure) -> str:
 def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:
     if not as_published:
         return ()
-    raised = f"; tolerance raised from {tolerance_text(now.told)} until it holds" if now.used > now.told else ""
+    raised = (
+        f"; tolerance raised from {tolerance_text(now.disclosed_tolerance)} until it holds"
+        if now.used > now.disclosed_tolerance
+        else ""
+    )
     if adversary in STRONG:
         return (f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",)
     return (
@@ -229,8 +233,11 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     """
     holds = keeps(now.achieved, tolerance)
     says = "The disclosed tolerance " + ("holds" if holds else "does not hold")
-    if tolerance > now.told:
-        says = f"Tolerance {tolerance_text(now.told)} does not hold; raised to {tolerance_text(tolerance)}, it does"
+    if tolerance > now.disclosed_tolerance:
+        says = (
+            f"Tolerance {tolerance_text(now.disclosed_tolerance)} does not hold; raised to "
+            f"{tolerance_text(tolerance)}, it does"
+        )
     reached = tolerance_text(now.achieved, limit=tolerance)
     evidence = (
         f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
@@ -493,7 +500,7 @@ _MORE = {
 
 def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) -> Finding:
     """Return what disclosing more than a bound changes, and which answers are proved."""
-    by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in disclosures}
+    by_name: Mapping[str, MoreDisclosed] = {more.knowledge: more for more in disclosures}
     bound, shares = by_name["bound"].after, by_name["bound_shares"].after
     more_by_shares = bound is not None and shares is not None and shares.low > bound.high
     proved = sum(more.certificate.status == "optimal" for more in disclosures)
@@ -504,7 +511,7 @@ def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) 
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
         "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
         caveats=tuple(
-            f"No correction with {_MORE[more.known]}: {more.reason}" for more in disclosures if more.after is None
+            f"No correction with {_MORE[more.knowledge]}: {more.reason}" for more in disclosures if more.after is None
         ),
     )
 
@@ -549,7 +556,7 @@ def disclosure_row(disclosure: Disclosure) -> dict[str, Any]:
     """Return a correction of one guess."""
     return {
         "metric": disclosure.metric,
-        "disclosed tolerance": disclosure.told,
+        "disclosed tolerance": disclosure.disclosed_tolerance,
         "tolerance used": disclosure.used,
         "model's unfairness": disclosure.achieved,
         "baseline": share(disclosure.majority),

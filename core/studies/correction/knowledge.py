@@ -57,13 +57,13 @@ _SECONDS_OF_MORE = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreDisclosed(Result):
-    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
+    """What one more disclosure, `knowledge` of `KNOWLEDGE`, changes.
 
     Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
     and `reason` says why, when there is no correction.
     """
 
-    known: str
+    knowledge: str
     before: Estimate
     after: Estimate | None
     gain: Estimate | None
@@ -120,7 +120,7 @@ def disclose_more(
     )
     bound, *further = (
         MoreDisclosed(
-            known=knowledge,
+            knowledge=knowledge,
             before=before,
             after=None if (after := correction.reconstruction) is None else accuracy(truth, after),
             gain=None if after is None else accuracy_gain(truth, guess, after),
@@ -282,7 +282,7 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
         name: attack_model(kind, PROTOCOLS[0], dataset, splits, dealt, config=config)
         for name, (_, kind) in KINDS.items()
     }
-    paper, known_rows = result.attack("features"), splits.known
+    paper, known_rows = result.attack("features"), splits.attacker_rows
     promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
     real = result.disclose(config.tolerance)
     return LeakPoint.of(

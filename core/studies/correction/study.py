@@ -23,7 +23,7 @@ from ...datasets.build import build_dataset
 from ...datasets.catalog import demo_table
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import estimate_columns
 from ...stats.fairness import METRIC_TITLES
 from ..config import AuditConfig
@@ -101,7 +101,8 @@ def correction_gain(result: CorrectionResult) -> Measurement:
             f"attackers and the majority-class baseline: best before disclosure {first}, best after it {last}."
         ),
         knows=(
-            f"Features, label and prediction of everybody, the {subject.attribute} of {subject.splits.known.size:,} "
+            f"Features, label and prediction of everybody, the {subject.attribute} of "
+            f"{subject.splits.attacker_rows.size:,} "
             f"other people, and the disclosed constraint on {METRIC_TITLES[config.metric].lower()} "
             f"within {first_disclosure.used:g}."
         ),
@@ -168,7 +169,7 @@ def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> I
     for kind in PUBLISHED_ATTACKERS:
         now = result.disclose(tolerance, adversary=kind, cost=settings.cost, as_published=True)
         yield {
-            "disclosed tolerance": now.told,
+            "disclosed tolerance": now.disclosed_tolerance,
             "tolerance": now.used,
             "attacker": ATTACKERS[kind],
             **estimate_columns("before", now.before),
@@ -250,7 +251,7 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
     plants = (
         Plant(
             attack="Attribute inferred from the disclosed constraint",
-            told="Null: the constraint is about shuffled answers. Planted: a fair model, and attackers who "
+            explanation="Null: the constraint is about shuffled answers. Planted: a fair model, and attackers who "
             "take accepted people for one group.",
             make=_people,
             limits={"correction_gain": 0.0},
@@ -341,7 +342,12 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     progress.tick()
     subject = Subject(
-        config, dataset, splits, train_model(config, dataset, splits), progress, trainable=config.method != GIVEN
+        config,
+        dataset,
+        splits,
+        train_model(config, dataset, splits),
+        progress,
+        trainable=config.method != GIVEN_PREDICTIONS,
     )
     progress.tick()
     result = CorrectionResult.of(subject, as_published=True, report=lambda done, total: progress.tick())

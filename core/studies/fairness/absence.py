@@ -62,7 +62,7 @@ def absence_differences(subject: Subject) -> dict[str, Estimate]:
     compared: dict[str, Mask] = {
         f"{group} beside all others": groups == code for code, group in enumerate(subject.dataset.group_names)
     }
-    if subject.sets_known:
+    if subject.has_true_sets:
         trained = np.arange(people.size) < train.size
         compared["training records beside test records"] = trained
         compared["test records beside training records"] = ~trained

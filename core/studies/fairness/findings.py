@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...models import GIVEN, instead_of_constant
+from ...models import GIVEN_PREDICTIONS, instead_of_constant
 from ...stats.estimates import (
     Estimate,
     certain,
@@ -53,12 +53,12 @@ _CONSTRAINT_NOTES = {
 def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
     model, config = subject.model, subject.config
-    seen, unseen = ("training set", "test set") if subject.sets_known else ("people attacked", "others")
+    seen, unseen = ("training set", "test set") if subject.has_true_sets else ("people attacked", "others")
     train, test, difference = model.unfairness_train, model.unfairness_test, model.difference_test
     seen_text, unseen_text = (tolerance_text(value, limit=config.tolerance) for value in (train, test.value))
     constraint_note = ""
-    constrained = config.method in ("exponentiated_gradient", GIVEN)
-    if config.method == GIVEN and is_smallest(config.tolerance, train):
+    constrained = config.method in ("exponentiated_gradient", GIVEN_PREDICTIONS)
+    if config.method == GIVEN_PREDICTIONS and is_smallest(config.tolerance, train):
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
@@ -147,7 +147,7 @@ def _unconstrained_meaning(method: str) -> tuple[str, str]:
 def cautions(subject: Subject) -> tuple[str, ...]:
     """Return what a user of this model must know, a sentence or two each."""
     config, sentences = subject.config, []
-    if not subject.sets_known:
+    if not subject.has_true_sets:
         sentences.append(
             "Your table does not say whom the model was trained on. The people attacked and the others are drawn with "
             "the seed, and membership of the predictions cannot be attacked."
@@ -164,7 +164,7 @@ def cautions(subject: Subject) -> tuple[str, ...]:
             "This assumes public categories and value ranges and a secret noise seed. Here the seed is visible: use "
             "the result for study, not as a private release. The measured figures are not private."
         )
-    if config.method not in ("exponentiated_gradient", GIVEN) and config.tolerance > 0:
+    if config.method not in ("exponentiated_gradient", GIVEN_PREDICTIONS) and config.tolerance > 0:
         why = ": this method always aims at 0" if config.method == "threshold_optimizer" else " by this method"
         sentences.append(f"The tolerance in the settings is not used{why}.")
     return tuple(sentences)

@@ -67,7 +67,7 @@ _MAYBE_SEEN = "No column says who trained the model, so the test records were dr
 
 
 def _assumed(subject: Subject) -> tuple[str, ...]:
-    return (_ASSUMED,) if subject.sets_known else (_ASSUMED, _MAYBE_SEEN)
+    return (_ASSUMED,) if subject.has_true_sets else (_ASSUMED, _MAYBE_SEEN)
 
 
 def _compared(subject: Subject) -> str:
@@ -87,7 +87,7 @@ def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model = subject.model
     difference = difference_title(subject.config.metric)
-    seen = "training records" if subject.sets_known else "people attacked"
+    seen = "training records" if subject.has_true_sets else "people attacked"
     between = model.difference_test
     return Measurement(
         check="unfairness",
@@ -199,13 +199,13 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
     plants = (
         Plant(
             attack="Unfairness of the model",
-            told="Null: a model that accepts by chance. Planted: one that accepts one group much more often.",
+            explanation="Null: a model that accepts by chance. Planted: one that accepts one group much more often.",
             make=_accepting,
             limits={"unfairness": 0.05, "four_fifths": 0.8},
         ),
         Plant(
             attack="Group named by who has no answer",
-            told="Null: absent answers by chance. Planted: three times as many of them in one group.",
+            explanation="Null: absent answers by chance. Planted: three times as many of them in one group.",
             make=_unanswering,
             limits={ABSENCE.name: 0.0},
         ),

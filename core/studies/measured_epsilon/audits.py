@@ -88,7 +88,7 @@ def audits(
         seen = answer_draws(claimed, build(applied_epsilon), repeats, seed=seed, name=name, delta=delta)
         return mechanism_audit(name, seen, spent, delta)
 
-    ledger = BudgetLedger(accounting="savings", asked=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
+    ledger = BudgetLedger(accounting="savings", requested_epsilon=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
     yield lambda: mechanism_audit("Private tree", tree_run(applied_epsilon, canaries, seed=seed), ledger.total)
     kinds: tuple[tuple[str, Callable[[float], _Mechanism], float], ...] = (
         ("Laplace answers", LaplaceGlobal, 0.0),

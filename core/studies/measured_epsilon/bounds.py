@@ -100,23 +100,23 @@ class TwoTables(Result):
     """How often an event was seen in `draws` outputs on a table, and in as many on its neighbour."""
 
     draws: int
-    one: int
-    other: int
+    first: int
+    second: int
     delta: float = 0.0
 
     @property
     def counts(self) -> str:
         """What was counted, in words."""
-        return f"an event in {self.one:,} and {self.other:,} of {self.draws:,} outputs"
+        return f"an event in {self.first:,} and {self.second:,} of {self.draws:,} outputs"
 
     @property
     def clearest(self) -> TwoTables:
         """An event in all outputs on one table and in none on the other: what shows most."""
-        return replace(self, one=self.draws, other=0)
+        return replace(self, first=self.draws, second=0)
 
     def bound(self, confidence: float) -> float:
         """Return the lower bound on ε."""
-        return float(two_table_bound(self.draws, self.one, self.other, delta=self.delta, confidence=confidence))
+        return float(two_table_bound(self.draws, self.first, self.second, delta=self.delta, confidence=confidence))
 
 
 def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTables:
@@ -137,4 +137,4 @@ def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTa
     sign, threshold = event
     counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (first, second)]
     seen, rarer = counts if sign > 0 else counts[::-1]
-    return TwoTables(draws=first.size - half, one=seen, other=rarer, delta=delta)
+    return TwoTables(draws=first.size - half, first=seen, second=rarer, delta=delta)

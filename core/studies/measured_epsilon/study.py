@@ -105,7 +105,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
     plants = (
         Plant(
             attack="Privacy budget that is not kept",
-            told="Null: the noise that ε needs. Planted: half of it, which no ledger shows.",
+            explanation="Null: the noise that ε needs. Planted: half of it, which no ledger shows.",
             make=_people,
             limits={"measured_epsilon": 0.0},
         ),

@@ -39,7 +39,7 @@ _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 
 def draw_gaps_between(read: MembershipSummary) -> Drawing:
     """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals, of the verdicts that are read."""
-    rows = [*_verdict_rows(read), _lira_row(read.found, read.sides[0])]
+    rows = [*_verdict_rows(read), _lira_row(read.audit, read.sides[0])]
     first, second = (plain_name(name) for name in read.sides)
     sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
     decides = read.attack.disparities is not None
@@ -164,7 +164,7 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     edge = min(1.0, _ALARMS / fewest)
     at = next((rate for rate in (0.01, 0.1) if rocs and edge <= rate * (1 + 1e-9)), math.nan)
     marks, ends = (0.1, 1, 10, 100), (math.log10(_LEAST) + 2, 2)
-    look: dict[str, Any] = {"write": percent, "place": _decades_of_percent}
+    look: dict[str, Any] = {"write": percent, "position": _decades_of_percent}
     x = decades(ends, marks, "False-positive rate (%, log)", **look)
     y = decades((ends[0], ends[1] + 0.04), marks, "True-positive rate (%, log)", **look)
     few = [(x.ends[0], math.log10(edge) + 2)] if rocs and edge > _LEAST else []
@@ -221,7 +221,7 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
         end = reached + row.difference
         color, text = group_style(int(end > reached)).color, _signed(row.difference)
         quiet = muted or text == "0"
-        value = f"{100 * row.group:.1f}, {100 * row.others:.1f}, {text if quiet else f'<b>{text}</b>'}"
+        value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text if quiet else f'<b>{text}</b>'}"
         step = Mark(of=end, bar=reached, symbol="", color=f"{color} 45" if muted else color)
         look: dict[str, Any] = {"color": "grey" if quiet else color, "marks": [step]}
         lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
@@ -234,14 +234,14 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     )
     lines.append(Row(name=name, bold=True, value=text if muted else f"<b>{text}</b>", marks=[mark], separated=True))
     axis = Scale(
-        title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)",
+        title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.reference, 16)} (points)",
         span=30.0,
         holds=(-15.0, 15.0),
-        place=lambda share: 100 * share,
-        words=lambda mark: gap(mark, decimals=0) if mark else "0",
+        position=lambda share: 100 * share,
+        label=lambda mark: gap(mark, decimals=0) if mark else "0",
         write=lambda share: _signed(value_of(share)),
     )
-    head = f"{short(ranges.group, 9)} %, {short(ranges.others, 9)} %, points"
+    head = f"{short(ranges.group, 9)} %, {short(ranges.reference, 9)} %, points"
     return draw_rows("VD by predicted probability of the true label", lines, axis, value=head)
 
 
@@ -266,10 +266,10 @@ def _budget_position(epsilon: float) -> float:
 _X = Axis(
     ends=(-2.15, 2.95),
     marks=[_budget_position(e) for e in _EPSILONS],
-    words=[epsilon_text(e) for e in _EPSILONS],
+    labels=[epsilon_text(e) for e in _EPSILONS],
     title="Privacy budget ε of the tree (log)",
     broken=(2.28, 2.44),
-    place=_budget_position,
+    position=_budget_position,
 )
 
 
@@ -454,7 +454,7 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
         title=f"{_GAPS[measure]} (difference of rates)",
         span=_SHORTEST,
         start=0.0,
-        words=lambda height: gap(height, decimals=2) if abs(height) > 1e-9 else "0",
+        label=lambda height: gap(height, decimals=2) if abs(height) > 1e-9 else "0",
         write=gap_text,
     )
     curves = [level(0.0, "ink", dash="solid")]
@@ -483,7 +483,7 @@ def draw_deleted(findings: FairPickFindings) -> Drawing:
         hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
         mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
-    axis = Scale(title="Records deleted", start=0.0, words="{:,.0f}".format)
+    axis = Scale(title="Records deleted", start=0.0, label="{:,.0f}".format)
     return draw_rows(
         f"Records deleted of each group at θ = {findings.theta:g}", lines, axis, first="group", empty="none"
     )

@@ -86,7 +86,7 @@ class DisparityResult(Result):
     """How differently an attack treats a group and all others (group minus others)."""
 
     group: str
-    others: str
+    reference: str
     vd: Estimate
     """Vulnerability disparity: members classified as members (Zhang et al. 2020, equation 2)."""
     fpr_gap: Estimate
@@ -105,7 +105,7 @@ class GapResult(Result):
     """The gap in TPR at a fixed FPR."""
 
     group: str
-    others: str
+    reference: str
     fpr: float
     """The rate of false positives, of each group by itself."""
     estimate: Estimate
@@ -132,7 +132,7 @@ class Disparities(Result):
 class RangeRow(Result):
     """Members classified as members among those the model was this sure of.
 
-    The range is of the probability the model gave to the true label; the last includes 1. `group` and `others` are
+    The range is of the probability the model gave to the true label; the last includes 1. `group` and `reference` are
     flagged members in the range, as a share of all members of the group, and of the others; `difference` is the first
     minus the second.
     """
@@ -140,7 +140,7 @@ class RangeRow(Result):
     low: float
     high: float
     group: float
-    others: float
+    reference: float
     difference: float
 
 
@@ -149,7 +149,7 @@ class RangeTable(Result):
     """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5)."""
 
     group: str
-    others: str
+    reference: str
     rows: tuple[RangeRow, ...]
     vd: float
 
@@ -322,7 +322,9 @@ def _compared(
         error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
         detectable = smallest_detectable(error, level=level, comparisons=comparisons)
         tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=p < 1 - level)
-    return DisparityResult(group=names[0], others=names[1], recall=rates(1), false_alarms=rates(0), tests=tests, **gaps)
+    return DisparityResult(
+        group=names[0], reference=names[1], recall=rates(1), false_alarms=rates(0), tests=tests, **gaps
+    )
 
 
 _SPARSE = 10
@@ -419,12 +421,12 @@ def recall_by_range(
     members = np.bincount(side[inside], minlength=2)
     shares = np.bincount(2 * range_index + side[caught], minlength=2 * RANGES).reshape(RANGES, 2) / members
     rows = tuple(
-        RangeRow(low=low, high=high, group=share, others=complement_share, difference=share - complement_share)
+        RangeRow(low=low, high=high, group=share, reference=complement_share, difference=share - complement_share)
         for low, high, (complement_share, share) in zip(
             edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True
         )
     )
-    return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
+    return RangeTable(group=names[0], reference=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
 
 
 # ---------------------------------------------------------------------------------------------------- TPR at a low FPR
@@ -491,7 +493,13 @@ def lira_gaps(
     everybody = ComparedSide.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
     for pair, side, reason in pairs:
         result = GapResult(
-            group=pair[0], others=pair[1], fpr=fpr, estimate=missing, rates=(missing, missing), test=None, reason=reason
+            group=pair[0],
+            reference=pair[1],
+            fpr=fpr,
+            estimate=missing,
+            rates=(missing, missing),
+            test=None,
+            reason=reason,
         )
         if not reason:
             sides = (ComparedSide.of(score, side == 1, member, fpr), ComparedSide.of(score, side == 0, member, fpr))
@@ -540,7 +548,7 @@ class NetGap(Result):
     """The gap in TPR - FPR at one threshold for everybody, group minus others."""
 
     group: str
-    others: str
+    reference: str
     fpr: float
     """The rate of false positives among all non-members."""
     estimate: Estimate
@@ -578,7 +586,7 @@ def net_gaps(
         elsewhere = [_net_gap(_rates(cell, chance, level)).value for chance in beside]
         gap = NetGap(
             group=group,
-            others=complement,
+            reference=complement,
             fpr=fpr,
             estimate=_with_threshold(_net_gap(rates), elsewhere),
             tpr=(rates[1][1], rates[0][1]),

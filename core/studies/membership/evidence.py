@@ -232,7 +232,7 @@ _OFFLINE_SHARE = 0.75
 class Shadows:
     """What shadow models say of the m judged people, and of k others whom the attacker knows."""
 
-    n_judged: int
+    n_targets: int
     label_probability: Floats = field(repr=False)
     """(shadows, m + k): probability of each person's own label, the judged first."""
     trained: Mask = field(repr=False)
@@ -242,14 +242,14 @@ class Shadows:
     @property
     def inside(self) -> Mask:
         """(shadows, m): whether the shadow was trained on the judged person."""
-        return self.trained[:, : self.n_judged]
+        return self.trained[:, : self.n_targets]
 
     def sums(self, used: Mask) -> tuple[Ints, Floats, Floats]:
         """Return of each judged person's φ over their used shadows, (shadows, m), number, mean and squares around it.
 
         Somebody without such a shadow gets the mean of all people.
         """
-        logits = logit(self.label_probability[:, : self.n_judged])
+        logits = logit(self.label_probability[:, : self.n_targets])
         count = used.sum(axis=0)
         total = np.where(used, logits, 0.0).sum(axis=0)
         mean = np.where(count > 0, total / np.maximum(count, 1), total.sum() / max(count.sum(), 1))
@@ -304,7 +304,7 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
             evidence.report(i + 1, shadows)
     trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
     return Shadows(
-        n_judged=split.judged_rows.size, label_probability=label_probability, trained=trained, online=evidence.online
+        n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained, online=evidence.online
     )
 
 

@@ -196,7 +196,7 @@ DELETION_REMINDER = (
 class FairPick:
     """Who stays in the training data and who does not: rows, rising, together the members given."""
 
-    kept: Ints = field(repr=False)
+    retained: Ints = field(repr=False)
     deleted: Ints = field(repr=False)
     findings: FairPickFindings
 
@@ -223,7 +223,7 @@ def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float,
         largest_before=float(max(before)),
         largest_after=float(max(after)),
     )
-    return FairPick(kept=rows[~gone], deleted=rows[gone], findings=findings)
+    return FairPick(retained=rows[~gone], deleted=rows[gone], findings=findings)
 
 
 def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:
@@ -243,7 +243,7 @@ def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, clustering:
     As among the members, numbers are rounded by largest remainders within each label and group.
     """
     y, g, rows = sides.labels, sides.groups, np.sort(outsiders)
-    members = np.sort(np.concatenate([like.kept, like.deleted]))
+    members = np.sort(np.concatenate([like.retained, like.deleted]))
     order = child_generator(seed, "outsiders left aside like the deleted").permutation(rows.size)
     cluster = clustering.nearest(sides, rows)
     left, gone = np.isin(members, like.deleted), np.zeros(rows.size, dtype=bool)

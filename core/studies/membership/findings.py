@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import (
     LEVEL,
     Estimate,
@@ -43,7 +43,7 @@ _ON_THE_PAGE = {
     **dict.fromkeys(("decision_tree", "random_forest"), "Lower the depth below, or attack a private tree."),
     "logistic": "Compare it with a private tree at Model under attack.",
     "audited": "Choose the private tree with a small ε on the Model page.",
-    GIVEN: "Train your model with less depth or with DP training noise.",
+    GIVEN_PREDICTIONS: "Train your model with less depth or with DP training noise.",
 }
 """Model under attack -> what lowers its risk, by the controls of the page."""
 
@@ -63,7 +63,7 @@ class MembershipSummary:
     """
 
     def __init__(self, audit: MembershipFindings, chosen: MembershipSettings) -> None:
-        self.found, self.chosen = audit, chosen
+        self.audit, self.chosen = audit, chosen
         self.epsilon = chosen.epsilon if chosen.target in ("dp_id3", "audited") else math.inf
         decided = [attack for attack in audit.attacks.values() if attack.disparities is not None]
         self.attack = audit.attacks.get("network") or next(iter(decided or audit.attacks.values()))
@@ -133,7 +133,7 @@ def findings(read: MembershipSummary, *, sliders: bool = False) -> tuple[Finding
 
 def headline(read: MembershipSummary, *, sliders: bool = False) -> Finding:
     """Return whether membership inference succeeds, and about which group; `sliders` are those of the page below it."""
-    audit, epsilon = read.found, read.epsilon
+    audit, epsilon = read.audit, read.epsilon
     best = strongest_attack(audit)
     name, auc = REGISTRY[best.name].phrase, best_auc(audit)
     at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
@@ -156,17 +156,17 @@ def headline(read: MembershipSummary, *, sliders: bool = False) -> Finding:
 
 def _beside_the_report(read: MembershipSummary) -> list[str]:
     """Say why a report on the same model may name another attack as the best; nothing of models trained here."""
-    if read.chosen.target not in ("audited", GIVEN):
+    if read.chosen.target not in ("audited", GIVEN_PREDICTIONS):
         return []
     return [
-        f"Attacked here are {count(read.found.n_judged)} people. The report attacks all training and test records, by "
+        f"Attacked here are {count(read.audit.n_targets)} people. The report attacks all training and test records, by "
         "attacks of its own: another one may be the best there."
     ]
 
 
 def _remedy(read: MembershipSummary, sliders: bool) -> str:
     """Return what lowers the risk of the model under attack, and how accurate that is now."""
-    target, quality = read.chosen.target, read.found.target
+    target, quality = read.chosen.target, read.audit.target
     how = _ON_THE_PAGE[target] if sliders else _LOWER
     now = f"Accuracy on unseen people is now {percent(quality.accuracy_test)} (majority class "
     price = "; “Accuracy over ε” shows the price" * (sliders and target == "dp_id3")
@@ -232,7 +232,7 @@ def guarantee(read: MembershipSummary) -> str:
     if result is not None:
         tpr, fpr = read.rates
         measured = f" Measured, by {read.phrase}: TPR {percent(tpr)}, FPR {percent(fpr)}."
-    if read.chosen.target == GIVEN:
+    if read.chosen.target == GIVEN_PREDICTIONS:
         return f"No DP guarantee: nothing is known of how this model was trained.{measured}"
     if not math.isfinite(epsilon):
         private = read.chosen.target == "dp_id3"
@@ -334,7 +334,7 @@ def groups_heading(attack: AttackResult, attribute: str) -> str:
         return f"By {attribute} no difference in membership advantage is statistically significant"
     most = max(clear, key=lambda result: abs(result.advantage_gap.value))
     largest = f"“{most.group}” {gap(most.advantage_gap.value)}"
-    if most.others != COMPLEMENT:
+    if most.reference != COMPLEMENT:
         return f"By {attribute} the membership advantage differs between the two groups: {largest}"
     of = f"{len(clear)} of {count(len(results))} comparisons"
     return f"By {attribute} the membership advantage differs in {of}, most for {largest}"
@@ -416,7 +416,7 @@ def _model_row(model: MembershipFindings) -> dict[str, Any]:
     return {
         **cost,
         "members": model.n_members,
-        "people judged": model.n_judged,
+        "people judged": model.n_targets,
         "accuracy, training": share(target.accuracy_train),
         "accuracy, test": share(target.accuracy_test),
         "majority-class baseline": share(target.majority_test),
@@ -494,7 +494,7 @@ def _range_rows(attack: AttackResult) -> Iterator[Row]:
                 "from": range_row.low,
                 "to": range_row.high,
                 "flagged of the group": share(range_row.group),
-                "flagged of the others": share(range_row.others),
+                "flagged of the others": share(range_row.reference),
                 "difference": change(range_row.difference),
             }
 

@@ -25,7 +25,7 @@ from ...base.errors import InputError
 from ...base.serialize import Result
 from ...datasets import AuditDataset
 from ...datasets.splits import split as audit_split
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate
 from ..config import AuditConfig
 from ..study import Report
@@ -87,7 +87,7 @@ class MembershipFindings(Result):
     group_names: tuple[str, ...]
     """By code; of two, 1 is the first group."""
     n_members: int
-    n_judged: int
+    n_targets: int
     """People trained on; people judged, about as many members as non-members, and as many unless some were deleted."""
     target: TargetFindings
     attacks: dict[str, AttackResult]
@@ -136,7 +136,7 @@ class TrainedTarget:
             attribute=people.attribute,
             group_names=people.group_names,
             n_members=split.members.size,
-            n_judged=split.judged_rows.size,
+            n_targets=split.judged_rows.size,
             target=self.quality,
             attacks={},
             fairpick=None if self.picked is None else self.picked.findings,
@@ -180,7 +180,7 @@ def thinned(
     seed = settings.seed
     picked = fairpick(sides, split.members, clustering, theta=settings.theta, seed=seed)
     outsiders = like_outsiders(sides, split.outsiders, like=picked, clustering=clustering, seed=seed)
-    return picked, split.keeping(picked.kept, outsiders=outsiders)
+    return picked, split.keeping(picked.retained, outsiders=outsiders)
 
 
 def _evidence(people: MemberPeople, settings: MembershipSettings, **more: Any) -> Evidence:
@@ -197,11 +197,11 @@ def attacked_as(
     The dataset is theirs alone, and None with other targets. Raises `InputError` if given predictions come without
     scores or without a column that says which records the model was trained on.
     """
-    if dataset is None or settings.target not in ("audited", GIVEN):
+    if dataset is None or settings.target not in ("audited", GIVEN_PREDICTIONS):
         return train_target(people, settings, target_of(people, settings))
     rows = audit_split(dataset, train_share=config.train_share, seed=config.seed)
     split = split_between(rows.train, rows.test, seed=config.seed)
-    if settings.target != GIVEN:
+    if settings.target != GIVEN_PREDICTIONS:
         return train_target(people, settings, audited_target(config, dataset), split=split)
     if dataset.scores is None:
         raise InputError("Membership attacks on given predictions need the model's scores, the table gives none.")
@@ -240,7 +240,7 @@ def evaluate_attack(target: TrainedTarget, guess: MemberGuess, *, people: Member
         for comparison in measured.results:
             side = by_group[names.index(comparison.group)]
             ranges += (
-                recall_by_range(certainty, guess.verdict, side, member, names=(comparison.group, comparison.others)),
+                recall_by_range(certainty, guess.verdict, side, member, names=(comparison.group, comparison.reference)),
             )
     return AttackResult(
         name=guess.name,
@@ -260,7 +260,7 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
 
     Given predictions have no shadow models, and no attack that needs them.
     """
-    steps, predictions_only = dict.fromkeys(names, 1), settings.target == GIVEN
+    steps, predictions_only = dict.fromkeys(names, 1), settings.target == GIVEN_PREDICTIONS
     for index, name in enumerate(name for name in names if "shadows" in REGISTRY[name].needs):
         steps[name] = 0 if predictions_only else settings.shadows if index == 0 else 1
     return steps
@@ -270,7 +270,7 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
 class MembershipAudit:
     """An audit as far as it has come, and what each attack says of each person."""
 
-    found: MembershipFindings
+    findings: MembershipFindings
     target: TrainedTarget = field(repr=False)
     guesses: Mapping[str, MemberGuess] = field(default_factory=dict, repr=False)
 
@@ -280,8 +280,8 @@ def iter_audits(
 ) -> Iterator[MembershipAudit]:
     """Yield an audit with one attack more each time, but for those left out; what is there is not sought again."""
     for guess in run_attacks(now.target, finished=(*now.guesses, *left_out), report=report):
-        attacks = {**now.found.attacks, guess.name: evaluate_attack(now.target, guess)}
-        now = replace(now, found=replace(now.found, attacks=attacks), guesses={**now.guesses, guess.name: guess})
+        attacks = {**now.findings.attacks, guess.name: evaluate_attack(now.target, guess)}
+        now = replace(now, findings=replace(now.findings, attacks=attacks), guesses={**now.guesses, guess.name: guess})
         yield now
 
 

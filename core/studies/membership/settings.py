@@ -11,7 +11,7 @@ from ...base.param import Param
 from ...base.serialize import Result
 from ...base.settings import validate
 from ...base.validation import LEAST_EPSILON
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...models.tree_budget import ACCOUNTINGS
 
 FEWEST_SHADOWS = 4
@@ -30,11 +30,14 @@ TARGET_TITLES = {
     "random_forest": "Random forest",
     "logistic": "Logistic regression",
     "audited": "The audited model",
-    GIVEN: "The given predictions",
+    GIVEN_PREDICTIONS: "The given predictions",
 }
 
-TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
-"""Targets that are trained here; `core.models.GIVEN` is one beside them, for tables that come with a model's scores."""
+TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN_PREDICTIONS)
+"""Targets that are trained here.
+
+`core.models.GIVEN_PREDICTIONS` is one beside them, for tables that come with a model's scores.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ class MembershipSettings(Result):
     ] = 0.95
 
     def __post_init__(self) -> None:
-        validate(self, but=("target",) if self.target == GIVEN else ())
+        validate(self, but=("target",) if self.target == GIVEN_PREDICTIONS else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,7 +141,7 @@ def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | Non
 
     InputError if it is unknown which records the model was trained on, or there are too few.
     """
-    if not subject.sets_known:
+    if not subject.has_true_sets:
         raise InputError(SETS_UNKNOWN)
     splits, decimals = subject.splits, subject.outputs.decimals
     target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
@@ -151,7 +151,7 @@ def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | Non
         predictions=subject.model.predictions,
         access=audited_access(subject),
         labels=subject.dataset.labels,
-        split=judging_everybody(splits.train, splits.test, aside=splits.known),
+        split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
         seed=subject.config.seed,
         # a shadow's scores have the decimals of those that are released
         train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
@@ -248,27 +248,29 @@ def _subject(
 PLANTED = (
     Plant(
         attack="Members identified by ties of score and label (TPR at 1% FPR)",
-        told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
+        explanation="Null: scores that tie alike for members and others. Planted: half of the members with label 1 "
+        "score 1.",
         make=_tied,
         limits={"membership_caught": 0.01},
         share=0.5,
     ),
     Plant(
         attack="Members distinguished from non-members (AUC)",
-        told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
+        explanation="Null: a tree trained on none of those judged. Planted: one grown until it knows every training "
+        "record.",
         make=_grown,
         limits={"membership_auc": 0.5, "membership_advantage": 0.0},
         share=0.5,
     ),
     Plant(
         attack="Members identified (TPR at 1% FPR)",
-        told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
+        explanation="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
         make=_remembering,
         limits={"membership_caught": 0.01},
     ),
     Plant(
         attack="Gap between groups in members identified (TPR at 1% FPR)",
-        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        explanation="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
         make=_remembering_one_group,
         limits={"membership_gap": 0.0},
         share=0.5,
@@ -319,8 +321,8 @@ class MembershipStudy(Study[MembershipPlan, MembershipResult]):
             rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
             for gap in result.gaps[name]:
                 rates[gap.group] = gap.rates[0]
-                if gap.others != COMPLEMENT:  # of more than two groups the others differ from group to group
-                    rates[gap.others] = gap.rates[1]
+                if gap.reference != COMPLEMENT:  # of more than two groups the others differ from group to group
+                    rates[gap.reference] = gap.rates[1]
             common: Row = {
                 "attack": REGISTRY[name].title,
                 "AUC": curve.auc.value,
@@ -484,7 +486,7 @@ def membership_gap(members: MembershipResult) -> Measurement:
         knows=_knows(members, name),
         assumptions=assumptions,
         reason=reason,
-        details={f"{title}, minus {gap.others}": gap.estimate.value for title, (_, gap) in gaps.items()},
+        details={f"{title}, minus {gap.reference}": gap.estimate.value for title, (_, gap) in gaps.items()},
     )
 
 
@@ -492,9 +494,9 @@ def _rates_text(gap: GapResult | NetGap) -> str:
     """Return the rates behind a gap: "TPR at 1% FPR 9.0% among women and 1.2% among men"."""
     if isinstance(gap, GapResult):
         first, second = (percent(rate.value) for rate in gap.rates)
-        return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.others}"
+        return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.reference}"
     sides = [
         f"TPR {percent(tpr.value)} and FPR {percent(fpr.value)} among {side}"
-        for side, tpr, fpr in zip((gap.group, gap.others), gap.tpr, gap.false_positives, strict=True)
+        for side, tpr, fpr in zip((gap.group, gap.reference), gap.tpr, gap.false_positives, strict=True)
     ]
     return f"where 1% of all non-members are flagged, {' and '.join(sides)}"

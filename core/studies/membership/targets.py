@@ -156,7 +156,7 @@ def ledger_of(people: MemberPeople, settings: MembershipSettings, accounting: st
     columns = len(people.names)
     return BudgetLedger(
         accounting=accounting or settings.accounting,
-        asked=settings.epsilon,
+        requested_epsilon=settings.epsilon,
         depth=min(settings.max_depth, columns),
         n_attributes=columns,
     )

@@ -75,7 +75,7 @@ class ReleasedPeople(Result):
         return self.group_names.index(self.group)
 
     @property
-    def other(self) -> str:
+    def other_group(self) -> str:
         """What to call everybody else."""
         return self.group_names[1 - self._code] if len(self.group_names) == 2 else EVERYBODY_ELSE
 
@@ -109,7 +109,7 @@ def released_people(
     settings: ReleaseSettings,
     *,
     audited: Codes | None = None,
-    given: Codes | None = None,
+    model_predictions: Codes | None = None,
     names: Sequence[str] = (),
     report: Report | None = None,
 ) -> ReleasedPeople:
@@ -130,7 +130,7 @@ def released_people(
     posteriors = prior_of(dataset, splits, rows, seed=config.seed)
     steps.tick()
     if family == "given":
-        predictions, called = _prediction_columns(given, names, rows, dataset.n)
+        predictions, called = _prediction_columns(model_predictions, names, rows, dataset.n)
     else:
         audited_predictions = audited if audited is not None else train_model(config, dataset, splits).predictions
         predictions, called = np.asarray(audited_predictions)[None, rows], ("audited model",)

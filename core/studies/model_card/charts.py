@@ -46,7 +46,7 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
     y = Scale(
         title="Information gain (bits)",
         start=0.0,
-        words=lambda mark: bits_text(mark).removesuffix(".0"),
+        label=lambda mark: bits_text(mark).removesuffix(".0"),
         write=lambda number: bits_text(value_of(number)),
     )
     return _by_models("Information gain by number of models", curves, studies, now, y, counts)
@@ -58,9 +58,9 @@ def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts:
     y = Axis(
         ends=(0, _MOST_SHARE),
         marks=marks,
-        words=[f"{mark:g}" for mark in marks],
+        labels=[f"{mark:g}" for mark in marks],
         title="Share of uncertainty resolved",
-        place=lambda share: min(share, _MOST_SHARE),
+        position=lambda share: min(share, _MOST_SHARE),
         write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
     )
     fullness, grid = [study.meter.share for study in studies], range(len(counts or studies))
@@ -96,7 +96,7 @@ def _by_models(
     ]
     numbers = counts or [study.n_models for study in studies]
     labels = [f"{number:,}" for number in numbers]
-    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=labels, title="Models on the card")
+    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), labels=labels, title="Models on the card")
     at = [study.n_models for study in studies].index(now.n_models)
     head = f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
     return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=head)
@@ -119,9 +119,9 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
         Axis(
             ends=(-_EDGE, _EDGE),
             marks=marks,
-            words=labels,
+            labels=labels,
             title=f"Probability of {plain_name(people.group, 16)} {when} (%)",
-            place=_log_odds,
+            position=_log_odds,
         )
         for when in ("before", "after")
     )
@@ -132,7 +132,7 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
     inferred, truth = disclosed.said, people.sensitive[disclosed.people]
     (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
     beside = []
-    for code, name in ((1, people.group), (0, people.other)):
+    for code, name in ((1, people.group), (0, people.other_group)):
         style = group_style(code)
         for hit, color, symbol in ((True, *style), (False, style.color, "x")):
             some = disclosed.people[(inferred == code) & ((inferred == truth) == hit)]
@@ -142,7 +142,7 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
         number, wrong = int((inferred == code).sum()), int(((inferred == code) & (truth != code)).sum())
         count_text = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
         beside.append(((high + _EDGE) / 2 * (1 if code else -1), count_text, style.color if number else "grey"))
-    names = np.array([people.other, people.group])
+    names = np.array([people.other_group, people.group])
     return draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
         points,
@@ -258,6 +258,6 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
         name, facts = precision_text(row.decimals, row.epsilon), {"expected bits": row.df_bits}
         lines.append(Row(name=name, marks=[bar], facts=facts, **look))
-    axis = Scale(title="People exposed", start=0.0, words="{:,.0f}".format, span=_FEWEST)
+    axis = Scale(title="People exposed", start=0.0, label="{:,.0f}".format, span=_FEWEST)
     title, head = "People exposed by published precision", "exposed · expected bits"
     return draw_rows(title, lines, axis, first="precision", value=head)

@@ -113,11 +113,11 @@ def _size_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
 
 def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
-    settled = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    settled = {part: counts.published[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
-        selected = counts.told[part] & ~within if part == "all" else counts.told[part]
+        selected = counts.published[part] & ~within if part == "all" else counts.published[part]
         seen: set[bytes] = set()
         for i in np.flatnonzero(selected):
             row = cells.predictions[i] * inside

@@ -188,7 +188,9 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     measured, people = study.measured, study.people
     gain = measured.accuracy_gain
     change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
-    who, guess = ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other)
+    who, guess = (
+        ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other_group)
+    )
     if guess == EVERYBODY_ELSE:
         who, guess = "never", people.group
     return Finding(
@@ -239,7 +241,7 @@ def _dispute(dispute: Disputed, study: ReleaseStudy) -> str:
     number, people = dispute.number, study.people
     what = f"{number.statistic} of {number.model}" if number.model else number.statistic
     gives = "these people are all in one group" if math.isnan(dispute.table) else f"the table gives {dispute.table:.6g}"
-    rule = f"a gap is the rate of {people.group} minus that of {people.other}"
+    rule = f"a gap is the rate of {people.group} minus that of {people.other_group}"
     hint = ""
     if dispute.rounded:
         hint = "; set publish.decimals if numbers are rounded"
@@ -313,7 +315,7 @@ def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
     if not inferred.size or inferred.min() != inferred.max():
         return None
     share = float((people.sensitive == inferred[0]).mean())
-    return (people.group if inferred[0] else people.other, share) if share > 0.5 else None
+    return (people.group if inferred[0] else people.other_group, share) if share > 0.5 else None
 
 
 def bits_text(bits: float) -> str:

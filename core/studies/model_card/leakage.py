@@ -78,7 +78,7 @@ class ReleaseStudy(Result):
         return {
             "title": people.title,
             "attribute": people.attribute,
-            "groups": [people.group, people.other],
+            "groups": [people.group, people.other_group],
             "people": self.n,
             "on": self.settings.on,
             "family": self.settings.family,
@@ -171,13 +171,13 @@ def measure_card(
     )
 
 
-def drawn_again(found: ReleaseStudy) -> ReleaseStudy:
+def drawn_again(study: ReleaseStudy) -> ReleaseStudy:
     """Return a card that also knows the worst of several draws of its noise; without noise the same one."""
-    if found.published.noise is None:
-        return found
-    release, people = found.published.release, found.people
-    worst = worst_of_draws(people.posterior, release, sensitive=people.sensitive, seed=found.settings.seed)
-    return replace(found, draws=worst)
+    if study.published.noise is None:
+        return study
+    release, people = study.published.release, study.people
+    worst = worst_of_draws(people.posterior, release, sensitive=people.sensitive, seed=study.settings.seed)
+    return replace(study, draws=worst)
 
 
 def release_of(people: ReleasedPeople, settings: ReleaseSettings) -> Release:

@@ -143,17 +143,17 @@ class InCommon(Result):
     """Median size of the cell a disclosed person sits in, and anybody else; nan where there is nobody."""
 
 
-def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
+def in_common(disclosed: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
     """Return what the disclosed have in common among the columns, of n rows, that are known of everybody."""
     chosen = np.zeros(release.n, dtype=np.bool_)
-    chosen[found.people] = True
+    chosen[disclosed.people] = True
     size = release.cells.people[release.cells.pattern]
     sizes, counts = np.unique(size[chosen], return_counts=True)
     return InCommon(
-        values=common_values(columns, chosen) if found.count else (),
+        values=common_values(columns, chosen) if disclosed.count else (),
         cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
-        median_cell=float(np.median(size[chosen])) if found.count else math.nan,
-        median_cell_rest=float(np.median(size[~chosen])) if found.count < release.n else math.nan,
+        median_cell=float(np.median(size[chosen])) if disclosed.count else math.nan,
+        median_cell_rest=float(np.median(size[~chosen])) if disclosed.count < release.n else math.nan,
     )
 
 

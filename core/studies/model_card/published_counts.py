@@ -148,13 +148,13 @@ class PublishedCounts:
     """Whole numbers of people, by part.
 
     `sizes` are the people of group 1 in it, where known: published, or following from what is. For parts of known size,
-    `limits` (k, 2) are the least and most accepted people of group 1 of every model, and `told` (k,) says of which
+    `limits` (k, 2) are the least and most accepted people of group 1 of every model, and `published` (k,) says of which
     models any number was published.
     """
 
     sizes: dict[str, int]
     limits: dict[str, Ints]
-    told: dict[str, Mask]
+    published: dict[str, Mask]
 
 
 def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
@@ -198,7 +198,7 @@ def count_intervals(
         _add_up(models, least)
     for part in least:
         _same_predictions(cells, models, part, least[part], sizes[part])
-    return PublishedCounts(sizes=sizes, limits=least, told=published)
+    return PublishedCounts(sizes=sizes, limits=least, published=published)
 
 
 def check_both_groups(name: str, size: int, people: int) -> None:

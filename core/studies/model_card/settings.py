@@ -50,7 +50,11 @@ class ReleaseSettings(Result):
     people: Annotated[
         int,
         Param(
-            "People covered", "Number of people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False
+            "People covered",
+            "Number of people, drawn with the seed; 0 for all.",
+            least=0,
+            most=10_000_000,
+            written=False,
         ),
     ] = 0
     group: Annotated[str, Param("Group, against all others", "Group that is compared with everybody else.")] = ""

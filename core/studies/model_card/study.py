@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...base.seeds import child_generator
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Plant, Report, Row, Study
 from ..subject import Subject
@@ -43,7 +43,7 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
     plants = (
         Plant(
             attack="Groups inferred from a model card's numbers",
-            told="Null: a model that draws lots. Planted: one that accepts one group alone.",
+            explanation="Null: a model that draws lots. Planted: one that accepts one group alone.",
             make=_people,
             limits={},  # no policy limits a card
         ),
@@ -51,7 +51,11 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
 
     def unavailable(self, subject: Subject, settings: ReleaseSettings) -> str:
         """Return why there can be no card of a subject: it has one model, and no columns of predictions."""
-        return "Prediction columns belong to a table; an audit has one model." if settings.family == GIVEN else ""
+        return (
+            "Prediction columns belong to a table; an audit has one model."
+            if settings.family == GIVEN_PREDICTIONS
+            else ""
+        )
 
     def steps(self, subject: Subject, settings: ReleaseSettings) -> int:
         """Return how many steps are reported: the attacker, the audited model, and the others."""

@@ -27,11 +27,11 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
     axis = Axis(
         ends=(-0.55, _BARS + _WIDE),
         marks=[_BARS + scale * mark for mark in bars.marks],
-        words=bars.words,
+        labels=bars.labels,
         title="People",
-        place=lambda n: _BARS + scale * n,
+        position=lambda n: _BARS + scale * n,
     )
-    y = Axis(ends=(len(sets) - 0.5, -0.5), marks=(), words=(), title="")
+    y = Axis(ends=(len(sets) - 0.5, -0.5), marks=(), labels=(), title="")
     drawing = Drawing(
         "Which attacks find the same people",
         height=_HEAD + _ROW * len(sets) + _BELOW,
@@ -68,7 +68,7 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         names = [ATTACKS[name] for name, hit in zip(ATTACKS, pattern, strict=True) if hit]
         people = f"{' and '.join(names)}: {count(n)}"
         drawing.markers(hits, [i] * len(hits), size=11, color="leak", hover=[people] * len(hits))
-        drawing.bar(axis.place(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people)
+        drawing.bar(axis.position(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people)
         drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", (34, 0))
         rows.append({"attacks": " and ".join(names), "people": n})
     drawing.rows = rows

@@ -213,7 +213,7 @@ def attack_rows(result: PeopleAtRisk) -> list[Row]:
             "attack": ATTACKS[attack.attack],
             "found": None if attack.reason else int(attack.leak.sum()),
             "by chance": None if attack.reason else round(attack.chance, 1),
-            "imputation too": None if attack.reason else int((attack.found & ~attack.leak).sum()),
+            "imputation too": None if attack.reason else int((attack.identified & ~attack.leak).sum()),
             "published": attack.setting or attack.reason,
         }
         for attack in result.attacks
@@ -226,7 +226,7 @@ def effect_rows(result: PeopleAtRisk) -> list[Row]:
         {
             "remedy": plan_text(effect.plan),
             "no longer found": effect.freed,
-            "found with it": effect.found,
+            "found with it": effect.remaining,
             "new": effect.new,
         }
         for effect in result.effects
@@ -242,7 +242,7 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
             "group": result.group_names[result.groups[i]],
             **{
                 name: "●" if leak else "○" if hit else "·"
-                for name, leak, hit in zip(ATTACKS.values(), result.leaks[i], result.found[i], strict=True)
+                for name, leak, hit in zip(ATTACKS.values(), result.leaks[i], result.identified[i], strict=True)
             },
             "attacks": int(number[i]),
             "imputation": "○ too" if result.imputed[i] else "",
@@ -255,5 +255,5 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
 def fix_text(result: PeopleAtRisk, index: int) -> str:
     """Write the smallest fix of a person, or why there is none."""
     if not result.number[index]:
-        return "none: imputation" if result.found[index].any() else ""
+        return "none: imputation" if result.identified[index].any() else ""
     return plan_text(result.fixes[index]) or "none on the list"

@@ -48,9 +48,9 @@ class PeopleAtRisk(Result):
         return int(self.rows.size)
 
     @cached_property
-    def found(self) -> Mask:
+    def identified(self) -> Mask:
         """(n, 4): who finds whom, also whom imputation finds too."""
-        return np.column_stack([attack.found for attack in self.attacks])
+        return np.column_stack([attack.identified for attack in self.attacks])
 
     @cached_property
     def leaks(self) -> Mask:
@@ -124,7 +124,7 @@ class PeopleAtRisk(Result):
         Whom imputation finds too counts only where that is not hidden. `record` is a row number, or "" for all.
         InputError if it is no whole number, or that of nobody here.
         """
-        counts = (self.leaks if hide_imputed else self.found).sum(axis=1)
+        counts = (self.leaks if hide_imputed else self.identified).sum(axis=1)
         keep = counts >= at_least
         if record.strip():
             who = np.flatnonzero(self.rows == _row(record))
@@ -134,7 +134,7 @@ class PeopleAtRisk(Result):
         if group:
             keep &= self.groups == self.group_names.index(group)
         places = np.flatnonzero(keep)
-        order = np.lexsort((self.rows[places], -self.found[places].sum(axis=1), -self.number[places]))
+        order = np.lexsort((self.rows[places], -self.identified[places].sum(axis=1), -self.number[places]))
         return places[order]
 
 

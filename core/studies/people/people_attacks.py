@@ -26,7 +26,7 @@ from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.fairness import row_sets
 from ..bias_queries import Answering, NoisySums
 from ..bias_queries.decoders import AnsweredQueries, read_answers
@@ -74,7 +74,7 @@ class IdentifiedRecords(Result):
     """Why it was not run, in one sentence; nobody is found then."""
     setting: str = ""
     """What was published, in words."""
-    found: Mask = field(repr=False)
+    identified: Mask = field(repr=False)
     """(n,): whom it finds."""
     leak: Mask = field(repr=False)
     """(n,): of these, whom imputation does not find too."""
@@ -95,7 +95,7 @@ def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: s
     return IdentifiedRecords(
         attack=attack,
         setting=setting,
-        found=sure[records, truth],
+        identified=sure[records, truth],
         leak=claims[records, truth],
         chance=float(size @ ((claimed - hits) / np.maximum(n - size, 1))),
         beyond_chance=min(p_values) * k < _ALPHA,
@@ -117,7 +117,7 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
     return IdentifiedRecords(
         attack=attack,
         setting=setting,
-        found=flagged,
+        identified=flagged,
         leak=flagged,
         chance=chosen.size * (above + unshared) / (outside.size + unshared),
         beyond_chance=_fisher(hits, chosen.size, above, outside.size) < _ALPHA,
@@ -175,7 +175,7 @@ class PeopleAttacks:
                 self._results[key] = made_by(self, self._subject(training), settings)
             except InputError as error:
                 nobody = np.zeros(self.n, dtype=np.bool_)
-                self._results[key] = IdentifiedRecords(attack=attack, reason=str(error), found=nobody, leak=nobody)
+                self._results[key] = IdentifiedRecords(attack=attack, reason=str(error), identified=nobody, leak=nobody)
         return self._results[key]
 
     def _subject(self, training: tuple[str, float] | None) -> Subject:
@@ -309,7 +309,7 @@ def _about(codes: list[int], after: Floats) -> str:
 
 def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     """Return all training records with imputation of them, and the audited model's answers and its variants'."""
-    trained = subject.trainable and subject.config.method != GIVEN
+    trained = subject.trainable and subject.config.method != GIVEN_PREDICTIONS
     card = ReleaseSettings(family="mixed" if trained else "audited", count=models if trained else 1, on="train")
     return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
 

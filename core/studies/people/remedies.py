@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base.arrays import Mask
 from ...base.serialize import Result
-from ...models import GIVEN
+from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import joined
 from ..bias_queries import Answering
 from ..correction import true_tolerance
@@ -82,7 +82,7 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
             yield Remedy(slot="card", title=f"card with noise (ε = {epsilon:g})", change=(("card_epsilon", epsilon),))
     now = config.epsilon if config.method == "dp_id3" else math.inf
     for epsilon in TRAINING:
-        if subject.trainable and config.method != GIVEN and epsilon < now:
+        if subject.trainable and config.method != GIVEN_PREDICTIONS and epsilon < now:
             yield Remedy(slot="training", title=f"private tree (ε = {epsilon:g})", training=("dp_id3", epsilon))
 
 
@@ -142,7 +142,7 @@ class Effect(Result):
     plan: Plan
     freed: int
     """Of those found before, how many no attack finds any more."""
-    found: int
+    remaining: int
     """How many are found afterwards, `new` of them not before."""
     new: int
 
@@ -157,7 +157,7 @@ def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
     before, after = anybody(remaining_leaks(attacks, ())), anybody(remaining_leaks(attacks, plan))
     counts = (int(np.count_nonzero(mask)) for mask in (before & ~after, after, after & ~before))
     freed, remaining, new = counts
-    return Effect(plan=plan, freed=freed, found=remaining, new=new)
+    return Effect(plan=plan, freed=freed, remaining=remaining, new=new)
 
 
 def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:

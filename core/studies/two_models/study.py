@@ -243,7 +243,8 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     plants = (
         Plant(
             attack="Members and groups inferred from the difference of two models' scores",
-            told="Null: two models whose scores agree about half of the people, drawn at random. Planted, in turn: "
+            explanation="Null: two models whose scores agree about half of the people, drawn at random. Planted, in "
+            "turn: "
             "models that agree about members alone, or about one group alone.",
             make=_people,
             limits={"two_models_gain": 0.0},

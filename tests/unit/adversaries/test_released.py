@@ -47,7 +47,7 @@ class People:
         codes = np.array([False, False, False, True, False])
         return impute(self.x, self.sensitive, rows, n_groups=self.n_groups, categorical=codes, seed=1)
 
-    def judged(self, scores=None, labels=None, answered=None):
+    def attack_outcome(self, scores=None, labels=None, answered=None):
         labels = (scores >= 0.5).astype(np.uint8) if labels is None else labels
         decimals = 0 if scores is None else decimals_of(scores)
         outputs = Outputs(labels=labels, scores=scores, decimals=decimals, answered=answered)
@@ -109,7 +109,7 @@ def marks_the_ninth_decimal(people):
 )
 def test_scores_that_tell_the_group_are_read_whatever_way_they_tell_it(scores, least):
     people = People(3)
-    before, after, posteriors = people.judged(scores(people))
+    before, after, posteriors = people.attack_outcome(scores(people))
     assert before[0] < 0.68
     assert posteriors.attack in ("values", "regression", "boosting", "mean")
     assert after[0] > least and after[1] > least
@@ -117,7 +117,7 @@ def test_scores_that_tell_the_group_are_read_whatever_way_they_tell_it(scores, l
 
 def test_of_several_groups_each_is_read():
     people = People(5, n_groups=3)
-    before, after, _ = people.judged(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
+    before, after, _ = people.attack_outcome(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
     assert before[1] < 0.5 and after[1] > 0.85
 
 
@@ -125,7 +125,7 @@ def test_of_several_groups_each_is_read():
 def test_scores_of_features_alone_gain_nothing(decimals):
     people = People(6)
     scores = np.round(0.98 * sigmoid(people.logit), decimals)
-    before, after, _ = people.judged(scores)
+    before, after, _ = people.attack_outcome(scores)
     assert abs(after[0] - before[0]) < 0.01 and abs(after[1] - before[1]) < 0.015
 
 
@@ -133,7 +133,7 @@ def test_a_withheld_score_is_something_released():
     people = People(7)
     scores = sigmoid(people.logit)
     scores[(people.rng.random(scores.size) < 0.6) & (people.sensitive == 1)] = np.nan
-    before, after, _ = people.judged(scores, labels=(people.logit > 0).astype(np.uint8))
+    before, after, _ = people.attack_outcome(scores, labels=(people.logit > 0).astype(np.uint8))
     assert after[0] > before[0] + 0.15
 
 
@@ -142,7 +142,7 @@ def test_scores_that_hardly_any_known_person_has_are_no_obstacle(scored):
     people = People(8)
     scores = sigmoid(people.logit)
     scores[scored:ATTACK_SIZE] = np.nan
-    before, after, _ = people.judged(scores, labels=(people.logit > 0).astype(np.uint8))
+    before, after, _ = people.attack_outcome(scores, labels=(people.logit > 0).astype(np.uint8))
     assert abs(after[0] - before[0]) < 0.01
 
 
@@ -225,7 +225,7 @@ def test_values_that_hardly_repeat_are_looked_up():
     lists = people.rng.random((2, 30))
     scores[listed] = lists[people.sensitive, people.rng.integers(0, 30, scores.size)][listed]
     assert np.unique(scores[:ATTACK_SIZE]).size > 0.9 * ATTACK_SIZE
-    before, after, _ = people.judged(scores)
+    before, after, _ = people.attack_outcome(scores)
     assert after[0] > before[0] + 0.015
 
 
@@ -235,7 +235,7 @@ def test_that_a_value_stands_twice_is_something_released():
     ones = people.rng.permutation(np.flatnonzero(people.sensitive == 1))
     half = ones.size // 2
     scores[ones[:half]] = scores[ones[half : 2 * half]]
-    assert people.judged(scores)[1][0] > 0.97
+    assert people.attack_outcome(scores)[1][0] > 0.97
 
 
 def test_having_no_answer_is_something_released():
@@ -243,9 +243,9 @@ def test_having_no_answer_is_something_released():
     scores = sigmoid(people.logit)
     answered = ~((people.rng.random(scores.size) < 0.5) & (people.sensitive == 1))
     labels = np.where(answered, people.logit > 0, people.sensitive == 0).astype(np.uint8)  # must not be read
-    before, after, _ = people.judged(np.where(answered, scores, np.nan), labels, answered)
+    before, after, _ = people.attack_outcome(np.where(answered, scores, np.nan), labels, answered)
     assert before[0] + 0.1 < after[0] < 0.9  # who is told by absence alone: half of a group
-    before, after, _ = people.judged(None, labels, answered)
+    before, after, _ = people.attack_outcome(None, labels, answered)
     assert before[0] + 0.1 < after[0] < 0.9
 
 
@@ -273,7 +273,7 @@ def test_features_are_not_learned_a_second_time_beside_coins(codes):
 
 def test_where_no_attack_wins_the_gain_is_exactly_nothing():
     people = People(24)
-    before, after, posteriors = people.judged(np.full(ATTACK_SIZE + ATTACKED_SIZE, 0.3))
+    before, after, posteriors = people.attack_outcome(np.full(ATTACK_SIZE + ATTACKED_SIZE, 0.3))
     assert posteriors.attack == NO_ATTACK and posteriors.after is posteriors.before and before == after
 
 
@@ -299,5 +299,5 @@ def test_fitted_outputs_follow_the_features_and_not_the_group(labels_alone):
     rows = np.arange(ATTACK_SIZE + ATTACKED_SIZE)
     fitted = fitted_outputs(people.x, released, rows, countable=np.zeros(5, bool), seed=1)
     assert abs(int(fitted.labels.sum()) - int(labels.sum())) < 100
-    before, after, _ = people.judged(fitted.scores, fitted.labels)
-    assert after[0] < before[0] + 0.02 < people.judged(released.scores, labels)[1][0]
+    before, after, _ = people.attack_outcome(fitted.scores, fitted.labels)
+    assert after[0] < before[0] + 0.02 < people.attack_outcome(released.scores, labels)[1][0]

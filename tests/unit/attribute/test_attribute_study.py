@@ -110,7 +110,7 @@ def leaking() -> AttributeInference:
 
 def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_ones(leaking: AttributeInference):
     attacker, gain = leaking.gains["accuracy"]
-    posteriors = leaking.judged[attacker]
+    posteriors = leaking.posteriors[attacker]
     assert gain.low > 0.1 and posteriors.level("accuracy", posteriors.after).value > 0.99  # 84% without the scores
     assert set(leaking.permuted) == set(leaking.fitted) == set(leaking.gains)
     assert all(gain.low <= 0 for gain in leaking.permuted.values())
@@ -138,11 +138,11 @@ def test_findings_where_no_attack_beats_imputation():
     (inference,) = STUDY.run(subject, SETTINGS)
     posteriors_by_attacker = {
         attacker: replace(posteriors, attack=NO_ATTACK, after=posteriors.before)
-        for attacker, posteriors in inference.judged.items()
+        for attacker, posteriors in inference.posteriors.items()
     }
     nothing = Estimate(value=0.0, low=-0.01, high=0.01, n=900)
     inference = replace(
-        inference, judged=posteriors_by_attacker, gains=dict.fromkeys(inference.gains, ("outside", nothing))
+        inference, posteriors=posteriors_by_attacker, gains=dict.fromkeys(inference.gains, ("outside", nothing))
     )
     headline, _ = STUDY.findings(inference, SETTINGS)
     assert headline.point.startswith("No attack on what is released beat imputation ")

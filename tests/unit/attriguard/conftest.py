@@ -25,7 +25,7 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
         "target": np.full(m, 1 / m),
     }
     arguments |= {
-        "found": np.ones(size.shape, dtype=bool),
+        "reached": np.ones(size.shape, dtype=bool),
         "shares": np.array(shares),
         "truth": truth,
         "guesses": guesses,

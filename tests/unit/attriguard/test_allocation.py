@@ -29,7 +29,7 @@ from core.studies.attriguard.allocation import TARGETS, target_distribution
     ],
 )
 def test_borders(size, goal, budget, reachable, mechanism):
-    actual = allocate([size], goal, budget, found=None if reachable is None else [reachable])
+    actual = allocate([size], goal, budget, available=None if reachable is None else [reachable])
     assert actual[0] == pytest.approx(mechanism, abs=1e-12)
     assert expected_size(actual, [size])[0] <= budget + 1e-12
 
@@ -51,8 +51,8 @@ def test_allocate_with_shares_too_small_for_their_sum():
         ({"noise_size": [[0, -1]]}, "noise_size must be finite and at least 0, got -1"),
         ({"noise_size": [[2, 3]]}, "budget must be at least everybody's smallest noise, 2, got 1"),
         ({"noise_size": [[0, 1], [2]]}, "noise_size must hold numbers, one row a person .*, got \\[\\[0, 1"),
-        ({"found": [[False, False]]}, "Everybody needs a noise that was found, 1 of 1 people have none"),
-        ({"found": [True, False]}, "found must have the shape of noise_size, \\(1, 2\\), got \\(2,\\)"),
+        ({"available": [[False, False]]}, "Everybody needs a noise that was found, 1 of 1 people have none"),
+        ({"available": [True, False]}, "available must have the shape of noise_size, \\(1, 2\\), got \\(2,\\)"),
     ],
 )
 def test_what_allocation_refuses(changed, message):

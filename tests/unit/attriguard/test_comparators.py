@@ -30,7 +30,7 @@ def test_comparison(guarded: Guarded):
 
 def test_blurme_adds_what_speaks_against_a_value(guarded: Guarded):
     classifier = guarded.classifier("logistic")
-    noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, guarded.known, classifier, n_added=2)
+    noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, classifier, n_added=2)
     for k in range(5):
         new = (noisy[[k]] - SAMPLE.people_test[[k]]).tocoo().col
         weight = classifier.coef_[SAMPLE.values_test[k]]
@@ -38,12 +38,12 @@ def test_blurme_adds_what_speaks_against_a_value(guarded: Guarded):
         assert set(new) == set(free[np.argsort(weight[free])[:2]])
     two = Guarded(ratings_samples.ratings(values=2), SETTINGS)
     records, truth, classifier = two.ratings.people_test, two.ratings.values_test, two.classifier("logistic")
-    noisy = comparators.blurme(records, truth, two.known, classifier, n_added=5)
+    noisy = comparators.blurme(records, truth, two.known_people, classifier, n_added=5)
     assert classifier.score(noisy, truth) < classifier.score(records, truth) - 0.2
 
 
 def test_chisquare_adds_items_of_another_value(guarded: Guarded):
-    noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded.known, n_added=1)
+    noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, n_added=1)
     rows, columns = (noisy - SAMPLE.people_test).nonzero()
     assert (rows == np.arange(100)).all()
     by_value = np.array([(SAMPLE.people_train[SAMPLE.values_train == i] > 0).mean(axis=0) for i in range(4)])
@@ -74,7 +74,7 @@ def test_qpm_hides_more_the_more_it_may_change():
 
 def test_qpm_shows_records_of_known_people(guarded: Guarded):
     rng = np.random.default_rng(0)
-    noisy = comparators.qpm(SAMPLE.people_test, guarded.known, slack=0.1, rng=rng).toarray()
+    noisy = comparators.qpm(SAMPLE.people_test, guarded.known_people, slack=0.1, rng=rng).toarray()
     known_records = {record.tobytes() for record in SAMPLE.people_train.toarray()}
     assert noisy.shape == SAMPLE.people_test.shape and {record.tobytes() for record in noisy} <= known_records
     assert noisy.any(axis=1).all() and 2 <= np.unique(noisy, axis=0).shape[0] <= 20

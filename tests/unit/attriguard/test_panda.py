@@ -51,7 +51,7 @@ def test_every_linear_classifier_is_misled(people, name, two):
     defender = defenders()[name].fit(records.toarray(), values % 2 if two else values)
     noise = representatives(records[:60], defender)
     m = 2 if two else 4
-    assert noise.found.all() and noise.size.shape == (60, m)
+    assert noise.reached.all() and noise.size.shape == (60, m)
     assert np.array_equal(defender.predict(noise.noisy), np.tile(np.arange(m), 60))
     assert (noise.size > 0).sum() == 60 * (m - 1)
 
@@ -75,17 +75,17 @@ def test_few_people_and_values_without_noise(people):
     defender = classifier_of([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0.2, 0.0, 0.1], multinomial=False)
     noise = representatives(sparse.csr_array((1, 2)), defender, policy="modify_exist")
     assert noise.predicted.tolist() == [0]
-    assert noise.found.tolist() == [[True, True, False]] and noise.fallback.tolist() == [[False, True, False]]
+    assert noise.reached.tolist() == [[True, True, False]] and noise.fallback.tolist() == [[False, True, False]]
     assert noise.noisy.toarray().tolist() == [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     nobody = representatives(sparse.csr_array((0, 2)), defender)
     assert nobody.noisy.shape == (0, 2) and nobody.size.shape == (0, 3)
     done = panda(np.array([[1.0, 0.0]]), defender, 2)
-    assert not done.found[0] and done.size[0] == 0 and done.noisy.tolist() == [[1.0, 0.0]]
+    assert not done.reached[0] and done.size[0] == 0 and done.noisy.tolist() == [[1.0, 0.0]]
     records, values = people
     defender = defenders()["multinomial"].fit(records, np.where(values == 1, 3, values))
     noise = representatives(records[:20], defender, n_values=6)
-    assert noise.found.any(axis=0).tolist() == [True, False, True, True, False, False]
-    assert not panda(records[:20], defender, 1).found.any()
+    assert noise.reached.any(axis=0).tolist() == [True, False, True, True, False, False]
+    assert not panda(records[:20], defender, 1).reached.any()
 
 
 def fitted(values: int, activation: str = "relu", hidden: tuple[int, ...] = (12,)):
@@ -124,7 +124,7 @@ def test_networks_are_misled_by_few_changes_of_the_policy(values, policy):
     records, network = fitted(values)
     clean = np.repeat(records[:40].toarray(), values, axis=0)
     noise = representatives(records[:40], network, policy=policy, step=0.5)
-    targets, reached = np.tile(np.arange(values), 40), noise.found.ravel()
+    targets, reached = np.tile(np.arange(values), 40), noise.reached.ravel()
     assert reached.mean() > 0.9 and np.array_equal(network.predict(noise.noisy)[reached], targets[reached])
     changed = noise.noisy.toarray() != clean
     assert np.array_equal(changed.sum(axis=1), noise.size.ravel()) and not changed[~reached].any()

@@ -72,7 +72,7 @@ def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Ex
 def test_an_attacker_of_the_defenders_kind_has_her_classifier(defender: str):
     study = few(GuardSettings(defender=defender))
     assert (study.guesses[0].clean == study.predicted).all()
-    assert (study.guesses[0].noisy == np.arange(4))[study.found].all()
+    assert (study.guesses[0].noisy == np.arange(4))[study.reached].all()
 
 
 @pytest.mark.parametrize(("first", "last", "names"), [(1, 9, []), (12, 20, [(), ("logistic",)])])
@@ -92,7 +92,7 @@ def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[st
 def test_every_defender_and_policy(defender: str, policy: str):
     people = replace(SAMPLE, people_test=SAMPLE.people_test[:30], values_test=SAMPLE.values_test[:30])
     study = few(GuardSettings(defender=defender, policy=policy), people)
-    assert study.found.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
+    assert study.reached.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
     assert study.at(3.0)[0].accuracy.value < study.undefended()[0].accuracy.value
 
 

@@ -92,9 +92,9 @@ def test_points_are_the_mean_over_the_draws(full_exposure: Exposure) -> None:
 @pytest.mark.parametrize("missing", [(1,), (0, 1, 2)])
 def test_values_without_noise_have_no_mean_size(missing: tuple[int, ...]) -> None:
     of = study()
-    reachable = of.found.copy()
+    reachable = of.reached.copy()
     reachable[:, missing] = of.size[:, missing] == 0
-    rows = [plain_row(row) for row in value_rows(replace(of, found=reachable), 1.0)]
+    rows = [plain_row(row) for row in value_rows(replace(of, reached=reachable), 1.0)]
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     mean_changes = [row["columns changed, mean"] for row in rows]
     assert mean_changes == [1.0] * (3 - len(missing)) + [None] * len(missing)
@@ -221,8 +221,8 @@ def test_decisions_follow_the_interval_of_the_change(half: float, changed: bool)
 def test_noise_needed_names_unreachable_values():
     exposure_study = read_by(read=90, trained=93)
     assert findings.noise_needed(exposure_study).evidence == "Noise was found for every person and value."
-    reachable = exposure_study.found.copy()
+    reachable = exposure_study.reached.copy()
     reachable[:20, 1] = False  # of the 80 who are read as Ulm
-    finding = findings.noise_needed(replace(exposure_study, found=reachable))
+    finding = findings.noise_needed(replace(exposure_study, reached=reachable))
     assert "None was found for 20 of 100 pairs of person and value: “Bonn” for 25.0% of the people" in finding.evidence
     assert finding.caveats == ("20 people have no noise at all and stay as they are.",)

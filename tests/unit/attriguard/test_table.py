@@ -39,14 +39,14 @@ def columns(village: TablePeople) -> tuple[Column, ...]:
 
 @pytest.fixture(scope="module")
 def absent_rules(village: TablePeople, columns: tuple[Column, ...]) -> tuple[PairRule, ...]:
-    return find_rules(village.known, columns)
+    return find_rules(village.attacker_records, columns)
 
 
 def with_column(j: int, values: object) -> TablePeople:
     village = people(n=500)
-    records = village.known.copy()
+    records = village.attacker_records.copy()
     records[:, j] = values
-    return replace(village, known=records)
+    return replace(village, attacker_records=records)
 
 
 def test_kinds(columns: tuple[Column, ...]) -> None:
@@ -81,13 +81,13 @@ def test_absent_pairs_are_found_with_what_was_expected(
 ) -> None:
     strong = {rule.pair: rule.expected for rule in absent_rules if rule.pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
-    job, home = village.known[:, 0], village.known[:, 1]
+    job, home = village.attacker_records[:, 0], village.attacker_records[:, 1]
     assert strong[SMITH_ON_A_BOAT] == pytest.approx((job == 2).sum() * (home == 2).sum() / 2000)
     assert [rule.expected for rule in absent_rules] == sorted((rule.expected for rule in absent_rules), reverse=True)
-    assert not broken(pair_rules(columns, absent_rules), village.known).any()
+    assert not broken(pair_rules(columns, absent_rules), village.attacker_records).any()
     sizes = []
     for bound in (0.0, 1.0, 20.0, 1e6):
-        rules = find_rules(village.known, columns, least_expected=bound)
+        rules = find_rules(village.attacker_records, columns, least_expected=bound)
         assert all(rule.expected >= bound for rule in rules)
         sizes.append(len(rules))
     assert sizes[0] >= sizes[1] >= sizes[2] >= 2 and sizes[3] == 0
@@ -129,7 +129,7 @@ def test_bad_columns_and_people(village: TablePeople) -> None:
     with pytest.raises(InputError, match="all 5 are frozen, constant or without a value that 1% of"):
         table_columns(village, frozen=village.names)
     with pytest.raises(InputError, match="records of at least two columns, those of Village have 1"):
-        replace(village, names=("job",), known=village.known[:, :1], public=village.public[:, :1])
+        replace(village, names=("job",), attacker_records=village.attacker_records[:, :1], public=village.public[:, :1])
     for names in (("all",), tuple(map(str, range(21)))):
         with pytest.raises(InputError, match=f"2 to 20 values, creed has {len(names)}"):
             replace(village, values=names)
@@ -142,7 +142,7 @@ def test_bad_columns_and_people(village: TablePeople) -> None:
 @pytest.mark.parametrize("m", [2, 4])
 def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
     village = people(m)
-    defender = fit_defender(village.known, village.known_truth, table_columns(village), kind=kind)
+    defender = fit_defender(village.attacker_records, village.known_truth, table_columns(village), kind=kind)
     records = village.public.copy()
     records[0] = [-1.0, 9.0, 0.0, 100.0, 1e3]  # values nobody known has
     scores = defender.all_terms(records).sum(axis=2) + defender.offsets[:, None]
@@ -154,18 +154,20 @@ def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
 def test_inputs_by_hand() -> None:
     village = people()
     records = np.array([[0.0, 2.0, 1.0, 3.0, 0.5], [9.0, 0.0, 0.0, 0.0, 0.0]])
-    inputs = fit_encoder(village.known, table_columns(village)).transform(records).toarray()
+    inputs = fit_encoder(village.attacker_records, table_columns(village)).transform(records).toarray()
     assert inputs.shape == (2, 4 + 3 + 2 + 2)
     assert inputs[0, :9].tolist() == [1, 0, 0, 0, 0, 0, 1, 0, 1]
     assert inputs[1, :4].tolist() == [0, 0, 0, 0]  # a category nobody known has
-    numbers = village.known[:, 3:]
+    numbers = village.attacker_records[:, 3:]
     np.testing.assert_allclose(inputs[:, 9:], (records[:, 3:] - numbers.mean(axis=0)) / numbers.std(axis=0))
-    ranges = fit_encoder(village.known, table_columns(village), ranges=True)
+    ranges = fit_encoder(village.attacker_records, table_columns(village), ranges=True)
     inputs = ranges.transform(village.public).toarray()
     assert set(np.unique(inputs)) == {0.0, 1.0} and (inputs.sum(axis=1) == 5).all()
-    np.testing.assert_allclose(ranges.block(4, village.known[:, 4]).mean(axis=0), 0.1, atol=0.02)
+    np.testing.assert_allclose(ranges.block(4, village.attacker_records[:, 4]).mean(axis=0), 0.1, atol=0.02)
     constant = with_column(4, 7.0)
-    assert np.isfinite(fit_encoder(constant.known, table_columns(constant)).transform(constant.known).toarray()).all()
+    assert np.isfinite(
+        fit_encoder(constant.attacker_records, table_columns(constant)).transform(constant.attacker_records).toarray()
+    ).all()
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case
         village=village,
         columns=columns,
         rules=pair_rules(columns, added=pairs),
-        defender=fit_defender(village.known, village.known_truth, columns),
+        defender=fit_defender(village.attacker_records, village.known_truth, columns),
     )
 
 
@@ -204,9 +206,9 @@ def test_two_values_without_rules_take_the_least_columns() -> None:
         for k, value in enumerate(1 - noise.predicted):
             best = least(table_case, k, value)
             if best is None:
-                assert noise.size[k, value] > 3 or not noise.found[k, value]
+                assert noise.size[k, value] > 3 or not noise.reached[k, value]
             else:
-                assert noise.found[k, value] and noise.size[k, value] == best
+                assert noise.reached[k, value] and noise.size[k, value] == best
             taken.append(best)
     assert {1, 2} <= set(taken)
 
@@ -243,7 +245,7 @@ def blocked() -> Case:
     truth = records[0].astype(int)
     village = replace(
         village,
-        known=known_records[:400],
+        attacker_records=known_records[:400],
         known_truth=truth[:400],
         public=known_records[400:],
         truth=truth[400:],
@@ -251,7 +253,7 @@ def blocked() -> Case:
     )
     columns = table_columns(village)
     rules = pair_rules(columns, added=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
-    defender = fit_defender(village.known, village.known_truth, columns)
+    defender = fit_defender(village.attacker_records, village.known_truth, columns)
     return Case(village, columns, rules, defender)
 
 
@@ -259,13 +261,13 @@ def test_two_columns_in_each_others_way_change_together_or_neither_does() -> Non
     table_case = blocked()
     noise, everyone = table_case.noise(), np.arange(8)
     targets = 1 - noise.predicted
-    assert noise.found.all() and (noise.size[everyone, targets] == 2).all()
+    assert noise.reached.all() and (noise.size[everyone, targets] == 2).all()
     changed = noise.noisy[2 * everyone + targets] != table_case.village.public
     assert (changed == [True, True, False, False, False]).all()
     without = replace(table_case, columns=table_columns(table_case.village, frozen=("home",))).noise()
-    assert not without.found[everyone, targets].any() and not without.size.any()
+    assert not without.reached[everyone, targets].any() and not without.size.any()
     np.testing.assert_array_equal(without.noisy, np.repeat(table_case.village.public, 2, axis=0))
-    assert without.found[everyone, noise.predicted].all()
+    assert without.reached[everyone, noise.predicted].all()
 
 
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,4 +276,4 @@ def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.Mon
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)
     pieces = table_case.noise()
     np.testing.assert_array_equal(expected.noisy, pieces.noisy)
-    np.testing.assert_array_equal(expected.found, pieces.found)
+    np.testing.assert_array_equal(expected.reached, pieces.reached)

@@ -48,12 +48,12 @@ def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
     assert guard.rules.rules == guard.found_rules == free.found_rules and not free.rules.rules
     assert free.plausibility.plausible.value < 0.9 and guard.plausibility.plausible.value > 0.99
     assert guard.plausibility.changed == (guard.noise.size > 0).sum() == guard.plausibility.unseen.n
-    assert guard.plausibility.without_solution == (~guard.noise.found).sum() > 0
+    assert guard.plausibility.without_solution == (~guard.noise.reached).sum() > 0
 
 
 def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
     free = TableGuard(village, TableSettings(rules=False))
-    everybody = np.vstack([village.known, village.public])[:, :4]
+    everybody = np.vstack([village.attacker_records, village.public])[:, :4]
     seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
     changed = free.noise.noisy[(free.noise.size > 0).ravel()]
     odd = [any((a, b, row[a], row[b]) not in seen for a in range(4) for b in range(a)) for row in changed]
@@ -98,11 +98,13 @@ def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: 
 
 
 def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableGuard) -> None:
-    known_records, public = village.known.copy(), village.public[:1].copy()
+    known_records, public = village.attacker_records.copy(), village.public[:1].copy()
     known_records[:, 2] = public[:, 2] = 1.0
-    alone = replace(village, known=known_records, public=public, truth=village.truth[:1], rows=village.rows[:1])
+    alone = replace(
+        village, attacker_records=known_records, public=public, truth=village.truth[:1], rows=village.rows[:1]
+    )
     noise = TableGuard(alone).noise
-    assert (noise.noisy[:, 2] == 1.0).all() and noise.found.any()
+    assert (noise.noisy[:, 2] == 1.0).all() and noise.reached.any()
     nobody = guard.noise_of(village.public[:0])
     assert nobody.size.shape == (0, 3) and nobody.noisy.shape == (0, 5)
 
@@ -128,8 +130,8 @@ def test_known_and_protected_people_are_the_audits(
     splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
     np.testing.assert_array_equal(audited.people.rows, splits.test)
     np.testing.assert_array_equal(grown[-1].truth, data.sensitive[splits.test])
-    np.testing.assert_array_equal(audited.people.known, data.features[splits.known])
-    shares = np.bincount(data.sensitive[splits.known]) / splits.known.size
+    np.testing.assert_array_equal(audited.people.known, data.features[splits.attacker_rows])
+    shares = np.bincount(data.sensitive[splits.attacker_rows]) / splits.attacker_rows.size
     np.testing.assert_allclose(grown[-1].shares, shares)
 
 
@@ -137,7 +139,7 @@ def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableGua
     guesses = grown[0].guesses[0]
     assert guesses.attacker == "logistic"
     np.testing.assert_array_equal(guesses.clean, audited.noise.predicted)
-    np.testing.assert_array_equal(guesses.noisy == np.arange(2), audited.noise.found)
+    np.testing.assert_array_equal(guesses.noisy == np.arange(2), audited.noise.reached)
 
 
 def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: TableGuard, grown: list[Exposure]) -> None:
@@ -152,7 +154,7 @@ def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: Tabl
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: str) -> None:
     village = people(4, leak=2.0)
-    attacker = fit_on_table(learner, village.known, village.known_truth, table_columns(village), seed=1)
+    attacker = fit_on_table(learner, village.attacker_records, village.known_truth, table_columns(village), seed=1)
     guess = attacker.guess(village.public)
     assert set(guess) == {0, 1, 2, 3} and (guess == village.truth).mean() > 0.5
     assert attacker.guess(np.array([[-1.0, 40.0, 1.0, 1e6, -1e6]])).shape == (1,)

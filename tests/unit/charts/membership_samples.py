@@ -35,7 +35,7 @@ def compared(
     names = ("vd", "fpr_gap", "advantage_gap")
     return DisparityResult(
         group=group,
-        others=reference,
+        reference=reference,
         **{name: estimate(value, half) for name, value in zip(names, values, strict=True)},
         recall=(estimate(0.95), estimate(0.95 - values[0])),
         false_alarms=(estimate(0.8), estimate(0.8 - values[1])),
@@ -49,7 +49,7 @@ def low_fpr(
     """Return LiRA's gap."""
     return GapResult(
         group=group,
-        others=reference,
+        reference=reference,
         fpr=0.01,
         estimate=not_measured() if reason else estimate(value, half),
         rates=(estimate(0.064), estimate(0.064 - value)),
@@ -78,10 +78,10 @@ def ranges(
 ) -> RangeTable:
     """Return ten ranges with these differences."""
     rows = tuple(
-        RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), others=0.05 + max(-d, 0), difference=d)
+        RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), reference=0.05 + max(-d, 0), difference=d)
         for i, d in enumerate(differences)
     )
-    return RangeTable(group=group, others=reference, rows=rows, vd=float(np.sum(differences)))
+    return RangeTable(group=group, reference=reference, rows=rows, vd=float(np.sum(differences)))
 
 
 def attack(name: str, **changes: Any) -> AttackResult:
@@ -110,7 +110,7 @@ def findings(attacks: Sequence[AttackResult] = (), names: tuple[str, ...] = ("me
         attribute="sex",
         group_names=names,
         n_members=22_611,
-        n_judged=18_088,
+        n_targets=18_088,
         target=TargetFindings(accuracy_train=rate, accuracy_test=rate, majority_test=rate),
         attacks={attack_result.name: attack_result for attack_result in attacks},
     )

@@ -23,7 +23,7 @@ from core.experiments.choose.charts import draw_choice
 from core.experiments.sweep import SweepRow
 from core.experiments.sweep import charts as sweep
 from core.experiments.sweep.landscape import Landscape, LandscapePlan, Readings
-from core.models import GIVEN, METHOD_TITLES, METHODS
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
@@ -257,7 +257,7 @@ def corrected(rng: Generator) -> Any:
     """Return what sentences take of the attackers of one model."""
     people = _people(rng)
     config = AuditConfig(
-        method=str(rng.choice(["exponentiated_gradient", "unmitigated", "dp_id3", GIVEN])),
+        method=str(rng.choice(["exponentiated_gradient", "unmitigated", "dp_id3", GIVEN_PREDICTIONS])),
         tolerance=float(rng.choice([0.0, 0.02, 0.1])),
         epsilon=float(rng.choice([math.inf, 0.5, 20.0])),
         forest=None if rng.random() < 0.7 else (("max_depth", 3),),
@@ -311,14 +311,14 @@ def inferred(rng: Generator) -> AttributeInference:
             after=after / after.sum(axis=1, keepdims=True),
             share=np.bincount(truth) / truth.size,
             attack=str(rng.choice(["label", "mean", "boosting and imputation", "label and mean"])),
-            n_known=int(rng.integers(10, 9999)),
+            n_attacker_records=int(rng.integers(10, 9999)),
         )
     ways = [OutputsPlan(decimals=2).text, OutputsPlan(released="labels").text]
     return AttributeInference(
         attribute=nasty(rng),
         trained_on=nasty(rng),
         released="the predicted labels",
-        judged=posteriors,
+        posteriors=posteriors,
         gains={
             measure: (str(rng.choice(list(posteriors))), _small(rng))
             for measure in ("accuracy", "balanced_accuracy", "bits")
@@ -538,7 +538,7 @@ def _targeted(rng: Generator) -> Drawing:
 def _answers(rng: Generator) -> Drawing:
     rows = [
         queries.GapRow(
-            words=nasty(rng),
+            label=nasty(rng),
             gap=members.estimate(_gap(rng), float(rng.random())),
             price=float(rng.choice([0.0, 0.1, 12.345])),
             truth=maybe(rng, _gap),
@@ -618,7 +618,7 @@ def choice(rng: Generator) -> Choice:
                 float(rng.choice([0.0, 0.75, 1.0, rng.random()])),
                 {**made.SAFE, "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))},
                 rng,
-                method=GIVEN if is_external else str(rng.choice(METHODS)),
+                method=GIVEN_PREDICTIONS if is_external else str(rng.choice(METHODS)),
                 depth=int(rng.choice([4, 8])),
             ),
             name=f"{number}{nasty(rng)}" if is_external else "",

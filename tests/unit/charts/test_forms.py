@@ -84,7 +84,7 @@ def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: 
     low, high = axis.ends
     assert 0 <= low <= high - 4 and high <= 100
     assert all(low - 1e-9 <= 100 * rate <= high + 1e-9 for rate in rates)
-    assert 2 <= len(axis.marks) == len(axis.words) <= 5
+    assert 2 <= len(axis.marks) == len(axis.labels) <= 5
     assert percents("").over([math.nan, *rates]).marks == axis.marks
 
 
@@ -98,8 +98,8 @@ def test_labels_are_spread_apart_inside_the_chart(heights: list[float]) -> None:
 
 
 def test_visible_ticks_leave_out_marks_that_are_too_close() -> None:
-    x = Axis(ends=(0, 30), marks=range(31), words=[f"{10**6 + i:,}" for i in range(31)], title="")
-    visible = visible_ticks([mark / 30 for mark in x.marks], x.words, pixels=200)
+    x = Axis(ends=(0, 30), marks=range(31), labels=[f"{10**6 + i:,}" for i in range(31)], title="")
+    visible = visible_ticks([mark / 30 for mark in x.marks], x.labels, pixels=200)
     assert 0 in visible and 30 in visible and len(visible) < 6
 
 

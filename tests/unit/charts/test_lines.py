@@ -114,7 +114,7 @@ def points_of(curve: Curve, drawing: Drawing) -> list[tuple[float, float]]:
     if curve.grid:
         numbers = dict(points)
         points = [(position, numbers.get(position)) for position in sorted({*curve.x, *curve.grid})]
-    return [(drawing.x.place(position), drawing.y.place(value_of(number))) for position, number in points]
+    return [(drawing.x.position(position), drawing.y.position(value_of(number))) for position, number in points]
 
 
 def joined(curve: Curve, drawing: Drawing) -> set[tuple[tuple[float, float], tuple[float, float]]]:
@@ -127,15 +127,15 @@ def expected_height(curve: Curve, call: Call) -> float:
     """Return where a curve is at the slider, or where it ends; nan where that is not computed."""
     y = call.drawing.y
     if curve.current is not None:
-        return y.place(value_of(curve.current))
+        return y.position(value_of(curve.current))
     measured = [value_of(number) for number in curve.of if not math.isnan(value_of(number))]
     if curve.level:
-        return y.place(measured[-1])
+        return y.position(measured[-1])
     points = [point for point in points_of(curve, call.drawing) if not math.isnan(point[1])]
     if call.at is None:
         missing = not {*curve.grid} <= {*curve.x}
         return math.nan if missing or not points else points[-1][1]
-    at = call.drawing.x.place(call.at)
+    at = call.drawing.x.position(call.at)
     for x, height in points:
         if math.isclose(x, at, rel_tol=1e-6):
             return height
@@ -186,7 +186,7 @@ def test_names_stand_at_the_height_their_curve_has_at_the_slider(drawn: list[Cal
 def test_a_hairline_leads_from_the_slider_to_each_name(drawn: list[Call]):
     for call in (call for call in drawn if call.gutter and call.at is not None):
         assert call.at is not None
-        at, right = call.drawing.x.place(call.at), call.drawing.x.ends[1]
+        at, right = call.drawing.x.position(call.at), call.drawing.x.ends[1]
         shapes = [shape for shape in call.drawing.layout["shapes"] if shape["type"] == "line"]
         hairs = [shape for shape in shapes if shape["line"]["color"].endswith("/30")]
         starts = {(shape["x0"], shape["y0"]) for shape in hairs}
@@ -268,7 +268,7 @@ def test_a_finished_curve_is_a_line_and_its_name_stands_where_it_is_at_the_slide
 
 
 def test_the_end_of_an_unfinished_curve_has_no_name():
-    x = Axis(ends=(0, 4), marks=range(5), words=list("01234"), title="x")
+    x = Axis(ends=(0, 4), marks=range(5), labels=list("01234"), title="x")
     grid = range(5)
     for count, has_name in ((5, True), (3, False)):
         curve = Curve(x=grid[:count], of=[0.5 + 0.1 * i for i in grid[:count]], grid=grid, color="leak", name="curve")
@@ -277,7 +277,7 @@ def test_the_end_of_an_unfinished_curve_has_no_name():
 
 
 def test_gaps_of_a_line_are_gaps_on_paper_too():
-    x = Axis(ends=(0, 4), marks=range(5), words=list("01234"), title="x")
+    x = Axis(ends=(0, 4), marks=range(5), labels=list("01234"), title="x")
     curve = Curve(x=range(5), of=[0.1, 0.2, None, 0.4, 0.5], color="leak", width=3)
     drawing = draw_lines("Lines", [curve], x=x, y=percents("y"))
     paths = str(report_charts.svg(drawing, 720, "wide"))

@@ -46,7 +46,7 @@ class At(NamedTuple):
 
     drawing: Drawing
     head: str
-    place: float
+    position: float
     heights: list[float]
 
 
@@ -60,7 +60,7 @@ def disclosures() -> Iterator[At]:
     for now in curve:
         drawing = draw_disclosure(curve, now, correction.strong, attribute="origin", attacker="Attacker")
         assert now.after is not None
-        yield At(drawing, f"at {now.told:g}", now.told, percents(now.after))
+        yield At(drawing, f"at {now.disclosed_tolerance:g}", now.disclosed_tolerance, percents(now.after))
 
 
 def budgets(values: int, *, balanced: bool) -> Iterator[At]:
@@ -114,7 +114,7 @@ def targeted(chosen: str) -> Iterator[At]:
     curves = {name: [(e, targeted_leakage(make(e), 67, 33)) for e in epsilons] for name, make in MECHANISMS.items()}
     limits = {
         "Limit, sizes unknown": [(e, accuracy_limit(e)) for e in epsilons],
-        "Limit, sizes known": [(e, accuracy_limit(e, sizes_known=True)) for e in epsilons],
+        "Limit, sizes known": [(e, accuracy_limit(e, with_sizes=True)) for e in epsilons],
     }
     every = {**limits, **curves}
     for epsilon in epsilons:

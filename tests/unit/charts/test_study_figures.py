@@ -52,10 +52,10 @@ def test_the_noise_of_each_value(values: int):
     for _, row in table.iterrows():
         i = exposure_study.values.index(row[exposure_study.attribute])
         different = exposure_study.predicted != i
-        assert row["noise found for"] == (different & exposure_study.found[:, i]).sum()
+        assert row["noise found for"] == (different & exposure_study.reached[:, i]).sum()
         assert row["people inferred otherwise"] == different.sum()
         assert row["ratings changed, mean"] == pytest.approx(
-            exposure_study.size[different & exposure_study.found[:, i], i].mean()
+            exposure_study.size[different & exposure_study.reached[:, i], i].mean()
         )
 
 
@@ -86,7 +86,7 @@ def test_errors_have_two_or_three_digits():
 def test_recovered_values_are_drawn_by_group():
     trials = Trials(pool(), Asking(n=40, repeats=4))
     for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
-        people, decoded = trials.reading(m, mechanism, "strongest")
+        people, decoded = trials.decoding(m, mechanism, "strongest")
         drawing = draw_values(people, decoded, names=HOSTILE)
         figure = check(drawing)
         markers = dots(figure)
@@ -99,7 +99,7 @@ def test_recovered_values_are_drawn_by_group():
 @pytest.mark.parametrize("count", [0, 1, 6, 20])
 def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(count: int):
     values = [-1 + 2 * k / 20 for k in range(count)]
-    drawing = draw_gaps([GapRow(words=HOSTILE[0], gap=estimate(value, 0.1), price=0.1) for value in values])
+    drawing = draw_gaps([GapRow(label=HOSTILE[0], gap=estimate(value, 0.1), price=0.1) for value in values])
     markers = dots(check(drawing))
     assert [trace.x[0] for trace in markers] == list(reversed(values))[:6]
     assert [trace.marker.color == LIGHT.leak for trace in markers] == [k == 0 for k in range(len(markers))]

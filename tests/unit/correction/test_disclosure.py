@@ -83,7 +83,7 @@ def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_tru
     assert plain.achieved > 0.0105 and not plain.is_true and plain.used == 0.0105
     raised = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, raise_until_true=True)
     assert raised.is_true
-    steps = (raised.used - raised.told) / 0.001
+    steps = (raised.used - raised.disclosed_tolerance) / 0.001
     assert steps == pytest.approx(round(steps))
     assert raised.used - 0.001 < raised.achieved <= raised.used
     sentence = f"Tolerance 0.0105 does not hold; raised to {tolerance_text(raised.used)}, it does."

@@ -68,7 +68,7 @@ def audit(request: pytest.FixtureRequest) -> CorrectionResult:
 
 
 def test_every_answer_to_more_knowledge_is_proved(audit: CorrectionResult) -> None:
-    by_knowledge = {more.known: more for more in disclose_more(audit, 0.02)}
+    by_knowledge = {more.knowledge: more for more in disclose_more(audit, 0.02)}
     assert tuple(by_knowledge) == KNOWLEDGE
     for more in by_knowledge.values():
         assert more.certificate.status == "optimal" and more.certificate.residual == 0
@@ -169,7 +169,7 @@ def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None
         assert comparison.trained is None and comparison.difference is None
     lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
     none = compare_constraints(lonely, HELD_OUT, _constraint("predictive_equality", 0.1), None)
-    assert none.estimated.told == 0.1 and none.estimated.after is None
+    assert none.estimated.disclosed_tolerance == 0.1 and none.estimated.after is None
     assert none.estimated.smallest_tolerance == math.inf
 
 

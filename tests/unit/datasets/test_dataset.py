@@ -149,7 +149,7 @@ def together(splits: Splits) -> np.ndarray:
 def test_sizes_for_adult() -> None:
     splits = split(people(45_222), train_share=0.34)
     assert [len(getattr(splits, name)) for name in NAMES] == [15_375, 10_446, 4_477, 14_924]
-    assert len(splits.known) == 14_923
+    assert len(splits.attacker_rows) == 14_923
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -158,8 +158,8 @@ def test_everybody_exactly_once(n: int, share: float, seed: int) -> None:
     splits = split(people(n), train_share=share, seed=seed)
     np.testing.assert_array_equal(np.sort(together(splits)), np.arange(n))
     assert abs(len(splits.train) - share * n) <= 1
-    assert 0 <= len(splits.test) - len(splits.known) <= 1
-    np.testing.assert_array_equal(splits.known, np.concatenate([splits.attack, splits.validation]))
+    assert 0 <= len(splits.test) - len(splits.attacker_rows) <= 1
+    np.testing.assert_array_equal(splits.attacker_rows, np.concatenate([splits.attack, splits.validation]))
 
 
 def test_records_are_drawn_without_looking_at_them() -> None:
@@ -211,9 +211,13 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     assert shared_records(data, splits) == expected and sum(expected.values()) > 0
     attacker_total = expected["attack"] + expected["validation"]
     assert shared_note(data, splits) == (
-        f"{expected['test']} of {splits.test.size} test records and {attacker_total} of {splits.known.size} records "
+        f"{expected['test']} of {splits.test.size} test records and {attacker_total} of {splits.attacker_rows.size} "
+        "records "
         "the attacker knows equal a training record in every column used."
     )
     caveat = sharing(data, splits)
     assert caveat is not None and caveat.kind == "records_shared"
-    assert (caveat.count, caveat.total) == (expected["test"] + attacker_total, splits.test.size + splits.known.size)
+    assert (caveat.count, caveat.total) == (
+        expected["test"] + attacker_total,
+        splits.test.size + splits.attacker_rows.size,
+    )

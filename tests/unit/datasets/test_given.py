@@ -189,7 +189,7 @@ def test_a_split_is_what_the_table_says():
     for seed in (0, 1):
         splits = split(data, train_share=0.8, seed=seed)
         assert np.array_equal(np.sort(splits.train), np.arange(0, N, 5))
-        assert np.array_equal(np.sort(splits.known), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
+        assert np.array_equal(np.sort(splits.attacker_rows), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
         assert np.array_equal(np.sort(splits.test), np.flatnonzero(np.arange(N) % 5 >= 3))
         assert splits.validation.size == 15  # 30% of 48, rounded up
     assert not np.array_equal(split(data, seed=0).attack, split(data, seed=1).attack)
@@ -211,8 +211,8 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
     first, second = split(data, seed=1), split(data, seed=2)
     for splits in (first, second):
         assert np.array_equal(np.sort(splits.train), np.arange(0, N, 5))
-        assert splits.test.size == splits.known.size == 2 * N // 5
-        assert np.array_equal(np.sort(np.concatenate([splits.train, splits.known, splits.test])), np.arange(N))
+        assert splits.test.size == splits.attacker_rows.size == 2 * N // 5
+        assert np.array_equal(np.sort(np.concatenate([splits.train, splits.attacker_rows, splits.test])), np.arange(N))
     assert not np.array_equal(first.test, second.test)
 
 

@@ -214,7 +214,7 @@ def checked(ledger: Ledger) -> LedgerStatus:
 
 def test_eight_processes_never_overspend(ledger: Ledger, location: str):
     running = [Worker(work, location, "spend", seed, "none") for seed in range(8)]
-    answers = [answer for worker in running for answer in worker.shown()]
+    answers = [answer for worker in running for answer in worker.collected_answers()]
     assert [worker.process.exitcode for worker in running] == [0] * 8
     status = checked(ledger)
     assert len(answers) == 18 and status.spent == BUDGET  # (2 - 0.2) / 0.1, to the last of it
@@ -226,7 +226,7 @@ def test_eight_processes_never_overspend(ledger: Ledger, location: str):
 def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, location: str):
     before = checked(ledger)
     worker = Worker(work, location, "ask", 1, step)
-    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
+    assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     after = checked(open_ledger(location))
     assert (after == before) if step != "committed" else (after.spent == pytest.approx(before.spent + PRICE))
     answer = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")

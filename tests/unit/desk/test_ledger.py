@@ -371,7 +371,7 @@ def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path: Path, monkey
     for time in ("2031-05-06T07:08:09Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"):
         monkeypatch.setattr(chain, "now", lambda time=time: time)
         ask(ledger, question(len(time) + ledger.status(NAME).wrong_files + len(ledger.status(NAME).answers)))
-    times = [answer.asked for answer in ledger.status(NAME).answers]
+    times = [answer.time for answer in ledger.status(NAME).answers]
     assert times == ["2031-05-06T07:08:09Z"] * 3
     assert verify_export(ledger.record()[0]).ok
 

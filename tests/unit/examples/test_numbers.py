@@ -175,7 +175,7 @@ def test_every_example_is_complete(name: str):
     for table in (case.table, *(step.table for step in case.steps if step.table)):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert 2 <= len(table.to_frame()) <= 20
-    text = " ".join((case.story, case.lesson, *(step.words + step.result for step in case.steps)))
+    text = " ".join((case.story, case.lesson, *(step.text + step.result for step in case.steps)))
     assert "safe" not in text.lower() and "!" not in text
     assert not re.search(r"(?<![\w−])-\d", text), "a hyphen for a minus"
 
@@ -215,7 +215,7 @@ def test_a_sheet_needs_nothing_else(name: str, solution: bool):
 def test_everything_on_a_sheet_is_escaped(solution: bool):
     case = example("flip")
     step = replace(
-        case.steps[0], title=EVIL, words=EVIL, task=EVIL, formula=EVIL, source=EVIL, computation=EVIL, result=EVIL
+        case.steps[0], title=EVIL, text=EVIL, task=EVIL, formula=EVIL, source=EVIL, computation=EVIL, result=EVIL
     )
     table = replace(case.table, caption=EVIL, columns=(EVIL, "x"), rows=((EVIL, EVIL),))
     answer = Answer(right=EVIL, choices=(EVIL, "no"), why=EVIL, hint=EVIL)
@@ -236,7 +236,7 @@ def test_no_sentence_is_long():
         for part in (scenario.goal, scenario.story, scenario.lesson, scenario.discuss, scenario.question)
     ]
     texts += [part for scenario in case for part in (scenario.answer.why, scenario.answer.hint)]
-    texts += [part for scenario in case for step in scenario.steps for part in (step.words, step.task, step.result)]
+    texts += [part for scenario in case for step in scenario.steps for part in (step.text, step.task, step.result)]
     sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.?:;])\s+", text)]
     assert [sentence for sentence in sentences if len(sentence.split()) > 25] == []
 

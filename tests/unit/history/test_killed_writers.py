@@ -26,7 +26,7 @@ def checked(location: str) -> dict[int, str]:
 @pytest.mark.parametrize("step", STEPS)
 def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: History, location: str):
     worker = Worker(work, location, "keep", 1, step)
-    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
+    assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     survivors = checked(location)
     assert len(survivors) == (step == "committed")
     entry = history.keep(report("1 0"), project=PROJECT, who="the same once more")
@@ -39,7 +39,7 @@ def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: His
 @pytest.mark.parametrize("step", ["entry written", "head moved"])
 def test_a_history_killed_while_it_is_made_is_absent(step: str, location: str):
     worker = Worker(work, location, "create", 0, step)
-    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
+    assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     with pytest.raises(FairLeakError, match=r"There is no history at|is not there, or is not a history"):
         History.open(location, create=False)
     History.open(location)
@@ -48,7 +48,7 @@ def test_a_history_killed_while_it_is_made_is_absent(step: str, location: str):
 
 def test_eight_writers_of_the_same_audit_keep_it_once(history: History, location: str, tmp_path: Path):
     running = [Worker(work, location, "same", k, "none") for k in range(8)]
-    answers = [answer for worker in running for answer in worker.shown()]
+    answers = [answer for worker in running for answer in worker.collected_answers()]
     assert len(answers) == 8 and len({answer["id"] for answer in answers}) == 1
     assert list(checked(location).values()) == [answers[0]["fingerprint"]]
 
@@ -56,5 +56,5 @@ def test_eight_writers_of_the_same_audit_keep_it_once(history: History, location
 def test_eight_processes_may_make_the_same_history(location: str):
     running = [Worker(work, location, "create", k, "none") for k in range(8)]
     for worker in running:
-        assert worker.shown() == [] and worker.process.exitcode == 0
+        assert worker.collected_answers() == [] and worker.process.exitcode == 0
     assert checked(location) == {}

@@ -228,7 +228,7 @@ def test_a_distinguishing_event():
 
 
 def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
-    ledger = BudgetLedger(accounting="savings", asked=2.0, depth=COLUMNS, n_attributes=COLUMNS)
+    ledger = BudgetLedger(accounting="savings", requested_epsilon=2.0, depth=COLUMNS, n_attributes=COLUMNS)
     assert ledger.leaf(1) == pytest.approx(0.85 * 2.0)
     seen = tree_run(2.0, 5_000, seed=4)
     q = 1 / (1 + math.exp(-ledger.leaf(1)))

@@ -44,7 +44,7 @@ ALWAYS = np.ones(300, dtype=bool)
 
 def test_the_gaps_are_differences_of_rates() -> None:
     disparity = vulnerability_disparity(*verdict_arrays(SMALL), names=("women", "men"))
-    assert (disparity.group, disparity.others) == ("women", "men")
+    assert (disparity.group, disparity.reference) == ("women", "men")
     assert disparity.vd.value == pytest.approx(9 / 10 - 3 / 30)
     assert disparity.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
     assert disparity.advantage_gap.value == pytest.approx(disparity.vd.value - disparity.fpr_gap.value)
@@ -130,7 +130,7 @@ def test_groups_are_compared_with_the_rest() -> None:
     assert [result.group for result in measured.results] == ["a", "b", "c"] and not measured.not_measured
     for code, result in enumerate(measured.results):
         alone = vulnerability_disparity(verdict, groups == code, member, names=(result.group, "all others"), **FEW)
-        assert (result.others, result.vd, result.advantage_gap) == ("all others", alone.vd, alone.advantage_gap)
+        assert (result.reference, result.vd, result.advantage_gap) == ("all others", alone.vd, alone.advantage_gap)
         assert result.tests["vd"].smallest_detectable > alone.tests["vd"].smallest_detectable
     for name in GAPS:
         raw = [result.tests[name].p_value for result in measured.results]
@@ -148,9 +148,9 @@ def test_gaps_are_muted_unless_the_attack_beats_chance(low: float, muted: bool) 
 )
 def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, index: int) -> None:
     by_range = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
-    assert (by_range.group, by_range.others) == ("women", "men")
+    assert (by_range.group, by_range.reference) == ("women", "men")
     assert [row.group for row in by_range.rows] == [0.5 * (j == index) for j in range(10)]
-    assert [row.others for row in by_range.rows] == [float(j == index) for j in range(10)]
+    assert [row.reference for row in by_range.rows] == [float(j == index) for j in range(10)]
     assert [(row.low, row.high) for row in by_range.rows] == [(j / 10, (j + 1) / 10) for j in range(10)]
 
 
@@ -179,7 +179,7 @@ def test_rates_are_those_of_each_group_by_itself(ties: bool, fpr: float) -> None
     expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
     assert [rate.value for rate in disparity.rates] == pytest.approx(expected)
     assert disparity.estimate.value == pytest.approx(expected[0] - expected[1])
-    assert (disparity.group, disparity.others, disparity.fpr, disparity.reason) == ("women", "men", fpr, "")
+    assert (disparity.group, disparity.reference, disparity.fpr, disparity.reason) == ("women", "men", fpr, "")
 
 
 def in_order(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -65,7 +65,7 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
     rng = np.random.default_rng(0)
     used = rng.random((6, 3)) < 0.6
     used[:, 2] = False
-    shadows = Shadows(n_judged=3, label_probability=rng.random((6, 3)), trained=used, online=True)
+    shadows = Shadows(n_targets=3, label_probability=rng.random((6, 3)), trained=used, online=True)
     logits, phi = logit(shadows.label_probability), np.array([-1.0, 0.5, 2.0])
     densities, centre = t.pdf(phi, *bavaria.predictive(shadows, used)), logits[used].mean()
     variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.learn.examples import example
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, strongest
 from core.studies.membership import MembershipSettings
 from core.studies.membership.findings import (
@@ -77,12 +77,12 @@ def test_a_report_says_for_how_many_attacks_its_interval_was_adjusted():
     assert "0.495 to 0.556 after adjusting for 3 attacks" in finding.evidence
 
 
-@pytest.mark.parametrize(("target", "mentioned"), [("audited", True), (GIVEN, True), ("dp_id3", False)])
+@pytest.mark.parametrize(("target", "mentioned"), [("audited", True), (GIVEN_PREDICTIONS, True), ("dp_id3", False)])
 def test_of_a_model_that_a_report_attacks_too_the_page_says_that_another_attack_may_lead(target: str, mentioned: bool):
     findings = several(0.58)
     finding = headline(MembershipSummary(findings, MembershipSettings(target=target)))
     assert ("another one may be the best there" in finding.evidence) == mentioned
-    assert f"{findings.n_judged:,} people" in finding.evidence or not mentioned
+    assert f"{findings.n_targets:,} people" in finding.evidence or not mentioned
 
 
 def test_the_example_of_two_gaps_says_the_interval_of_the_gap_it_answers_by():

@@ -85,7 +85,7 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
         known_rows=population,
         judged_rows=judged_people,
     )
-    shadow_set = Shadows(n_judged=M, label_probability=probability, trained=trained, online=online)
+    shadow_set = Shadows(n_targets=M, label_probability=probability, trained=trained, online=online)
     labels = rng.integers(0, 2, 30)
     return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": shadow_set})
 
@@ -236,14 +236,14 @@ def test_the_variances_are_compared_on_shadows_attacked_by_the_rest(online: bool
         1 + np.exp(-logit(drawn.label_probability).round(5))
     )  # what it rounds must not decide who ranks first
     shadows = evidence.memo["shadows"] = replace(drawn, label_probability=rounded)
-    columns = slice(0, shadows.n_judged) if online else slice(shadows.n_judged, None)
+    columns = slice(0, shadows.n_targets) if online else slice(shadows.n_targets, None)
     probability, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
     by_hand: list[list[float]] = [[], []]
     for target in range(8):
         pair = {target, target ^ 1}
         rest = [i for i in range(8) if i not in pair]
         left = Shadows(
-            n_judged=probability.shape[1], label_probability=probability[rest], trained=trained[rest], online=online
+            n_targets=probability.shape[1], label_probability=probability[rest], trained=trained[rest], online=online
         )
         phi = logit(probability[target])
         for rate, per_person in zip(by_hand, (True, False), strict=True):

@@ -115,11 +115,13 @@ def test_given_models(monkeypatch: pytest.MonkeyPatch):
         "core.studies.model_card.card_people.prior_of", lambda _, __, rows, **options: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
-    released = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
+    released = released_people(
+        CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=columns, names=["a", "b"]
+    )
     assert released.names == ("a", "b") and (released.predictions == columns[:, released.rows]).all()
     for wrong_columns in (None, np.zeros((1, 7), dtype=np.uint8)):
         with pytest.raises(InputError, match=f"predictions for all {demo().n} records, got an array of "):
-            released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=wrong_columns)
+            released_people(CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=wrong_columns)
 
 
 def test_a_card_says_what_its_parts_say():

@@ -120,8 +120,10 @@ PATHS = [
 
 @pytest.mark.parametrize("accounting, level, rows", PATHS)
 def test_what_a_path_spends_by_hand(accounting: str, level: int, rows: list[tuple[int, str, int, float]]):
-    ledger = BudgetLedger(accounting=accounting, asked=12.0, depth=2, n_attributes=4)  # a slot is 12 / (2 · 3) = 2
-    assert [(e.level, e.slot, e.tables, e.each) for e in ledger.path(level)] == rows
+    ledger = BudgetLedger(
+        accounting=accounting, requested_epsilon=12.0, depth=2, n_attributes=4
+    )  # a slot is 12 / (2 · 3) = 2
+    assert [(e.level, e.slot, e.tables, e.table_epsilon) for e in ledger.path(level)] == rows
     if accounting == "naive":
         assert ledger.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(ledger.total)
     else:

@@ -67,10 +67,10 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
         assert result.groups[person] == truth and row in index
         assert result.imputed[person] == (prior[at, truth] > 0.95)
         correction = after[at, truth] >= 0.995
-        assert result.found[person, 0] == correction
+        assert result.identified[person, 0] == correction
         assert result.leaks[person, 0] == (correction and prior[at, truth] <= 0.95)
         exceeded = sum(outsider_score >= score[row] for outsider_score in outside) <= 0.01 * len(outside)
-        assert result.found[person, 3] == exceeded
+        assert result.identified[person, 3] == exceeded
     card = ReleaseSettings(count=6, on="train", decimals=3, seed=CONFIG.seed)
     people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
     study = measure_card(people.some(60, seed=CONFIG.seed), card)
@@ -99,8 +99,8 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
         assert plan_text(result.fixes[person]) == plan_text(first), person
     for effect in result.effects:
         assert effect.freed == int(freed_by[effect.plan][at_risk].sum())
-        assert effect.found == int((~freed_by[effect.plan]).sum())
-        assert effect.new == effect.found - len(at_risk) + effect.freed
+        assert effect.remaining == int((~freed_by[effect.plan]).sum())
+        assert effect.new == effect.remaining - len(at_risk) + effect.freed
 
 
 def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> dict[str, np.ndarray]:
@@ -137,7 +137,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     k = len(attacks.dataset.group_names)
     assert k == 3 and np.bincount(attacks.truth).min() > 5
     exact = attacks.run("queries", replace(SETTINGS, answers=60))
-    assert exact.found.all() and (exact.leak == ~attacks.imputed).all() and exact.chance == 0
+    assert exact.identified.all() and (exact.leak == ~attacks.imputed).all() and exact.chance == 0
     assert exact.setting == "60 exact answers, for each of 3 groups against everybody else"
     noisy = attacks.run("queries", replace(SETTINGS, answers=60, noise="noisy_sums", answer_epsilon=0.1))
     assert not noisy.leak.any()
@@ -149,7 +149,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     for code in range(k):
         card_study = measure_card(replace(attacks.people, group=names[code], predictions=predictions), release)
         of_group = attacks.truth == code
-        assert (card.found[of_group] == (card_study.probability[of_group] >= 0.995)).all()
+        assert (card.identified[of_group] == (card_study.probability[of_group] >= 0.995)).all()
     assert card.setting == "6 models, 3 decimals, for each of 3 groups against everybody else"
     smallest = int(np.bincount(attacks.truth).argmin())
     without = attacks.dataset.labels.copy()
@@ -158,7 +158,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     attacks.people = replace(attacks.people, labels=without[attacks.rows])
     fewer = attacks.run("card", replace(SETTINGS, decimals=2))
     assert fewer.reason == "" and fewer.setting == "6 models, 2 decimals, for each of 2 groups against everybody else"
-    assert fewer.found[attacks.truth != smallest].any()
+    assert fewer.identified[attacks.truth != smallest].any()
 
 
 def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):

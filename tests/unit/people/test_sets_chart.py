@@ -15,7 +15,11 @@ def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
     n = len(leaks)
     attacks = tuple(
         IdentifiedRecords(
-            attack=name, found=leaks[:, i], leak=leaks[:, i], chance=0.5, reason=reason if name == "queries" else ""
+            attack=name,
+            identified=leaks[:, i],
+            leak=leaks[:, i],
+            chance=0.5,
+            reason=reason if name == "queries" else "",
         )
         for i, name in enumerate(ATTACKS)
     )

@@ -183,11 +183,11 @@ def test_people_nobody_asked_about_keep_what_was_known_of_them():
     assert strongest.values[2:] == pytest.approx(1 - counted(np.array([PRIOR[2:]]), 3)[0])
     drawn_trials = trials("bits", n=120)
     assert drawn_trials.numbers == (0, 1, 2, 3)
-    people, decoded = drawn_trials.reading(1, Exact(), "strongest")
+    people, decoded = drawn_trials.decoding(1, Exact(), "strongest")
     assert (decoded.recovered[:50] == people.sensitive[:50]).all()
     left = drawn_trials.n_advantaged - people.sensitive[:50].sum()
     assert decoded.values[50:] == pytest.approx(1 - counted(people.prior[np.newaxis, 50:], left)[0])
-    _, without = drawn_trials.reading(1, Exact(), "without_prior")
+    _, without = drawn_trials.decoding(1, Exact(), "without_prior")
     assert (without.recovered[50:] == 1).all()
 
 

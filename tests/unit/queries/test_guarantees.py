@@ -95,12 +95,12 @@ def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int,
 
 def test_limits_and_losses_by_hand():
     assert accuracy_limit(1.0) == pytest.approx(0.731, abs=5e-4)
-    assert accuracy_limit(1.0, sizes_known=True) == accuracy_limit(2.0)
+    assert accuracy_limit(1.0, with_sizes=True) == accuracy_limit(2.0)
     assert accuracy_limit(math.inf) == 1.0 and accuracy_limit(0.0) == 0.5
     assert largest_loss(SmoothCauchy(5.0), 90, 10, 25) == pytest.approx(0.236 * 5, rel=0.01)
     assert largest_loss(NoisySums(5.0), 90, 10, 25) == 5.0
     assert largest_loss(SmoothCauchy(5000.0), 98, 2, 1) == pytest.approx(5000 / 6, rel=1e-9)
-    assert accuracy_limit(0.9, delta=0.9, sizes_known=True) == 1.0
+    assert accuracy_limit(0.9, delta=0.9, with_sizes=True) == 1.0
     assert accuracy_limit(math.log(3), delta=0.2) == pytest.approx((3 + 0.2) / 4)
 
 

@@ -108,10 +108,10 @@ class Team:
     """Answers with absolute gaps and counts the questions."""
 
     def __init__(self, a: np.ndarray) -> None:
-        self.a, self.asked = a, 0
+        self.a, self.n_questions = a, 0
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        self.asked += len(scores)
+        self.n_questions += len(scores)
         return np.abs(statistical_parity_gap(scores, self.a))
 
 
@@ -120,7 +120,7 @@ def test_everybody_is_parted_with_n_questions(n: int):
     for a in vectors(n):  # among them three times as many of one as of the other, and as many
         team = Team(a)
         parts = partition_absolute(team, n)
-        assert team.asked == n
+        assert team.n_questions == n
         assert (parts == a).all() or (parts == 1 - a).all()
         assert parts.mean() >= 0.5  # 1 is the larger group,
         if a.mean() == 0.5:

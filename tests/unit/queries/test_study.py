@@ -132,7 +132,7 @@ def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject,
 @pytest.mark.parametrize("scores", [True, False])
 def test_no_answers_are_a_statement(scores: bool, three: Subject):
     """Whoever plans none declares that none are given; with labels alone as well."""
-    model = three.model if scores else replace(three.model, scores_given=False)
+    model = three.model if scores else replace(three.model, has_scores=False)
     subject, none = replace(three, model=model), PlannedAnswers()
     excess, aimed = done("answers_excess", subject, none), done("targeted_leakage", subject, none)
     for measurement, value in ((excess, 0.0), (aimed, 0.5)):
@@ -150,7 +150,7 @@ def test_no_answers_are_a_statement(scores: bool, three: Subject):
 
 @pytest.mark.parametrize(("change", "reason"), [("labels", "only predicted labels"), ("people", "must hold 4 to")])
 def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
-    model = replace(two.model, scores_given=change != "labels")
+    model = replace(two.model, has_scores=change != "labels")
     settings = replace(SUMS, people=40 if change == "labels" else 5_000)
     leak = result(replace(two, model=model), settings)
     checks = STUDY.checks(leak, settings)

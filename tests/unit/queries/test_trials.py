@@ -107,7 +107,7 @@ def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
     leak = drawn_trials.leak(9, mechanism, decoder)
     leakages = []
     for r in range(5):
-        people, decoded = drawn_trials.reading(9, mechanism, decoder, repeat=r)
+        people, decoded = drawn_trials.decoding(9, mechanism, decoder, repeat=r)
         leakages.append(leakage(people.sensitive, decoded.recovered))
     assert leak.leakage.value == pytest.approx(np.mean(leakages))
     assert leak.lowest == min(leakages) and leak.leakage.n == 5
@@ -128,9 +128,9 @@ def test_how_odd_the_models_look():
     base = [((people.base >= 0.5) == people.labels).mean() for people in drawn_trials.people]
     correct = [((drawn_trials.ask(18, Exact()).scores[r] >= 0.5) == drawn_trials.people[r].labels) for r in range(5)]
     assert accuracy.base.value == pytest.approx(np.mean(base)) and accuracy.base.n == 5
-    assert accuracy.asked.value == pytest.approx(np.mean([right.mean() for right in correct]))
+    assert accuracy.queried.value == pytest.approx(np.mean([right.mean() for right in correct]))
     assert accuracy.spread == pytest.approx(np.mean([right.mean(axis=1).std() for right in correct]))
-    assert abs(accuracy.base.value - accuracy.asked.value) < 0.05
+    assert abs(accuracy.base.value - accuracy.queried.value) < 0.05
     assert drawn_trials.accuracy(0) == drawn_trials.accuracy(1)
 
 
@@ -192,7 +192,7 @@ def test_the_error_of_answers_is_that_of_all_repeats():
 def test_an_epsilon_that_may_fail_bounds_nobody_where_it_surely_fails():
     drawn_trials, sure = trials(), [Answering(noise="smooth_laplace", epsilon=0.9, delta=d) for d in (1e-9, 0.05, 0.9)]
     limits = [drawn_trials.bound(answering.mechanism()) for answering in sure]
-    assert limits[0] == pytest.approx(drawn_trials.limit(0.9, sizes_known=True)) and limits[2] == 1.0
+    assert limits[0] == pytest.approx(drawn_trials.limit(0.9, with_sizes=True)) and limits[2] == 1.0
     assert limits[0] < limits[1] < limits[2]
 
 

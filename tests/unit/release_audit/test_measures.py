@@ -22,7 +22,7 @@ from core.auditing.result import data_summary
 from core.auditing.run import audited_of, measured, result_of, tables
 from core.base.errors import Cancelled, FairLeakError, InputError
 from core.datasets import Roles, Table
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import paired_gain, proportion, tolerance_text
 from core.studies.attribute import released_posteriors
 from core.studies.config import AuditConfig
@@ -230,7 +230,7 @@ def test_members_are_identified_as_by_the_best_of_six_attacks(large: Audited):
         features=dataset.features,
         predictions=large.model.predictions,
         labels=dataset.labels,
-        split=judging_everybody(splits.train, splits.test, aside=splits.known),
+        split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
         seed=7,
         train=audited_target(CONFIG, dataset),
         shadows=4,
@@ -333,7 +333,7 @@ def given_table(n: int, *, sets: bool) -> tuple[Table, Roles]:
 
 def given_audit(n: int, *, sets: bool) -> Audited:
     table, roles = given_table(n, sets=sets)
-    config = replace(CONFIG, roles=replace(roles, excluded=() if sets else ("part",)), method=GIVEN)
+    config = replace(CONFIG, roles=replace(roles, excluded=() if sets else ("part",)), method=GIVEN_PREDICTIONS)
     return audited_of(replace(PLAN, model=ModelPlan(kind="predictions"), config=config), table)
 
 
@@ -341,7 +341,7 @@ def test_records_on_both_sides_of_the_split():
     table, roles = given_table(600, sets=True)
     once = table.frame[table.frame["part"] == "train"]
     both = pd.concat([table.frame, *(once.assign(part=part) for part in ("attack", "test"))], ignore_index=True)
-    config = replace(CONFIG, roles=roles, method=GIVEN)
+    config = replace(CONFIG, roles=roles, method=GIVEN_PREDICTIONS)
     plan = replace(PLAN, model=ModelPlan(kind="predictions"), config=config)
     note = data_summary(audited_of(plan, replace(table, frame=both)), table).notes[-1]
     assert note == (
@@ -409,13 +409,13 @@ def test_a_model_file_is_asked_and_audited_as_given_predictions():
     plan = replace(
         BARE,
         model=ModelPlan(kind="file", file="m.skops", features=("skill", "score"), positive="yes"),
-        config=replace(CONFIG, method=GIVEN),
+        config=replace(CONFIG, method=GIVEN_PREDICTIONS),
     )
     file = read_model(skops.io.dumps(model), "m.skops")
     audited = audited_of(plan, table, model_file=file)
     assert np.array_equal(audited.model.predictions == 1, model.predict(columns) == "yes")
     assert audited.model.scores == pytest.approx(model.predict_proba(columns)[:, 1])
-    assert audited.has_scores and not audited.trainable and not audited.sets_known
+    assert audited.has_scores and not audited.trainable and not audited.has_true_sets
     assert audited.dataset.feature_names == small_names(table)
     row_indices = np.repeat(np.arange(audited.dataset.n)[:, np.newaxis], 2, axis=1)
     assert audited.access is not None and np.array_equal(audited.access.ask(row_indices), audited.model.predictions)

@@ -27,7 +27,7 @@ from core.auditing import (
 from core.auditing.card_plan import ReleasePlan, read_release, release_text
 from core.auditing.plan import other_studies
 from core.datasets import CATALOG, Roles
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.model_card import STATISTICS, ReleaseSettings
 
@@ -77,7 +77,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
         config=AuditConfig(
             dataset="upload",
             roles=roles,
-            method="unmitigated" if kind == "train" else GIVEN,
+            method="unmitigated" if kind == "train" else GIVEN_PREDICTIONS,
             tolerance=draw(st.floats(0, 1)),
             train_share=draw(st.floats(0.1, 0.8)),
             seed=draw(st.integers(0, 2**32 - 1)),

@@ -64,7 +64,7 @@ def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
         return leaks(runs[planted] - 1, planted), Settings()
 
     return FixedVerdicts(), Plant(
-        attack="a known one", told="", make=make, limits={"attribute_excess": 0.0}, share=share
+        attack="a known one", explanation="", make=make, limits={"attribute_excess": 0.0}, share=share
     )
 
 
@@ -79,7 +79,7 @@ def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial) 
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
     assert sum(finds_leak(*tried, seed, False) for seed in range(2)) <= 1
-    assert tried[1].told.startswith("Null: ") and ". Planted" in tried[1].told
+    assert tried[1].explanation.startswith("Null: ") and ". Planted" in tried[1].explanation
 
 
 def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> None:

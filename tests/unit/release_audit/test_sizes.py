@@ -23,7 +23,7 @@ from core.auditing.sizes import (
 from core.base.errors import InputError
 from core.datasets import AuditDataset, Roles
 from core.datasets.splits import split
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.subject import check_cells
 
@@ -145,7 +145,7 @@ def test_of_given_predictions_only_their_own_sets_count():
     frame = people(900)
     frame["predicted"] = frame["hired"]
     frame["score"] = np.linspace(0, 1, len(frame))
-    config = replace(AuditConfig(), method=GIVEN)
+    config = replace(AuditConfig(), method=GIVEN_PREDICTIONS)
     roles = replace(ROLES, prediction="predicted", score="score")
     assert size_problems(counted(frame, roles), config, default_policy()) == ()  # not run, for want of sets
     frame["set"] = np.where(np.arange(len(frame)) % 2, "train", "test")

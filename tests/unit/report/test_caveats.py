@@ -41,7 +41,7 @@ def test_what_is_decided_about_a_table_is_typed_and_counted():
     data = build_dataset(table(), Roles(sensitive="sex", group=("f",), **label, **answers))
     by_kind = {caveat.kind: caveat for caveat in data.caveats}
     expected = {
-        CaveatKind.TABLE_READING: (None, None),
+        CaveatKind.TABLE_PARSING: (None, None),
         CaveatKind.RECORDS_DROPPED: (5, N),
         CaveatKind.COLUMNS_DROPPED: (None, None),
         CaveatKind.CONTRADICTIONS: (10, N - 8),

@@ -33,7 +33,7 @@ def assert_harmless(payload: str) -> None:
     harmless, hostile = (Reader(to_html(report_document(audit))) for audit in audits)
     assert hostile.tags == harmless.tags
     assert hostile.attributes == harmless.attributes
-    assert hostile.other == harmless.other == []
+    assert hostile.comments == harmless.comments == []
     assert all(link.startswith("#") for link in hostile.links)
 
 

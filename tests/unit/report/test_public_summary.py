@@ -195,7 +195,7 @@ def test_names_stay_names_in_markdown_and_html():
         assert tag not in page, tag
     assert page.count("<h2>") == 1 and page.count("<h3>") == 4
     plain, hostile = (Reader(summary_html(report.summary)) for report in (Reports(sample()), reports))
-    assert set(hostile.tags) == set(plain.tags) and hostile.other == []
+    assert set(hostile.tags) == set(plain.tags) and hostile.comments == []
     assert not {"script", "img", "a", "form"} & set(hostile.tags)
 
 

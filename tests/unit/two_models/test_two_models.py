@@ -10,7 +10,7 @@ import pytest
 from core.__main__ import main
 from core.base.errors import InputError
 from core.datasets.splits import Splits
-from core.models import GIVEN
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from core.studies.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
@@ -148,7 +148,7 @@ def test_groups_that_are_too_small_are_left_out_and_of_three_each_is_inferred():
 def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]):
     subject, _ = STUDY.plants[0].make(0, False)
     subject.trainable = False
-    assert subject.config.method == GIVEN
+    assert subject.config.method == GIVEN_PREDICTIONS
     assert STUDY.unavailable(subject, SETTINGS) == (
         "Two models of the same records are needed; only the predictions of one are given."
     )

@@ -119,9 +119,9 @@ def variance_rates(evidence: Evidence) -> tuple[float, float]:
 
 def _compared_columns(shadows: Shadows, seed: int) -> Ints:
     """Return the columns of the records on which the variances are compared."""
-    columns = np.arange(shadows.n_judged)
+    columns = np.arange(shadows.n_targets)
     if not shadows.online:
-        columns = np.arange(shadows.n_judged, shadows.label_probability.shape[1])
+        columns = np.arange(shadows.n_targets, shadows.label_probability.shape[1])
     if columns.size > _MOST_RECORDS:
         rng = child_generator(seed, "LiRA, records for the variance")
         columns = np.sort(rng.choice(columns, _MOST_RECORDS, replace=False))
