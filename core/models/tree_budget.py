@@ -84,8 +84,8 @@ class LedgerEntry(Result):
 class BudgetLedger(Result):
     """What a tree spends; it depends on the settings and the public domains only, never on the records.
 
-    The accounting is one of `ACCOUNTINGS`, `requested_epsilon` the one the tree was trained with; the tree has at most `depth`
-    levels below the root.
+    The accounting is one of `ACCOUNTINGS`, `requested_epsilon` the one the tree was trained with; the tree has at most
+    `depth` levels below the root.
     """
 
     accounting: str

@@ -22,8 +22,8 @@ Cell = str | float | int | None
 class ReportTable:
     """A table; `name` is that of its file without an ending: small letters, digits and hyphens.
 
-    `shares` are columns of rates, each with the column of the number of people it is of; `visible_columns` are those on the
-    page, all where it is empty, but for the ends of intervals, which stand in brackets behind their value.
+    `shares` are columns of rates, each with the column of the number of people it is of; `visible_columns` are those on
+    the page, all where it is empty, but for the ends of intervals, which stand in brackets behind their value.
     """
 
     name: str

@@ -121,10 +121,10 @@ def not_run(check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN) -> M
 class Plant(Generic[S]):
     """A leak that a study must find, and its like without one: what FairLeak's test of itself tries it on.
 
-    `attack` is what the trial is called, `explanation` what leaks and what does not, in one sentence each. `make` takes a seed
-    and whether the leak is planted, and returns the subject and the settings to run the study with. `limits` are what
-    the leak must break and nothing else may: check -> what is reached without a leak; where there are none, it is not
-    tried. `share` says how many of the runs asked for are made: fewer of a study that takes long.
+    `attack` is what the trial is called, `explanation` what leaks and what does not, in one sentence each. `make` takes
+    a seed and whether the leak is planted, and returns the subject and the settings to run the study with. `limits` are
+    what the leak must break and nothing else may: check -> what is reached without a leak; where there are none, it is
+    not tried. `share` says how many of the runs asked for are made: fewer of a study that takes long.
     """
 
     attack: str

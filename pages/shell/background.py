@@ -1,7 +1,7 @@
 """Background work: jobs with progress and cancel, where their results are kept, and how far they are on a page.
 
-A job is a thread that waits for a place, and then follows a process of its own (`Job.in_subprocess`), so that what takes long
-does not hold up the pages.
+A job is a thread that waits for a place, and then follows a process of its own (`Job.in_subprocess`), so that what
+takes long does not hold up the pages.
 
 A `ResultStore` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one
 a session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.

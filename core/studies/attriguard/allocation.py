@@ -87,9 +87,9 @@ def allocate(
     """Return the mechanism of every person (u, m), rows on the simplex: how likely each noise is used.
 
     `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
-    inferences should look like; the budget β the most entries changed per person, on average over random draws; `available`
-    (u, m) says which noise there is, all by default. InputError if an argument is out of range, or somebody's least
-    noise is above the budget.
+    inferences should look like; the budget β the most entries changed per person, on average over random draws;
+    `available` (u, m) says which noise there is, all by default. InputError if an argument is out of range, or
+    somebody's least noise is above the budget.
     """
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     least = np.where(cheapest, size, 0.0).max(axis=1)

@@ -18,8 +18,8 @@ class NoisyRecords(Result):
     """Records changed until the defender's classifier reads one value each.
 
     `noisy`, (u, d), is like the public records; a record for which nothing was found is as it was. `size`, (u,), are
-    the entries changed; `reached` says whether the classifier, asked again, reads the wanted value; `fallback` where the
-    policy left no solution and any entry was allowed to change instead (None on tables, which know no policy).
+    the entries changed; `reached` says whether the classifier, asked again, reads the wanted value; `fallback` where
+    the policy left no solution and any entry was allowed to change instead (None on tables, which know no policy).
     """
 
     noisy: Any = field(repr=False)
