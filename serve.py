@@ -34,7 +34,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 import core.studies.registry  # noqa: F401
-from core.auditing import apart
+from core.auditing import subprocess_jobs
 from pages.shell import signin
 
 FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
@@ -247,7 +247,7 @@ def end_expired_sessions() -> None:
 async def prepare_work() -> None:
     """Let the process from which work is forked import what that needs."""
     await asyncio.sleep(FIRST_PAGE)
-    apart.warm_up(*(f"pages.shell.{name}" for name in WORKING))
+    subprocess_jobs.warm_up(*(f"pages.shell.{name}" for name in WORKING))
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from core.base.errors import FairLeakError
 from core.base.files import csv_of_frame
 from core.base.fingerprint import fingerprint
 from core.desk import Ledger, LedgerAnswer, LedgerStatus, TestSet, desk_roles, example_ledger, verify_export
-from core.desk import findings as words
+from core.desk import findings as desk_findings
 from core.desk.noise import epsilon_amount
 from core.stats.estimates import count
 from core.stats.fairness import METRIC_TITLES
@@ -56,7 +56,7 @@ SECTIONS = {
 def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
     colours, registration = shell.palette(), status.registration
-    line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(registration.name, 0))
+    line = desk_findings.budget_text(status, st.session_state.get("desk_refused", {}).get(registration.name, 0))
     share = 100 * status.spent / registration.budget
     spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
     remaining = epsilon_amount(status.remaining)
@@ -109,7 +109,7 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
 def show_example() -> None:
     """Draw the example, with its finding."""
     status, answers = cached.store_of("demo").remember(fingerprint("desk example"), example)
-    panels.finding(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in answers)))
+    panels.finding(desk_findings.example(status, max(abs(a.gap.value - truth) for _, a, truth in answers)))
     left, right = st.columns([3, 2], gap="large")
     legend = (
         "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
@@ -125,7 +125,7 @@ def budgets(title: str, statuses: Sequence[LedgerStatus], now: LedgerStatus) -> 
     """Draw what is left of the budgets, and what no attacker can exceed."""
     shell.whisper("Remaining budget", f"{title}, for everybody who asks; cannot be increased")
     st.html("".join(map(budget_bar, statuses)), width="stretch")
-    panels.notes(words.ceiling(now))
+    panels.notes(desk_findings.ceiling(now))
 
 
 def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:
@@ -145,7 +145,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
         if now.answers:
             part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
             legend = f"Gap with its 95% CI, latest first.{part} Diamond: free"
-            rows = [GapRow(label=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
+            rows = [GapRow(label=desk_findings.row(a), gap=a.gap, price=a.charged) for a in now.answers]
             panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
         else:
             shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
@@ -165,7 +165,7 @@ def log(status: LedgerStatus) -> None:
     table = panels.frame(
         {
             "Entry": answer.number,
-            "When": words.moment(answer.time),
+            "When": desk_findings.moment(answer.time),
             **({} if signin.role() is signin.Role.ASKER else {"Who": answer.asker}),
             "Metric": METRIC_TITLES[answer.metric],
             "Gap": answer.gap.value,
@@ -211,7 +211,7 @@ def verify() -> None:
     except FairLeakError as error:
         panels.problem(str(error))
         return
-    sentence = shell.escape(words.verified(verification, upload.name))
+    sentence = shell.escape(desk_findings.verified(verification, upload.name))
     if verification.ok:
         st.success(sentence, icon=":material/verified:")
     else:
@@ -278,7 +278,7 @@ else:
                 else "An officer registers one: its people, their attribute, and the total budget of all queries.",
             )
         else:
-            panels.finding(words.finding(now))
+            panels.finding(desk_findings.finding(now))
         desk_ledger.still()
     if now is not None:
         show(now, statuses)

@@ -41,7 +41,7 @@ SECONDS = {
     "tests/browser/test_proxy.py": 25,
     "tests/golden/test_golden_extremes.py": 8,
     "tests/golden/test_numbers_model_card_attacks.py": 8,
-    "tests/golden/test_numbers_model_card_words.py": 7,
+    "tests/golden/test_numbers_model_card_text.py": 7,
     "tests/golden/test_numbers_release_audit.py": 9,
     "tests/golden/test_golden_drawn.py": 12,
     "tests/golden/test_golden_printed.py": 14,

@@ -24,9 +24,9 @@ from ..base.serialize import RecordError, Result, dumps, loads
 from ..stats.estimates import Estimate, proportion
 from ..studies.registry import STUDIES
 from ..studies.study import Measurement, Plant, Study
-from .apart import run_in_subprocess
 from .policy import Limit, Policy, Status, judge
 from .result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
+from .subprocess_jobs import run_in_subprocess
 
 Report = Callable[[int, int], None]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..stats.estimates import Estimate, estimate_columns, gap, percent
+from .text import NARROW, fit, measured, visible_ticks, width
 from .theme import Palette
-from .words import NARROW, fit, measured, visible_ticks, width
 
 if TYPE_CHECKING:
     import pandas

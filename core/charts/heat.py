@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .drawing import Axis, Drawing
-from .words import NARROW, fit, plain, short, width
+from .text import NARROW, fit, plain, short, width
 
 _FEW = 20  # cells that are all put in words
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
-from .words import LINE, NARROW, fit, foreign, lines_of, plain, width
+from .text import LINE, NARROW, fit, foreign, lines_of, plain, width
 
 _PITCH, _TALL = 25, 46  # pixels of a row, and of one with a second line
 _NAMES = (46, 200)  # pixels of the column of names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .drawing import Axis, Drawing
-from .words import LINE, fit, lines_of
+from .text import LINE, fit, lines_of
 
 _BESIDE = 108  # pixels right of the plot for the counts of regions
 

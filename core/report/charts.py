@@ -20,8 +20,8 @@ from ..auditing.policy.verdict import Bullet
 from ..charts.drawing import Axis, Drawing, percents, shares
 from ..charts.lines import Curve, draw_lines
 from ..charts.rows import Mark, Row, draw_rows
+from ..charts.text import LINE
 from ..charts.theme import LIGHT, group_style
-from ..charts.words import LINE
 from ..stats.estimates import Estimate, percent
 from ..studies.correction import ATTACKERS
 from .canonical import estimate_of, number_of

@@ -16,7 +16,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.auditing.apart import Report
+from core.auditing.subprocess_jobs import Report
 from core.base.arrays import Floats
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint

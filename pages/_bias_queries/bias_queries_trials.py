@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.apart import Report
+from core.auditing.subprocess_jobs import Report
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import AuditDataset

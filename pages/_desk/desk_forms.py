@@ -38,7 +38,7 @@ from core.desk import (
     suggested_roles,
     test_set_of,
 )
-from core.desk import findings as words
+from core.desk import findings as desk_findings
 from core.desk.noise import epsilon_amount
 from core.stats.estimates import count
 from core.stats.fairness import METRIC_TITLES
@@ -185,7 +185,7 @@ def register(ledger: Ledger) -> None:
         format="%g",
         help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
     )
-    st.caption(words.price_of_size(float(budget)))
+    st.caption(desk_findings.price_of_size(float(budget)))
     another = control(
         _REGISTER["another_attribute"],
         "desk_another_attribute",
@@ -233,7 +233,7 @@ def _from_file() -> tuple[TestSet, Roles] | None:
         return None
     test_set, roles, facts = people
     _describe(test_set, roles)
-    if values_text := words.together(words.everybody_else(table, roles)):
+    if values_text := desk_findings.together(desk_findings.everybody_else(table, roles)):
         st.markdown(f"The disadvantaged group takes together {shell.escape(values_text)}.")
     for note in (*table.notes, *(fact.text for fact in facts)):
         st.caption(shell.escape(note))
@@ -337,7 +337,7 @@ class _DeskAnswer:
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     """Return the price of a new answer: a small share of what remains until another one is chosen."""
     registration = status.registration
-    offered = words.prices(status.remaining, least=registration.least_epsilon)
+    offered = desk_findings.prices(status.remaining, least=registration.least_epsilon)
     if len(offered) < 2:
         if not offered:
             st.caption("The budget is spent: only what was answered before can still be asked.")
@@ -345,7 +345,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     about = (ledger.location, registration.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
     if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
-        st.session_state[_EPSILON] = words.suggested_price(status.remaining, least=registration.least_epsilon)
+        st.session_state[_EPSILON] = desk_findings.suggested_price(status.remaining, least=registration.least_epsilon)
     st.session_state[_PRICED] = (about, offered)
     epsilon = control(
         _ASK_SETTINGS["epsilon"],
@@ -469,7 +469,7 @@ def _price(ledger: Ledger, registration: Registration, desk_question: _Question 
         quote, again = _quoted(ledger, registration, desk_question, epsilon)
     asker = _asker()
     ready = quote is not None and not quote.refused and _sure(registration, quote)
-    button, last_button = words.button(quote), st.session_state.get(_LAST_BUTTON)
+    button, last_button = desk_findings.button(quote), st.session_state.get(_LAST_BUTTON)
     look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
     pressed = st.button(button, key="desk_ask", disabled=not ready, **look)
     st.session_state[_LAST_BUTTON] = button
@@ -513,7 +513,7 @@ def _sure(registration: Registration, quote: Quote) -> bool:
     if 2 * quote.charged <= quote.remaining:
         return True
     key = fingerprint("desk sure", registration.name, quote.charged, quote.remaining)
-    return st.checkbox(words.sure(quote), key=f"desk_sure_{key[:16]}")
+    return st.checkbox(desk_findings.sure(quote), key=f"desk_sure_{key[:16]}")
 
 
 def _quoted(
@@ -543,14 +543,14 @@ def _quoted(
                 "attribute, training share and seed in the sidebar as then."
             )
         return None, False
-    shell.whisper(*words.price(quote, epsilon))
-    if made_of := words.counted(quote.charged, epsilon):
+    shell.whisper(*desk_findings.price(quote, epsilon))
+    if made_of := desk_findings.counted(quote.charged, epsilon):
         st.caption(made_of)
     if quote.coarse:
-        st.caption(words.coarse(quote, epsilon))
+        st.caption(desk_findings.coarse(quote, epsilon))
     if quote.refused:
         panels.problem(quote.reason or "", point="It would be refused.")
-    shell.whisper(*words.expected(quote))
+    shell.whisper(*desk_findings.expected(quote))
     return quote, again
 
 
@@ -573,7 +573,7 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
         if same:
             panels.problem(desk_answer.answer.reason or "", point="Refused.")
     elif same:
-        st.success(words.answered(desk_answer.answer, desk_answer.paid), icon=":material/check_circle:")
+        st.success(desk_findings.answered(desk_answer.answer, desk_answer.paid), icon=":material/check_circle:")
     else:
-        about_it, answer_text = words.last_answer(desk_answer.answer)
+        about_it, answer_text = desk_findings.last_answer(desk_answer.answer)
         st.caption(f"{shell.escape(about_it)} {answer_text}")

@@ -13,8 +13,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.apart import Report
 from core.auditing.card_plan import ReleasePlan
+from core.auditing.subprocess_jobs import Report
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions

@@ -13,8 +13,8 @@ from functools import partial
 import streamlit as st
 
 from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
-from core.auditing.apart import Report
 from core.auditing.policy import Policy, default_policy, judge
+from core.auditing.subprocess_jobs import Report
 from core.base.fingerprint import code_fingerprint, fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page

@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.auditing.apart import Report, run_in_subprocess
+from core.auditing.subprocess_jobs import Report, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
@@ -176,7 +176,7 @@ class Job:
             self.done, self.total = done, total
 
     def in_subprocess(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
-        """Return what is made in a process of its own, see `core.auditing.apart`."""
+        """Return what is made in a process of its own, see `core.auditing.subprocess_jobs`."""
         (result,) = self.each_in_subprocess(make, about=about)
         return result
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from core.auditing.apart import Report
+from core.auditing.subprocess_jobs import Report
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset, Table

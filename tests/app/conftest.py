@@ -14,7 +14,7 @@ from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import core.experiments.sweep
-from core.auditing import apart
+from core.auditing import subprocess_jobs
 from pages.shell import background, cached
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
@@ -60,7 +60,8 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
     monkeypatch.setattr(background, "Job", RecordedJob)
-    monkeypatch.setattr(background, "run_in_subprocess", apart.run_in_process)  # a test's patches hold for jobs, too
+    # A test's patches hold for jobs, too.
+    monkeypatch.setattr(background, "run_in_subprocess", subprocess_jobs.run_in_process)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
     ledger_work.repeatable(monkeypatch)

@@ -26,7 +26,7 @@ from pages.shell.background import ResultStore
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
-from tests.unit.choose.made import SAFE, half
+from tests.unit.choose.candidate_samples import SAFE, half
 
 __all__ = ["attacks"]
 

@@ -204,9 +204,9 @@ def _ratings() -> NamedValues:
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
     budgets: list[float] = []
 
-    def mechanism(budget: float, *, known: bool) -> Any:
+    def mechanism(budget: float, *, training: bool) -> Any:
         budgets.append(budget)
-        return guard.search(training=known).mechanism(guard.target, budget)
+        return guard.search(training=training).mechanism(guard.target, budget)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard, "mechanism", mechanism)

@@ -153,7 +153,7 @@ FLOORS = (
     ("stats",),
     ("base.fingerprint", "charts"),
     ("datasets",),
-    ("adversaries", "auditing.apart", "models", "store.database"),
+    ("adversaries", "auditing.subprocess_jobs", "models", "store.database"),
     ("studies.config",),
     ("studies.subject",),
     ("studies.planted", "studies.study"),

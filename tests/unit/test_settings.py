@@ -180,10 +180,15 @@ def test_numbers_of_a_class_of_settings_become_floats():
     class Bounds(Settings):
         shares: tuple[float, ...] = ()
         many: Annotated[tuple[float | None, ...], Param("Many", "Some shares.", least=0, most=1, below=True)] = ()
-        one: Annotated[float, Param("One", "A budget.", least=0, above=True, infinite=True)] = 1.0
+        budget: Annotated[float, Param("Budget", "A budget.", least=0, above=True, infinite=True)] = 1.0
 
-    assert values_of(Bounds(many=(0.5, None))) == {"many": (0.5, None), "one": 1.0}
-    converted = Bounds(one=3).one, Bounds(one=np.float32(3)).one, Bounds(one=math.inf).one, Bounds(many=(0,)).many[0]
+    assert values_of(Bounds(many=(0.5, None))) == {"many": (0.5, None), "budget": 1.0}
+    converted = (
+        Bounds(budget=3).budget,
+        Bounds(budget=np.float32(3)).budget,
+        Bounds(budget=math.inf).budget,
+        Bounds(many=(0,)).many[0],
+    )
     assert [type(number) for number in converted] == [float] * 4
     with pytest.raises(InputError, match=r"^many must be in \[0, 1\), got 1\.0\.$"):
         Bounds(many=(1.0,))

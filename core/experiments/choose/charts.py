@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...auditing.policy import VERDICT_TITLES
 from ...charts.drawing import Axis, Drawing, percents
-from ...charts.words import LINE, fit, short
+from ...charts.text import LINE, fit, short
 from ...models import METHOD_TITLES
 from ...stats.estimates import interval, percent
 from ...stats.quantities import plain_row

@@ -9,7 +9,7 @@ from typing import Any
 from ...charts.drawing import Axis, Drawing, Scale, percents, value_of
 from ...charts.heat import draw_heat
 from ...charts.lines import Curve, Dot, draw_lines, level
-from ...charts.words import measured, short
+from ...charts.text import measured, short
 from ...models import METHOD_TITLES
 from ...stats.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points
 from ...studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance_axis

@@ -16,7 +16,7 @@ from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, val
 from ...charts.heat import draw_heat
 from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.words import short
+from ...charts.text import short
 from ...stats.estimates import Estimate, percent
 from . import READERS, Compared, Concentration, Exposure, ExposurePoint, attacker_label, knows_the_noise
 from .findings import value_rows

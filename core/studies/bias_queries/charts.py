@@ -11,8 +11,8 @@ from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, v
 from ...charts.lines import Curve, draw_lines, level
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.scatter import Points, draw_scatter
+from ...charts.text import plain_name
 from ...charts.theme import group_style
-from ...charts.words import plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
 from . import DecodedAttribute, ErrorQuantiles, Leak, QueriedRecords, error_text
 from .trials import best_by_number

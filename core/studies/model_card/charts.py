@@ -12,8 +12,8 @@ from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, val
 from ...charts.lines import Curve, draw_lines, level
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.scatter import Points, draw_scatter
+from ...charts.text import plain_name
 from ...charts.theme import group_style
-from ...charts.words import plain_name
 from ...stats.estimates import percent
 from . import Advice, ReleasedPeople, ReleaseStudy
 from .findings import bits_text

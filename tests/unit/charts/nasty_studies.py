@@ -58,7 +58,7 @@ from tests.release_samples import card, people
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.guard_samples import ATTACKERS, study
-from tests.unit.choose import made
+from tests.unit.choose import candidate_samples
 from tests.unit.people.test_sets_chart import risk
 
 LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
@@ -97,9 +97,9 @@ MAKERS: dict[str, Callable[[Generator], Any]] = {
 }
 
 
-def invent(kind: Any, rng: Generator, **known: Any) -> Any:
-    """Return a result whose fields are invented by their types, but for those that are known."""
-    arguments = dict(known)
+def invent(kind: Any, rng: Generator, **fixed: Any) -> Any:
+    """Return a result whose fields are invented by their types, but for those that are `fixed`."""
+    arguments = dict(fixed)
     for field in fields(kind):
         if field.name not in arguments:
             name, _, none = str(field.type).partition(" | ")
@@ -613,10 +613,13 @@ def choice(rng: Generator) -> Choice:
     is_external, attribute = rng.random() < 0.3, nasty(rng)
     points = [
         replace(
-            made.point(
+            candidate_samples.point(
                 number,
                 float(rng.choice([0.0, 0.75, 1.0, rng.random()])),
-                {**made.SAFE, "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))},
+                {
+                    **candidate_samples.SAFE,
+                    "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()])),
+                },
                 rng,
                 method=GIVEN_PREDICTIONS if is_external else str(rng.choice(METHODS)),
                 depth=int(rng.choice([4, 8])),
@@ -626,7 +629,7 @@ def choice(rng: Generator) -> Choice:
         for number in range(int(rng.choice([1, 2, 18, 40])))
     ]
     settings = ChooseSettings(prefer=str(rng.choice(list(PREFERENCES))), least_accuracy=float(rng.choice([0.0, 0.6])))
-    return choose(points, made.POLICY, settings, attribute=attribute)
+    return choose(points, candidate_samples.POLICY, settings, attribute=attribute)
 
 
 def at_risk(rng: Generator) -> PeopleAtRisk:

@@ -13,7 +13,7 @@ import pytest
 
 from core.charts import LIGHT, Drawing
 from core.charts.heat import draw_heat
-from core.charts.words import NARROW, width
+from core.charts.text import NARROW, width
 from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice
 from core.models import METHODS
@@ -38,7 +38,7 @@ from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.guard_samples import HOSTILE, study
 from tests.unit.charts.membership_samples import attack, bands, compared, estimate, ranges, roc
 from tests.unit.charts.membership_samples import findings as membership
-from tests.unit.choose.made import POLICY, SAFE, point
+from tests.unit.choose.candidate_samples import POLICY, SAFE, point
 from tests.unit.queries.people import pool
 
 

@@ -33,7 +33,7 @@ from core.experiments.choose.findings import candidate_label, choice_reason, fin
 from core.stats.estimates import paired_gain, proportion
 from core.studies.config import AuditConfig
 from tests import samples
-from tests.unit.choose.made import LIMITS, MAJORITY, POLICY, SAFE, N, half, point
+from tests.unit.choose.candidate_samples import LIMITS, MAJORITY, POLICY, SAFE, N, half, point
 
 RUNS = 100
 WRONG = 11

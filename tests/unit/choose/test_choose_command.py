@@ -19,7 +19,7 @@ from core.experiments.choose.candidates import CandidateMeasure, chooses
 from core.experiments.sweep import MemoryStore
 from core.studies.config import AuditConfig
 from tests import samples
-from tests.unit.choose.made import SAFE, point
+from tests.unit.choose.candidate_samples import SAFE, point
 
 Capture = pytest.CaptureFixture[str]
 

@@ -21,7 +21,7 @@ from core.models.dp_id3 import DPID3Classifier
 from core.studies.attriguard import panda
 from core.studies.correction import correct
 from tests.html_reader import Reader
-from tests.unit.test_words import hits, long_sentences
+from tests.unit.test_vocabulary import hits, long_sentences
 
 
 def step(case: Example, i: int) -> Step:

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.auditing.policy import judge as judged
+from core.auditing.policy import judge
 from core.base.errors import Cancelled
 from core.studies.membership import (
     ATTACKS,
@@ -140,7 +140,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
         assert (measurement.estimate.low > 0.4) == (verdict == "fail")
         assert measurement.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
         assert measurement.assumptions[-1].startswith("The difference of “rather not say” is unknown")
-        row = judged(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
+        row = judge(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
         assert row.verdict == verdict and row.blocks
         assert verdict == "fail" or row.settling.startswith("Not everybody could be measured: TPR at 1% FPR needs")
 

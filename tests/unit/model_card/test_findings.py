@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.studies.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
-from core.studies.model_card import findings as said
+from core.studies.model_card import findings as card_findings
 from core.studies.model_card.ceiling import Ceiling
 from core.studies.model_card.release import Disputed, PublishedNumber, disputed
 from tests.release_samples import card, people
@@ -27,7 +27,7 @@ from tests.release_samples import card, people
 def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(draws: Draws, point: str):
     study = card(12, epsilon=10.0)
     nobody = replace(study.pinned, people=np.arange(0), count=0, said=np.zeros(0, dtype=np.uint8), right=None)
-    finding = said.headline(replace(study, pinned=nobody, draws=draws))
+    finding = card_findings.headline(replace(study, pinned=nobody, draws=draws))
     assert point in finding.point
     assert finding.estimate == study.measured.bits and finding.baseline == study.measured.majority
 
@@ -41,17 +41,20 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
         return replace(study, measured=replace(study.measured, bits=bits), **more)
 
     above = with_bits(predicted + 1, predicted + 9)
-    assert above.unpredicted == 1 and "More was gained than chance explains" in said.information_gain(above).so_what
-    assert "(95% CI: 1.0 to 9.0)" in said.information_gain(above).so_what
+    assert (
+        above.unpredicted == 1
+        and "More was gained than chance explains" in card_findings.information_gain(above).so_what
+    )
+    assert "(95% CI: 1.0 to 9.0)" in card_findings.information_gain(above).so_what
     below = with_bits(predicted - 9, predicted - 1)
-    assert below.unpredicted == -1 and "Less was gained" in said.information_gain(below).so_what
-    inside = said.information_gain(with_bits(predicted - 1, predicted + 1))
+    assert below.unpredicted == -1 and "Less was gained" in card_findings.information_gain(below).so_what
+    inside = card_findings.information_gain(with_bits(predicted - 1, predicted + 1))
     assert inside.so_what.startswith("Chance explains the difference")
     low, high = study.prediction.low, study.prediction.high
     assert f"95% of such cards give {low:.1f} to {high:.1f} bits." in inside.evidence
     wrong = disputed_card(0.5)
     for variant in (with_bits(math.nan, math.nan), replace(above, disputed=wrong.disputed)):
-        assert not said.information_gain(variant).so_what
+        assert not card_findings.information_gain(variant).so_what
 
 
 def test_a_guess_that_was_too_sure_gains_more_than_predicted():
@@ -60,7 +63,7 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     sure = np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99)
     wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
     study = measure_card(wrong, ReleaseSettings(count=1, decimals=None))
-    assert study.unpredicted == 1 and "the numbers correct it" in said.information_gain(study).so_what
+    assert study.unpredicted == 1 and "the numbers correct it" in card_findings.information_gain(study).so_what
 
 
 def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be_certain_of():
@@ -69,12 +72,12 @@ def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be
     full = replace(study, meter=replace(study.meter, joint_bits=study.meter.prior_bits + 1), ceiling=None)
     everybody, nearly_all = (replace(study.pinned, count=count) for count in (n, n - 1))
     unsure = "not everybody's attribute is near certain"
-    assert unsure in said.uncertainty_resolved(replace(full, pinned=nearly_all)).point
+    assert unsure in card_findings.uncertainty_resolved(replace(full, pinned=nearly_all)).point
     sure = replace(full, pinned=everybody)
-    assert said.uncertainty_resolved(sure).point == "The numbers could determine everybody's attribute."
+    assert card_findings.uncertainty_resolved(sure).point == "The numbers could determine everybody's attribute."
     for accuracy, expected in ((1.0, "could determine"), (0.858, unsure)):
         below = replace(sure, ceiling=Ceiling(accuracy=accuracy, exact=True))
-        assert expected in said.uncertainty_resolved(below).point
+        assert expected in card_findings.uncertainty_resolved(below).point
 
 
 def test_few_are_said_to_be_inferred_where_they_are():
@@ -83,7 +86,7 @@ def test_few_are_said_to_be_inferred_where_they_are():
     for count, expected in ((1, "a few people"), (study.n, "Single people")):
         pinned = replace(study.pinned, count=count)
         inferred = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
-        assert expected in said.headline(inferred).so_what
+        assert expected in card_findings.headline(inferred).so_what
 
 
 # Typed numbers against their table
@@ -125,7 +128,7 @@ def test_what_a_rounded_number_or_an_interval_holds_is_not_disputed():
     assert disputed(typed({rate: (0.6, 0.76)}), S) == () and len(disputed(typed({rate: 2 / 3}), S)) == 1
     (nobody,) = disputed(typed({("m", "sp_gap"): 0.5}), np.ones(8, dtype=int))
     assert math.isnan(nobody.table)
-    assert "all in one group" in said.disputes(replace(card(2), disputed=(nobody,))).evidence
+    assert "all in one group" in card_findings.disputes(replace(card(2), disputed=(nobody,))).evidence
 
 
 def disputed_card(value: float) -> ReleaseStudy:
@@ -142,22 +145,23 @@ def test_untrue_and_rounded_numbers():
     true = tpr_gap(3).value
     assert abs(true) > 0.01 and disputed_card(true).disputed == ()
     wrong = disputed_card(0.5)
-    finding = said.disputes(wrong)
+    finding = card_findings.disputes(wrong)
     assert finding.point == "One typed number is not what this table gives."
     assert finding.evidence == (
         f"tpr_gap of model 1: typed 0.5, the table gives {tpr_gap(None).value:.6g}; a gap is the rate of north minus "
         "that of south."
     )
-    assert said.headline(wrong).point.endswith(" This assumes that the typed numbers are true.")
-    assert "with the other sign it would be right" in said.disputes(disputed_card(-true)).evidence
-    many = said.disputes(replace(wrong, disputed=wrong.disputed * 7))
+    assert card_findings.headline(wrong).point.endswith(" This assumes that the typed numbers are true.")
+    assert "with the other sign it would be right" in card_findings.disputes(disputed_card(-true)).evidence
+    many = card_findings.disputes(replace(wrong, disputed=wrong.disputed * 7))
     assert many.point.startswith("7 typed numbers are not") and many.evidence.endswith("2 more typed numbers.")
     true = tpr_gap(None)
     value = round(true.value, 2)
     rounded = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)
     assert rounded.rounded
     assert (
-        "set publish.decimals if numbers are rounded" in said.disputes(replace(card(2), disputed=(rounded,))).evidence
+        "set publish.decimals if numbers are rounded"
+        in card_findings.disputes(replace(card(2), disputed=(rounded,))).evidence
     )
     assert not replace(rounded, table=true.value + 0.01).rounded
     assert not replace(rounded, number=replace(rounded.number, low=value - 0.005)).rounded

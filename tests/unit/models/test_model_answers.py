@@ -100,7 +100,7 @@ PIPELINES = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("estimator", PIPELINES, ids=lambda one: "-".join(name for name, _ in one.steps))
+@pytest.mark.parametrize("estimator", PIPELINES, ids=lambda estimator: "-".join(name for name, _ in estimator.steps))
 def test_a_skops_file_answers_exactly_as_its_estimator(estimator, capsys):
     names = [*NUMBERS, "work"] if isinstance(estimator[0], ColumnTransformer) else NUMBERS
     frame = people()[names]

@@ -31,7 +31,7 @@ from core.studies.people.findings import findings
 from core.studies.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
 from core.studies.people.remedies import remaining_leaks
 from core.studies.planted import SyntheticRecords, draw_people, posterior
-from core.studies.planted import subject_of as given
+from core.studies.planted import subject_of as planted_subject_of
 from core.studies.subject import Subject, prior_of, subject_of
 from tests import samples
 
@@ -233,7 +233,7 @@ def twins(*, planted: bool) -> Subject:
     n, seed = sum(SETS), 5
     people: SyntheticRecords = draw_people(n, child_generator(seed, "twins"))
     lots = child_generator(seed, "lots").integers(0, 2, n).astype(np.uint8)
-    twin_subject = given(people, lots, SETS, seed=seed)
+    twin_subject = planted_subject_of(people, lots, SETS, seed=seed)
     rows = np.arange(SETS[0])
     posteriors = posterior(people)[rows]
     unsure = int(np.abs(posteriors - 0.5).argmin())

@@ -25,7 +25,7 @@ from core.studies.config import AuditConfig
 from core.studies.people import PEOPLE, PeopleSettings
 from tests import samples
 from tests.samples_report import sample
-from tests.unit.choose.made import POLICY, SAFE, point
+from tests.unit.choose.candidate_samples import POLICY, SAFE, point
 
 # How the model was chosen
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from core.auditing.apart import run_in_process, run_in_subprocess
+from core.auditing.subprocess_jobs import run_in_process, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError, InputError
 from core.base.untrusted import child
 from tests import samples
@@ -90,7 +90,7 @@ def test_who_stops_leaves_no_process_behind():
 
 def test_it_ends_when_the_one_who_asked_is_killed():
     asker = (
-        "import time, os; from core.auditing.apart import run_in_subprocess\n"
+        "import time, os; from core.auditing.subprocess_jobs import run_in_subprocess\n"
         "def work(report):\n    yield os.getpid()\n    time.sleep(600)\n"
         "for pid in run_in_subprocess(work, lambda *_: None): print(pid, flush=True)"
     )
