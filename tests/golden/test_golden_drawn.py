@@ -250,7 +250,7 @@ def _axes() -> Iterator[tuple[str, Any]]:
     large = ([4.0], [4.0001], [5.0, 25.0], [1e5], [-1e-4, 1e-4], [123_456.0, 7.0], [0.07, 0.35])
     for (name, scale), (i, values) in product(scales.items(), enumerate((*extents, *large))):
         axis = scale.over(values)
-        yield f"{name} {i}", " ".join(axis.words)
+        yield f"{name} {i}", " ".join(axis.labels)
     for low, high in ((0.1, 0.2), (-0.1, 0.2), (0.0, 0.0), (math.nan, math.nan)):
         estimate = Estimate(value=0.1, low=low, high=high, n=3)
         for axis in (percents("t").over([0, 1]), gaps("t").over([0]), Axis(ends=(0, 5), marks=(), labels=(), title="")):

@@ -187,7 +187,7 @@ def _released() -> NamedValues:
         output = released_outputs.attack_released(cohort["x"], outputs, cohort["groups"], before, targets)
         yield (
             f"attack on {k} groups",
-            (output.before.round(4), output.after.round(4), output.attack, output.share, output.n_known),
+            (output.before.round(4), output.after.round(4), output.attack, output.share, output.n_attacker_records),
         )
 
 

@@ -126,7 +126,7 @@ def _attackers() -> NamedValues:
     for learner, n in (*((learner, 9) for learner in attackers.LEARNERS), ("boosting", 41)):
         truth = np.arange(n) % 3 if n < 10 else np.arange(n) % 2 + 2 * (np.arange(n) == 40)
         few = attackers.fit_on_table(
-            learner, guard.people.known[:n], truth, guard.columns, selected=column_indices, seed=2
+            learner, guard.people.attacker_records[:n], truth, guard.columns, selected=column_indices, seed=2
         )
         yield f"few, {learner}, {n}", few.guess(guard.people.public)
 

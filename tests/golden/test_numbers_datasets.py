@@ -713,7 +713,7 @@ def _splits() -> NamedValues:
             f"{seed} known",
             (
                 splits.known_shares(data, parts),
-                splits.attacker_sample(parts.known, seed),
+                splits.attacker_sample(parts.attacker_rows, seed),
                 splits.shared_records(data, parts),
             ),
         )

@@ -87,7 +87,7 @@ def in_numbers() -> NamedValues:
         if noise is not None:
             yield f"{name}, sums", [noise.sizes, noise.sums, noise.variance]
         else:
-            yield f"{name}, counts", [counts.sizes, *counts.limits.values(), *counts.told.values()]
+            yield f"{name}, counts", [counts.sizes, *counts.limits.values(), *counts.published.values()]
         tables = [
             [released.table_value(published, number, who) for number in published.numbers] for who in (s, 0 * s, 1 - s)
         ]

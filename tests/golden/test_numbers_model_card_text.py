@@ -163,7 +163,7 @@ def in_variants() -> NamedValues:
         if isinstance(people, str):
             yield settings.group, people
             continue
-        yield f"{settings.family}, {settings.on}", [people.group, people.other, people.names, people.rows, steps]
+        yield f"{settings.family}, {settings.on}", [people.group, people.other_group, people.names, people.rows, steps]
         first = people.columns.iloc[0].astype(str).tolist()
         yield f"{settings.family}, columns", [list(people.columns), first, people.n]
     for planted in (False, True):

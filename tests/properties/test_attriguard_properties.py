@@ -43,7 +43,7 @@ def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @EVERY
 @given(cases() | cases(steps=(0.2, 0.3, 0.5, 0.7)) | cases(values=(25, 30)), st.integers(0, 30))
 def test_the_search_is_the_plain_loop(case, first):
-    noise = representatives(case.given, case.classifier, **case.settings)
+    noise = representatives(case.records, case.classifier, **case.settings)
     noisy, reachable, fallback = plain_records(case)
     assert np.array_equal(dense(noise.noisy), noisy)
     assert np.array_equal(noise.reached, reachable) and np.array_equal(noise.fallback, fallback)
@@ -53,7 +53,7 @@ def test_the_search_is_the_plain_loop(case, first):
     assert np.array_equal(case.classifier.predict(noisy[reachable.ravel()]), target_values[reachable.ravel()])
     everybody = np.arange(len(case.public))  # one value a person is her row of all values
     values = (first + everybody) % noise.size.shape[1]
-    single = panda(case.given, case.classifier, values, **case.settings)
+    single = panda(case.records, case.classifier, values, **case.settings)
     assert np.array_equal(dense(single.noisy), dense(noise.chosen(values)))
     assert np.array_equal(single.reached, reachable[everybody, values])
     assert np.array_equal(single.size, noise.size[everybody, values])

@@ -44,7 +44,7 @@ def noise(ratings, defender):
 
 def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(ratings, defender, noise):
     assert np.mean(defender.predict(ratings.people_test) == ratings.values_test) == pytest.approx(0.431, abs=0.03)
-    assert noise.found.all()
+    assert noise.reached.all()
     assert noise.size.mean() == pytest.approx(2.97, abs=0.15)
     cities = noise.size.mean(axis=0)
     assert cities.min() == pytest.approx(1.85, abs=0.15) and cities.max() == pytest.approx(5.01, abs=0.15)

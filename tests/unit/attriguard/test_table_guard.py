@@ -130,7 +130,7 @@ def test_known_and_protected_people_are_the_audits(
     splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
     np.testing.assert_array_equal(audited.people.rows, splits.test)
     np.testing.assert_array_equal(grown[-1].truth, data.sensitive[splits.test])
-    np.testing.assert_array_equal(audited.people.known, data.features[splits.attacker_rows])
+    np.testing.assert_array_equal(audited.people.attacker_records, data.features[splits.attacker_rows])
     shares = np.bincount(data.sensitive[splits.attacker_rows]) / splits.attacker_rows.size
     np.testing.assert_allclose(grown[-1].shares, shares)
 

@@ -100,13 +100,13 @@ def files_in(folder: Path) -> list[str]:
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Stand in for fairlearn's and folktables' servers: each asks `answer` once; what was asked for is in `asked`."""
-    net = SimpleNamespace(asked=[], answer=lambda: None)
+    """Stand in for fairlearn's and folktables' servers: each asks `answer` once; what was asked for is in `requests`."""
+    net = SimpleNamespace(requests=[], answer=lambda: None)
 
     def fetch_adult(*, data_home: str) -> SimpleNamespace:
         csv_path = Path(data_home) / "adult.csv"
         if not csv_path.is_file():
-            net.asked.append("adult")
+            net.requests.append("adult")
             csv_path.write_text("half of it")
             csv_path.write_text(net.answer())
         names = [*catalog.ADULT_COLUMNS[:-1], "class"]
@@ -114,7 +114,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         return SimpleNamespace(frame=frame.astype({"sex": "category", "class": "category", "age": float}))
 
     def get(url: str, **_: object) -> SimpleNamespace:
-        net.asked.append(url)
+        net.requests.append(url)
         return SimpleNamespace(content=net.answer())
 
     monkeypatch.setattr("fairlearn.datasets.fetch_adult", fetch_adult)
@@ -196,7 +196,7 @@ def test_compas_without_its_file_is_one_sentence(tmp_path: Path, network: Simple
     message = str(caught.value)
     for word in (PUBLISHED, "propublica/compas-analysis", "FAIRLEAK_DATA", "demo", "upload"):
         assert word in message
-    assert message.count(". ") == 0 and message.endswith(".") and not files_in(tmp_path) and not network.asked
+    assert message.count(". ") == 0 and message.endswith(".") and not files_in(tmp_path) and not network.requests
 
 
 BAD_COMPAS = {
@@ -248,7 +248,7 @@ def test_adult_is_fetched_once_and_as_the_local_files_have_it(tmp_path: Path, ne
         fetched = load("adult", cache_folder=tmp_path / "cache")
         pd.testing.assert_frame_equal(fetched.frame, local.frame)
         assert (fetched.fingerprint, fetched.roles) == (local.fingerprint, local.roles)
-    assert network.asked == ["adult"]
+    assert network.requests == ["adult"]
 
 
 def test_without_a_cache_folder_no_file_remains(
@@ -272,7 +272,7 @@ def test_the_census_file_is_downloaded_once_for_both_tasks_and_quietly(
     assert build_dataset(table, young).groups()[0].group == f"people up to {young.at_most:g}"
     assert load("acs_public_coverage", cache_folder=tmp_path).fingerprint == table.fingerprint
     assert len(load("acs_income", cache_folder=tmp_path).frame) == 150
-    assert len(network.asked) == 1 and network.asked[0].endswith("2018/1-Year/csv_ptx.zip")
+    assert len(network.requests) == 1 and network.requests[0].endswith("2018/1-Year/csv_ptx.zip")
     assert files_in(tmp_path) == ["psam_p48.csv"] and capsys.readouterr().out == ""
 
 
