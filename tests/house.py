@@ -1,15 +1,29 @@
-"""The source as a house: files, their lines by kind, which takes what from which; `make size` prints it."""
+"""The source as a house: files, tokens, names, lines by kind, which takes what from which; `make size` prints it."""
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
+import io
+import re
+import tokenize
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+PRIVATE_VOCABULARY = frozenset(
+    re.findall(
+        r"\w+",
+        "found told said asked given named known kept made taught judged shown wanted there here each one other others "
+        "own whole apart alike whose place words reading standing",
+    )
+)
+"""Words that name nothing to a stranger; no name ends in one."""
+
+_SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def module_of(path: Path) -> str:
@@ -98,8 +112,83 @@ def kinds(path: Path) -> Counter[str]:
     return Counter(kind)
 
 
+def declared_names(path: Path) -> Iterator[str]:
+    """Yield the names a file gives: its own, functions, classes, parameters, variables, attributes, aliases."""
+    yield path.stem
+    for node in ast.walk(tree(path)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.alias(asname=str(name)):
+                yield name
+
+
+def last_word(name: str) -> str:
+    """Return the last word of a name in snake or camel case."""
+    parts = [part for part in re.split(r"_+|(?<=[a-z0-9])(?=[A-Z])", name) if part]
+    return parts[-1].lower() if parts else ""
+
+
+def class_names(path: Path) -> Iterator[str]:
+    """Yield the names of a file's classes."""
+    yield from (node.name for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef))
+
+
+def _is_data_class(node: ast.ClassDef) -> bool:
+    decorators = [decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in node.decorator_list]
+    names = {ast.unparse(part).rpartition(".")[2] for part in (*decorators, *node.bases)}
+    return bool(names & {"dataclass", "Result"})
+
+
+def _counted_lines(path: Path) -> Counter[str]:
+    """Count tokens, statements and lines of code, without docstrings, comments and imports."""
+    silent = set()
+    for node in ast.walk(tree(path)):
+        is_text = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
+        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+            silent.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    figures: Counter[str] = Counter()
+    code_lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+        if token.type in _SILENT or token.start[0] in silent:
+            continue
+        figures["statements" if token.type == tokenize.NEWLINE else "tokens"] += 1
+        code_lines.update(range(token.start[0], token.end[0] + 1))
+    figures["code lines"] = len(code_lines)
+    return figures
+
+
+def figures_of(paths: list[Path]) -> dict[str, float]:
+    """Return tokens, density and names of some files, by what they are called."""
+    counts = sum(map(_counted_lines, paths), Counter())
+    homes = defaultdict(set)
+    for path in paths:
+        for name in class_names(path):
+            homes[name.lstrip("_")].add(path)
+    nodes = [node for path in paths for node in ast.walk(tree(path))]
+    packed = sum(
+        isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and isinstance(node.targets[0], ast.Tuple)
+        for node in nodes
+    )
+    thousands = counts["code lines"] / 1000
+    return {
+        "tokens": counts["tokens"],
+        "tokens a statement": counts["tokens"] / counts["statements"],
+        "inline ifs per 1,000 lines of code": sum(isinstance(node, ast.IfExp) for node in nodes) / thousands,
+        "packed assignments per 1,000 lines of code": packed / thousands,
+        "private names": sum(last_word(name) in PRIVATE_VOCABULARY for path in paths for name in declared_names(path)),
+        "class names with two meanings": sum(len(paths) > 1 for paths in homes.values()),
+        "data classes": sum(isinstance(node, ast.ClassDef) and _is_data_class(node) for node in nodes),
+        "files": len(paths),
+    }
+
+
 def main() -> None:
-    """Print files and lines of each room of the source, and of the tests."""
+    """Print files and lines of each room of the source and of the tests, then what a stranger has to read."""
     rooms: dict[str, list[Path]] = {}
     for path in sources().values():
         parts = path.relative_to(ROOT).parts
@@ -114,6 +203,17 @@ def main() -> None:
             f"{room:24}{files:7,}{count.total():8,}{count['code']:8,}{count['docstring']:11,}"
             f"{count['import']:8,}{count['blank']:7,}{count['comment']:9,}"
         )
+    print()
+    of_source, of_tests = figures_of(list(sources().values())), figures_of(tests)
+    print(f"{'':46}{'source':>9}{'tests':>9}")
+    for name, value in of_source.items():
+        print(
+            f"{name:46}{value:9,.4g}{of_tests[name]:9,.4g}"
+            if value < 1000
+            else f"{name:46}{value:9,}{of_tests[name]:9,}"
+        )
+    rooms_in_core = [path for path in (ROOT / "core").iterdir() if not path.name.startswith(("_", "."))]
+    print(f"{'names in core':46}{len(rooms_in_core):9}")
 
 
 if __name__ == "__main__":

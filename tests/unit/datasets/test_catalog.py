@@ -100,7 +100,7 @@ def files_in(folder: Path) -> list[str]:
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Stand in for fairlearn's and folktables' servers: each asks `answer` once; what was asked for is in `requests`."""
+    """Stand in for fairlearn's and folktables' servers: each asks `answer` once; what was asked is in `requests`."""
     net = SimpleNamespace(requests=[], answer=lambda: None)
 
     def fetch_adult(*, data_home: str) -> SimpleNamespace:

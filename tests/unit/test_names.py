@@ -1,0 +1,42 @@
+"""Names that the code gives: nouns of the field, and one meaning for each class."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from tests import house
+
+ALLOWED = {
+    ("core/auditing/result.py", "told"): "key of a report's self-tests",
+    ("core/datasets/roles.py", "each"): "key of a plan's table of data",
+    ("core/experiments/sweep/landscape.py", "told"): "key of stored points of the landscape",
+    ("core/studies/attriguard/settings.py", "given"): "key of AttriGuard's settings in plans and fingerprints",
+    ("core/studies/model_card/pinned_people.py", "known"): "key of a card study's JSON",
+    ("core/studies/model_card/pinned_people.py", "said"): "key of a card study's JSON",
+    ("tests/faults/operators.py", "off_by_one"): "name of an operator in recorded faults",
+    ("tests/golden/test_numbers_parts.py", "one"): "name of a setting in recorded texts",
+}
+"""File and private name -> the reason why it stays."""
+
+
+def python_files() -> list[Path]:
+    return [*house.sources().values(), *sorted((house.ROOT / "tests").rglob("*.py"))]
+
+
+def test_no_name_ends_in_a_private_word():
+    private = {
+        (path.relative_to(house.ROOT).as_posix(), name)
+        for path in python_files()
+        for name in house.declared_names(path)
+        if house.last_word(name) in house.PRIVATE_VOCABULARY
+    }
+    assert private == set(ALLOWED)
+
+
+def test_no_two_classes_share_a_name():
+    homes = defaultdict(set)
+    for path in house.sources().values():
+        for name in house.class_names(path):
+            homes[name.lstrip("_")].add(path.relative_to(house.ROOT).as_posix())
+    assert {name: sorted(paths) for name, paths in homes.items() if len(paths) > 1} == {}
