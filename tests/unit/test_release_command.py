@@ -99,7 +99,7 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
     noise = ("--publish-epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--people", "80")
     _, text, _ = run(CARD, *noise, "--no-advice")
     assert "DP noise drawn once, from seed 8.\nAnybody can draw the same noise" in text
-    assert "80 people of" in text and "Models: 2 (seeds)\n" in text and ", noise, ε = 3: " in text
+    assert "80 people of" in text and "2 models (seeds), " in text and ", noise, ε = 3: " in text
     for flags, rule in (
         (
             ["--publish-epsilon", "3"],
@@ -184,7 +184,7 @@ def test_a_typed_number_that_the_table_contradicts(run: Run, tmp_path: Path):
     out = tmp_path / "card.json"
     code, text, _ = run(f"{CARD}{number}{typed:.3f}", "--json", str(out))
     assert code == 2 and "\nOne typed number is not what this table gives.\nsp_gap of audited model: typed " in text
-    assert "Models: 3 (seeds)\nNumbers: 1, typed, 3 decimals: statistical parity gap\n" in text
+    assert "3 models (seeds), 1 number, typed, 3 decimals: statistical parity gap\n" in text
     assert "Typed numbers replace those that publish.statistics" in text
     assert json.loads(out.read_text("utf-8"))["disputed"][0]["table"] == pytest.approx(true)
     code, text, _ = run(f"{CARD}{number}{true:.3f}")

@@ -73,7 +73,7 @@ def _leak_comparison(choice: Choice) -> str:
     n, more = len(choice.candidates) - 1, len(choice.leak_more)
     if choice.prefer != "leak" or n == 0:
         return ""
-    shown = f"Others shown to leak more: {more} of {n} (95%, adjusted for {n} comparisons). "
+    shown = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
     return f"{shown}Others that may differ by chance: {n - more}. "
 
 

@@ -93,8 +93,8 @@ def tension(landscape: Landscape) -> Finding:
         majority = percent(controls["majority_label"])
         cost = f"{at} and {tolerance} model accuracy is {percent(cell.accuracy)} ({without}majority class {majority})."
     unlike = (
-        "The map uses private decision trees, and splits of the table of its own. "
-        f"Its numbers differ from the headline's. Splits: {n}."
+        "The map uses private decision trees and splits of its own, so its numbers differ from the headline's. "
+        f"Splits: {n}."
     )
     return Finding(
         point=point,

@@ -201,7 +201,7 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
     assert [candidate.points[0].config.tolerance for candidate in planted.leak_more] == [0.003]
     sentence = (
-        "Others shown to leak more: 1 of 3 (95%, adjusted for 3 comparisons). Others that may differ by chance: 2. "
+        "Others shown to leak more: 1 of 3 (95%, comparisons adjusted for: 3). Others that may differ by chance: 2. "
     )
     assert sentence in finding(planted).evidence and [row["Leaks more"] for row in rows(planted)] == [
         "",
@@ -210,7 +210,7 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
         "shown",
     ]
     all_more = chosen([planted.chosen.points[0], *(point(k, 0.8, leaky, rng) for k in (4, 5))], prefer="leak")
-    assert "Others shown to leak more: 2 of 2 (95%, adjusted for 2 comparisons). " in finding(all_more).evidence
+    assert "Others shown to leak more: 2 of 2 (95%, comparisons adjusted for: 2). " in finding(all_more).evidence
 
 
 def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():

@@ -150,7 +150,7 @@ def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_befor
     both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
     document = Reports(judged_audit()).document
     content = page_content(document, both)
-    assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
+    assert content["signing"] == "Signatures. They disagree: “Accept the risk”; “Do not release”."
     assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
     assert placeholders_text(default_policy()).endswith("with a source, before you sign.")
     assert placeholders_text(default_policy(), signed=True).endswith("Signed without limits of your own.")
