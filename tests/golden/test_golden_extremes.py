@@ -348,7 +348,7 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
             quote = Quote(**charges, fresh_error=fresh)
             yield f"{quote.coarse} {desk.coarse(quote, 1.0)}"
         yield from (*desk.price(quote, budget / 2), *desk.expected(quote), desk.button(quote), desk.sure(quote))
-        request = {"metric": str(rng.choice(METRICS)), "asker": "ann", "asked": "2026-11-22T09:05:07Z", "number": 7}
+        request = {"metric": str(rng.choice(METRICS)), "asker": "ann", "time": "2026-11-22T09:05:07Z", "number": 7}
         answer = LedgerAnswer(**charges, **request, gap=gap)
         yield from (desk.answered(answer, budget / 2), *desk.last_answer(answer), desk.row(answer))
         free = replace(answer, charged=0.0)
