@@ -131,7 +131,7 @@ def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so
     assert choice.outcome == Outcomes.RECOMMENDED and choice.chosen.choosing.status == Status.INCONCLUSIVE
     text = f"{finding(choice).text} {choice_reason(choice)}"
     assert "both halves" not in text and "within all limits where it is judged." in text
-    assert text.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
+    assert text.count("inconclusive on the half that chooses: membership (AUC)") == 2
 
 
 def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best():
