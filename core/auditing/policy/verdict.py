@@ -303,7 +303,7 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
     passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
-    return f"Pass without an attack, from the plan alone: {n}." if n else ""
+    return f"Passed without an attack, from the plan alone: {n}." if n else ""
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
