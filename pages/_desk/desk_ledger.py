@@ -39,7 +39,7 @@ def still() -> None:
     """Say whose results these are after another ledger could not be opened."""
     ledger = st.session_state.get(_LEDGER)
     if ledger is not None and st.session_state.get(_PROBLEM):
-        sentence = f"Everything here is still about the ledger {shell.escape(ledger.place)}."
+        sentence = f"Everything here is still about the ledger {shell.escape(ledger.location)}."
         st.caption(f"The other ledger was not opened. {sentence}")
 
 
@@ -52,7 +52,7 @@ def unreadable(sentence: str) -> None:
 def box(*, expanded: bool) -> None:
     """Draw the field, the password's field where a database is named, and the buttons."""
     ledger = st.session_state.get(_LEDGER)
-    name = "Ledger" if ledger is None else f"Ledger {shell.escape(ledger.place)}"
+    name = "Ledger" if ledger is None else f"Ledger {shell.escape(ledger.location)}"
     with st.expander(name, icon=":material/menu_book:", expanded=expanded):
         if _pinned():
             st.caption("This server keeps one ledger, at the place FAIRLEAK_LEDGER names.")
