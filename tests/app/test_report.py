@@ -229,7 +229,7 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     dashboard.give("policy_file", "bank.toml", policy_text(policy).encode())
     assert not dashboard.test.warning
     assert_shows(dashboard, expected(attacks, policy))
-    assert "**FairLeak placeholders: 1 of 1 limits.**" in " ".join(dashboard.texts)
+    assert "**FairLeak placeholders\\: 1 of 1 limits.**" in " ".join(dashboard.texts)
     assert dashboard.test.selectbox(key="release_policy_box").value == "own"
     dashboard.choose(release_policy_box="predictions")
     assert_shows(dashboard, expected(attacks, predictions_policy()))
