@@ -263,7 +263,7 @@ def test_gen_config_of_a_file_guesses_roles_that_can_be_audited(init: Init):
     assert roles is not None and (roles.label, roles.positive) == ("hired", "yes")
     assert (roles.sensitive, roles.group) == ("origin", ("north",))
     assert plan.model.kind == "predictions" and roles.score == "model_score"
-    assert "are guesses" in notes and text.count("\n# ") > 15
+    assert "Guesses from the columns" in notes and text.count("\n# ") > 15
 
 
 def test_gen_config_promises_what_the_predictions_keep_to(init: Init, tmp_path: Path):
