@@ -231,8 +231,8 @@ def _compared() -> str:
     chosen: dict[str, Any] = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
     settings = ChooseSettings(**{name: value for name, value in chosen.items() if value})
     base = replace(config, tolerance=0.0, epsilon=math.inf)
-    n = len(settings.methods)
-    return f"{n} method{'s' * (n > 1)}, {len(candidates(base, settings, (config.seed,)))} models"
+    n_models = len(candidates(base, settings, (config.seed,)))
+    return f"Methods {len(settings.methods)} · Models {n_models}"
 
 
 def _several(name: str, titles: dict[Any, str]) -> tuple[Any, ...]:

@@ -60,7 +60,7 @@ def budget_bar(status: LedgerStatus) -> str:
     share = 100 * status.spent / registration.budget
     spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
     remaining = epsilon_amount(status.remaining)
-    label = f"{registration.name}: {spent}, {remaining} left; {line}"
+    label = f"{registration.name}: {spent}, {remaining} left · {line}"
     return (
         '<div style="margin-bottom:16px">'
         f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
@@ -70,7 +70,7 @@ def budget_bar(status: LedgerStatus) -> str:
         f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
         f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
         f'background:{colours.leak}"></div></div>'
-        f'<div style="color:var(--fl-grey);font-size:.9rem">{spent}; '
+        f'<div style="color:var(--fl-grey);font-size:.9rem">{spent} · '
         f"{escape(line)}</div></div>"
     )
 

@@ -26,7 +26,7 @@ from core.experiments.sweep.landscape import (
     landscape_steps,
     read_landscape,
 )
-from core.stats.estimates import count, count_text, percent, points
+from core.stats.estimates import count, percent, points
 from pages.shell import cached, panels, state
 from pages.shell.background import Background, Job, State, pace
 
@@ -135,7 +135,7 @@ def _offer(work: Background, plan: LandscapePlan) -> None:
     if not work.busy:
         cells = len(plan.tolerances) * len(plan.epsilons)
         st.caption(
-            f"{cells} kinds of models, {count_text(len(plan.seeds))} seeds each: about a minute for 12,000 people, "
+            f"Kinds of models {cells}, seeds of each {len(plan.seeds)}: about a minute for 12,000 people, "
             "longer with more than two groups. The page can be used meanwhile."
         )
 

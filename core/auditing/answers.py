@@ -42,7 +42,7 @@ class MissingAnswers(InputError):
         if len(lines) == 1:
             super().__init__(lines[0], key=facts[0].key)
             return
-        super().__init__(f"{len(lines)} answers are missing before an audit:", key=facts[0].key)
+        super().__init__(f"Answers missing before an audit: {len(lines)}.", key=facts[0].key)
         self.details = lines
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ from ..datasets.build import select
 from ..datasets.dataset import AuditDataset
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS
-from ..stats.estimates import count, joined
+from ..stats.estimates import count
 from ..studies.membership.disparity import least_outsiders
 from ..studies.membership.roc import RESOLUTION
 from ..studies.membership.study import FALSE_ALARMS
@@ -94,7 +94,7 @@ class SizeProblem(Result):
         if not self.changes:
             return self.more
         phrases = [_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED]
-        return f"It works with {joined(phrases)}."
+        return f"It works with {', '.join(phrases)}."
 
     @property
     def text(self) -> str:
@@ -111,8 +111,8 @@ def _phrase(key: str, value: Any) -> str:
     if key == "model.train_share":
         return f"{100 * value:g}% of the people for training"
     if key == plan_key("at_most"):
-        return f"two groups (up to {value:g}, and above)"
-    return f"two groups (“{value[0]}” and all others)"
+        return f"2 groups (up to {value:g}, and above)"
+    return f"2 groups (“{value[0]}” and all others)"
 
 
 def cell_sizes(dataset: AuditDataset, splits: Splits) -> tuple[CellSize, ...]:

@@ -199,7 +199,4 @@ def _about(choice: Choice, candidate_set: CandidateSet) -> Iterator[str]:
     seeds = len({p.config.seed for candidate in choice.candidates for p in candidate.points})
     yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."
     yield f"Policy: {policy.name}, version {policy.version}."
-    several = f"{seeds} seeds, which are replicates" if seeds > 1 else "one seed"
-    kinds = len(choice.candidates)
-    measured = f"{choice.trained:,} model{'s' * (choice.trained != 1)} measured, {kinds:,} kind{'s' * (kinds != 1)}"
-    yield f"{measured}, {several}."
+    yield f"Models measured: {choice.trained:,}. Kinds: {len(choice.candidates):,}. Seeds (replicates): {seeds}."

@@ -18,7 +18,6 @@ from ..datasets import CATALOG, Table, cautions, read_table
 from ..datasets.catalog import default_cache_folder
 from ..datasets.input_check import Fact, Severity
 from ..models.model_files import read_model
-from ..stats.estimates import joined
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from .arguments import add_data_argument, add_path, catalogue_table, data_folder_of
 from .console import Console
@@ -144,9 +143,7 @@ def file_suggestion(
     answers: dict[str, Any] = {role: getattr(arguments, role) or "" for role in _ROLES}
     audit = suggested_plan(table, file, model=model, model_file=model_file, config=config, **answers)
     guessed = [role for role in ("label", "attribute") if not answers[role]]
-    console.note(
-        f"{joined([*guessed, 'groups']).capitalize()} are guesses from the columns' names and values: check them."
-    )
+    console.note(f"Guesses from the columns' names and values, to be checked: {', '.join([*guessed, 'groups'])}.")
     return FileSuggestion(table=table, model_file=model_file, audit=audit)
 
 

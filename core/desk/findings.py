@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ..datasets.columns import as_text, quoted
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles
-from ..stats.estimates import at_most, count, gap, joined, number_text, percent
+from ..stats.estimates import at_most, count, gap, number_text, percent
 from ..studies.model_card.ceiling import accuracy_under
 from ..studies.study import Finding
 from .noise import epsilon_amount
@@ -46,7 +46,7 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
 
 def advantaged(roles: Roles) -> str:
     """Values of the advantaged group."""
-    return joined([quoted(value) for value in roles.group or ("1",)])
+    return ", ".join(quoted(value) for value in roles.group or ("1",))
 
 
 def everybody_else(table: Table, roles: Roles) -> dict[str, int]:
@@ -62,7 +62,7 @@ def together(sizes: Mapping[str, int], *, most: int = 6) -> str | None:
     parts = [f"{count(n)} {quoted(value)}" for value, n in list(sizes.items())[:most]]
     if len(sizes) > most:
         parts.append(f"{count(sum(list(sizes.values())[most:]))} with {len(sizes) - most} more values")
-    return joined(parts)
+    return ", ".join(parts)
 
 
 def prices(remaining: float, *, least: float) -> tuple[float, ...]:
@@ -173,9 +173,9 @@ def example(status: LedgerStatus, worst: float) -> Finding:
     registration = status.registration
     largest_error = number_text(worst, ".3f")
     return Finding(
-        point=f"Example: three fairness queries about {count(registration.n_people)} synthetic people used "
+        point=f"Example: 3 fairness queries about {count(registration.n_people)} synthetic people used "
         f"{_epsilon(status.spent)} of {epsilon_amount(registration.budget)}; the largest error was {largest_error}.",
-        evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
+        evidence="Charged: 2. Asked before and free: 1. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
     )
@@ -214,12 +214,13 @@ def finding(status: LedgerStatus) -> Finding:
 def budget_text(status: LedgerStatus, refused: int = 0) -> str:
     """Say what a budget was spent on."""
     free = sum(answer.from_past for answer in status.answers)
-    parts = [f"{len(status.answers)} answered" + (f", {free} of them free" if free else "")]
-    if status.wrong_files:
-        parts.append(_many(status.wrong_files, "rejected test-set file", "rejected test-set files"))
-    if refused:
-        parts.append(f"{refused} refused in this session")
-    return ", ".join(parts)
+    numbers = {
+        "Of these free": free,
+        "Test-set files rejected": status.wrong_files,
+        "Refused in this session": refused,
+    }
+    parts = [f"{title} {number}" for title, number in numbers.items() if number]
+    return " · ".join([f"Answered {len(status.answers)}", *parts])
 
 
 def ceiling(status: LedgerStatus) -> str:
@@ -242,14 +243,12 @@ def _of(epsilon: float) -> str:
 def verified(verification: ExportVerification, name: str) -> str:
     """Say whether an export passes verification, and what is in it."""
     if not verification.ok:
-        good = f" The first {count(verification.n_entries)} entries are good." if verification.n_entries else ""
+        good = f" Good entries before: {count(verification.n_entries)}." if verification.n_entries else ""
         return f"{verification.reason or 'Verification failed.'}{good}"
-    entries = _many(verification.n_entries, "entry", "entries")
-    answers = _many(sum(len(budget.answers) for budget in verification.budgets), "answer", "answers")
-    budgets = _many(len(verification.budgets), "budget", "budgets")
+    answers = sum(len(budget.answers) for budget in verification.budgets)
     return (
-        f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
-        f"{verification.seal or 'none'}."
+        f"Verification of {name} passed. Entries {count(verification.n_entries)} · Answers {count(answers)} · "
+        f"Budgets {count(len(verification.budgets))} · Overspent 0. Its last hash is {verification.seal or 'none'}."
     )
 
 
@@ -275,7 +274,3 @@ def error_text(error: float) -> str:
 
 def _epsilon(value: float) -> str:
     return f"ε\N{NO-BREAK SPACE}{epsilon_amount(value)}"
-
-
-def _many(number: int, singular: str, plural: str) -> str:
-    return f"{count(number)} {singular if number == 1 else plural}"

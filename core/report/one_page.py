@@ -21,7 +21,7 @@ from ..auditing.policy import bullet as places_of
 from ..base.errors import FairLeakError
 from ..charts import LIGHT
 from ..datasets.role_suggestion import names_attribute
-from ..stats.estimates import count, joined
+from ..stats.estimates import count
 from ..studies.study import Outcome
 from ..studies.subject import OutputsPlan
 from .canonical import number_of, read
@@ -191,7 +191,7 @@ def _lists(document: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterato
         reasons.setdefault(plain_line(row.attempt.reason, 130, prose=True), []).append(plain_line(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if sensitive_names := [name for name in document["data"]["features"] if names_attribute(name)]:
-        parts.append(f"{plain_line(joined(sensitive_names), 90)} (may be sensitive too)")
+        parts.append(f"{plain_line(', '.join(sensitive_names), 90)} (may be sensitive too)")
     if not document["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
@@ -221,7 +221,7 @@ def _signing(signatures: Sequence[Signed]) -> str:
 def disagreement(signatures: Sequence[Signed]) -> str:
     """Return that signatures that stand decide differently; "" where they agree."""
     decisions = dict.fromkeys(signature.title for signature in signatures if not signature.void)
-    return f"They disagree: {joined([f'“{title}”' for title in decisions])}." if len(decisions) > 1 else ""
+    return f"They disagree: {'; '.join(f'“{title}”' for title in decisions)}." if len(decisions) > 1 else ""
 
 
 def _signature(signature: Signed) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..auditing.plan import PARTS, ModelPlan, other_studies
-from ..auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
+from ..auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text, verdict_counts
 from ..auditing.policy.checks import check_title
 from ..base.caveats import FIXED, CaveatKind, in_order
 from ..base.settings import Setting, params
@@ -112,7 +112,7 @@ def public_summary(document: Mapping[str, Any]) -> Document:
         "caveats": [{"kind": kind, "text": FIXED[kind]} for kind in _caveat_kinds(document)],
         "not_tested": list(_not_tested(document)),
     }
-    content["decision"]["counts"] = _verdict_counts(content["checks"])
+    content["decision"]["counts"] = verdict_counts(Counter(row["verdict"] for row in content["checks"]))
     return sealed(dict(strict(content)))
 
 
@@ -177,12 +177,6 @@ def _checks(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "limit": limit_text(limit["check"], number_of(limit["value"])),
             "verdict": verdicts[limit["check"]],
         }
-
-
-def _verdict_counts(checks: Sequence[Mapping[str, Any]]) -> str:
-    """Verdict words with the number of checks that have each: "Fail 1 · Pass 6"."""
-    numbers = Counter(row["verdict"] for row in checks)
-    return " · ".join(f"{title} {numbers[word]}" for word, title in VERDICT_TITLES.items() if numbers[word])
 
 
 def _self_test(tests: Sequence[Mapping[str, Any]]) -> str:

@@ -32,7 +32,7 @@ from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
 from core.models import GIVEN_PREDICTIONS
-from core.stats.estimates import count, joined, percent
+from core.stats.estimates import count, percent
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, shell, state
 from pages.shell.controls import control
@@ -470,11 +470,11 @@ def _value(title: str, values: Sequence[str], preset: str, key: str, **more: Any
 
 
 def _shares(frame: pandas.DataFrame, label: str, values: Sequence[str]) -> str:
-    """Return the most frequent values of a label with their records: "yes (817) and no (783)"."""
+    """Return the most frequent values of a label with their records: "yes (817), no (783)"."""
     sizes = as_text(frame[label]).value_counts()
     listed = [f"{value} ({count(int(sizes[value]))})" for value in values[:_SIDE_BY_SIDE]]
     more = len(values) - len(listed)
-    return joined([*listed, f"{more} more"] if more else listed)
+    return ", ".join([*listed, f"{more} more"] if more else listed)
 
 
 def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
@@ -559,7 +559,7 @@ def _apply(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> None:
     """Say what is missing or what an audit would use, and offer to apply the roles."""
     missing = _missing(roles, facts)
     if missing:
-        st.caption(f"Missing: {joined(missing)}.", width="stretch")
+        st.caption(f"Missing: {', '.join(missing)}.", width="stretch")
     else:
         features = usable_features(draft.columns, draft.assigned)
         records = _records(draft.table.frame, roles, features)
@@ -584,7 +584,7 @@ def _missing(roles: Roles, facts: Sequence[Fact]) -> list[str]:
     missing = [need for need, value in needs.items() if not value]
     blocking = [fact for fact in facts if fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS]
     if blocking:
-        missing.append(f"{len(blocking)} repair{'s' * (len(blocking) > 1)}")
+        missing.append(f"repairs ({len(blocking)})")
     return missing
 
 

@@ -21,7 +21,6 @@ from core.report.comparison.changes import NO_PROOF
 from core.report.document import day_text
 from core.report.one_page import disagreement
 from core.report.verification import readable_in_child
-from core.stats.estimates import count_text
 from core.store.history import (
     DECISIONS,
     Entry,
@@ -188,7 +187,7 @@ def card(reports: Reports, *, testing: bool) -> None:
         if differ := disagreement(valid_signatures):
             st.markdown(f":orange[:material/warning:] {differ}")
         if (more := len(signatures) - _MOST_LISTED) > 0:
-            st.caption(f"{count_text(more).capitalize()} earlier: fairleak history show.")
+            st.caption(f"Earlier signatures: {more} (fairleak history show).")
         _form(document, mark, valid_signatures, testing=testing, has_project=bool(name))
         panels.kept_problem("sign_problem")
         if _PROBLEM in st.session_state:

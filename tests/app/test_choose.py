@@ -57,8 +57,7 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 
 def opened(dashboard: Dashboard) -> Dashboard:
     dashboard.open("choose")
-    done = re.compile(" models compared, |No other model was compared")
-    dashboard.until(lambda: bool(done.search(dashboard.page_text)) and "Not finished" not in dashboard.page_text)
+    dashboard.until(lambda: "Models compared: " in dashboard.page_text and "Not finished" not in dashboard.page_text)
     return dashboard
 
 
@@ -195,7 +194,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     for i in range(40):  # more than the store keeps of other results
         stores["session store"].put(f"another result {i}", i)
     dashboard.choose(choose_methods=["unmitigated", "dp_id3"])
-    dashboard.until(lambda: "Of 6 models compared" in dashboard.page_text)
+    dashboard.until(lambda: "Models compared: 6." in dashboard.page_text)
     assert measured.count == 18 and not dashboard.has_button("start_choose")
 
 
@@ -217,12 +216,12 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     assert safe.count == 19 and "one" in dashboard.plain_finding
     dashboard.test.multiselect(key="choose_columns").set_value(["one", "two"])
     dashboard.test.run()
-    dashboard.until(lambda: "Of 2 models compared" in dashboard.page_text)
+    dashboard.until(lambda: "Models compared: 2." in dashboard.page_text)
     assert safe.count == 21 and not dashboard.test.warning
     assert safe.read == {("score", "skill", "town")}  # no model's answers
     dashboard.test.multiselect(key="choose_columns").set_value(["two", "three"])
     dashboard.test.run()
-    dashboard.until(lambda: "Of 2 models compared" in dashboard.page_text and not dashboard.test.warning)
+    dashboard.until(lambda: "Models compared: 2." in dashboard.page_text and not dashboard.test.warning)
     monkeypatch.setattr(
         core.experiments.choose, "measure_all", lambda *_, **__: iter(())
     )  # with other roles, there is nothing yet

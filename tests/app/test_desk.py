@@ -92,7 +92,7 @@ def sent(dashboard: Dashboard) -> str:
 
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     dashboard.open("desk")
-    assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in dashboard.plain_finding
+    assert "Example: 3 fairness queries about 1,000 synthetic people used ε 0.3" in dashboard.plain_finding
     assert "synthetic example" in dashboard.page_text and "it holds nobody's attribute" in dashboard.page_text
     assert not default_ledger().parent.exists()
 
@@ -103,7 +103,7 @@ def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
     dashboard.choose(desk_section="record")
     assert any(state().seal in text for text in dashboard.texts)
     dashboard.give("desk_verify", "record.jsonl", content)
-    passed = "Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget"
+    passed = "Verification of record.jsonl passed. Entries 3 · Answers 1 · Budgets 1"
     assert passed in plain(dashboard.test.success[0].value)
     dashboard.choose(desk_noted="0123456789abcdef" * 2)
     assert "noted hash" in plain(dashboard.test.error[0].value)
@@ -183,7 +183,7 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     assert state() == before
     problems = [plain(warning.value) for warning in dashboard.test.warning]
     assert any("Refused." in problem and "costs epsilon 1, and 0.9 of 1 is left" in problem for problem in problems)
-    assert "1 refused in this session" in sent(dashboard)
+    assert "Refused in this session 1" in sent(dashboard)
     assert dashboard.plain_finding.startswith("## ε 0.9 of 1 is left")
 
 

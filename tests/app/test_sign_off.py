@@ -69,7 +69,7 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
         ("Do not release", "Bo", ""),
     ]
     assert "Void" not in report.page_text
-    assert "They disagree: “Do not release” and “Accept the risk”." in report.page_text
+    assert "They disagree: “Do not release”; “Accept the risk”." in report.page_text
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
     assert report.page_text.count("Void: the audit changed since (policy).") == 2

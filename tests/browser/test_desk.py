@@ -77,7 +77,9 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     waiting.value.save_as(record)
     assert verify_export(record, noted=ledger(folder).status("loans").seal).ok
     give(view, "desk_verify", "record.jsonl", record.read_bytes())
-    expect(view.page.get_by_text("Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget")).to_be_visible()
+    expect(
+        view.page.get_by_text("Verification of record.jsonl passed. Entries 3 · Answers 1 · Budgets 1")
+    ).to_be_visible()
     give(view, "desk_verify", "record.jsonl", record.read_bytes().replace(b"team A", b"team B"))
     expect(view.page.locator("[data-testid=stAlertContentError]")).to_contain_text("Verification failed")
     assert holding(marker, moment) == []

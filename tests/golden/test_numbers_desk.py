@@ -132,7 +132,7 @@ def lean(result: Any) -> Any:
         return result
     content = result.to_dict()
     for record in (content, *content.get("answers", ())):
-        for name in ("seal", "asked", "question", "registered"):
+        for name in ("seal", "time", "question", "registered"):
             record.pop(name, None)
     content.pop("registration", None)
     return content

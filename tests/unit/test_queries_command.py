@@ -51,12 +51,12 @@ def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run
     code, seal, err = run("export record.jsonl")
     assert code == 0 and len(seal.strip()) == 64 and "record.jsonl" in err
     code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")
-    assert code == 0 and "record.jsonl passed: 3 entries, 1 answer" in out and "It contains the noted hash." in out
+    assert code == 0 and "record.jsonl passed. Entries 3 · Answers 1" in out and "It contains the noted hash." in out
     text = Path("record.jsonl").read_text(encoding="utf-8")
     Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), encoding="utf-8")
     code, out, err = run("verify record.jsonl")
     assert code == 1 and err == "fail\n"
-    assert "Verification failed: the hash of entry 3" in out and "first 2 entries" in out
+    assert "Verification failed: the hash of entry 3" in out and "Good entries before: 2." in out
 
 
 def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

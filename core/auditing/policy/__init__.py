@@ -19,6 +19,7 @@ from .limits import (
     read_policy,
     source_text,
     value_text,
+    verdict_counts,
 )
 from .verdict import (
     BASIS_LABELS,
@@ -56,4 +57,5 @@ __all__ = [
     "read_policy",
     "source_text",
     "value_text",
+    "verdict_counts",
 ]

@@ -247,6 +247,12 @@ VERDICT_TITLES = {
 }
 """Verdict -> the word that stands beside its icon."""
 
+
+def verdict_counts(counts: Mapping[str, int]) -> str:
+    """Numbers of checks by verdict, the worst first, as "Fail 1 · Pass 6"."""
+    return " · ".join(f"{title} {counts[verdict]}" for verdict, title in VERDICT_TITLES.items() if verdict in counts)
+
+
 NO_SOURCE = "no source given"
 """What stands where a limit's source is empty."""
 
@@ -329,9 +335,8 @@ def placeholders_text(policy: Policy, *, signed: bool = False) -> str:
     count = sum(map(is_placeholder, policy.limits))
     if not count:
         return ""
-    are = "are FairLeak placeholders" if count > 1 else "is a FairLeak placeholder"
     to_do = "Signed without limits of your own." if signed else "Set your own limits, with a source, before you sign."
-    return f"{count} of {len(policy.limits)} limits {are}. {to_do}"
+    return f"FairLeak placeholders: {count} of {len(policy.limits)} limits. {to_do}"
 
 
 def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 from ...base.caveats import Caveat
 from ...base.serialize import Result
-from ...stats.estimates import Estimate, count_text, interval, joined, level_text
+from ...stats.estimates import Estimate, interval, level_text
 from ...studies.registry import STUDIES
 from ...studies.study import Basis, Measurement, Outcome
 from ...studies.subject import SETS_UNKNOWN
 from .checks import CHECKS
 from .limits import (
+    VERDICT_TITLES,
     Limit,
     Policy,
     control_text,
@@ -33,6 +34,7 @@ from .limits import (
     range_text,
     source_text,
     value_text,
+    verdict_counts,
 )
 
 
@@ -223,7 +225,7 @@ class Verdict(Result):
     """The verdict on a release.
 
     `overall` is PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks. `headline` and `detail` are a
-    title ("Do not release: two of six checks fail.") and the sentence under it. `rows` come in the order fail,
+    title ("Do not release: Fail 2 of 6.") and the sentence under it. `rows` come in the order fail,
     inconclusive, not run, pass, not asked; within these in the policy's order. `caveats` are what has to be known
     beside it, in the order of their kinds.
     """
@@ -237,9 +239,6 @@ class Verdict(Result):
 
 
 _BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
-_MISSED = "the attack missed a planted leak, or flagged a model without one"
-_SINGULAR = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
-_SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
 
 def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
@@ -264,107 +263,63 @@ def headline_and_detail(
     headline, detail = _of_checks(rows, level=level)
     if not failed_tests:
         return headline, detail
-    if overall(rows) == Status.PASS:
-        return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
-    return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
-
-
-def _mistrust(failed_tests: Sequence[str]) -> str:
     attacks = "; ".join(f"“{attack}”" for attack in failed_tests)
-    return f"It failed for {attacks}: no verdict here can be relied on until the cause is found."
+    reason = (
+        f"The self-test failed for {attacks}: a planted leak was missed, or a model without one was flagged. "
+        "No verdict here can be relied on until the cause is found."
+    )
+    if overall(rows) == Status.PASS:
+        return "Do not release yet: the self-test failed.", reason
+    return headline, _sentences(detail, reason)
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
-    required = Counter(row.verdict for row in rows if row.counts)
-    optional = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
-    n, worst = required.total(), overall(rows)
-    excused, calculated = _excused(rows), _calculated(rows)
+    required: Counter[str] = Counter(row.verdict for row in rows if row.counts)
+    worst, n = overall(rows), required.total()
+    optional = _optional(rows)
     if not n:
-        return "Do not release yet: no required check could be run.", _joined(_optional(optional))
+        return "Do not release yet: no required check could be run.", optional
     if worst == Status.PASS:
         claim = (
-            f"Decided at {level_text(level)} confidence over all limits together; "
-            "it holds for these attacks on this model and this table, and says nothing about others."
+            f"Decided at {level_text(level)} confidence over all limits together. "
+            "It holds for these attacks, this model and this table, not for others."
         )
         about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
-        satisfied = _satisfied_headline(n, bool(optional), bool(excused), about_model)
-        return satisfied, _joined(claim, calculated, excused, _optional(optional))
+        kept = "Every required limit is kept" if about_model else _ABOUT_FAIRLEAK
+        return f"{kept}: Pass {n} of {n}.", _sentences(claim, _calculated(rows), _excused(rows), optional)
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
-    headline = f"{warning}: {_of_all(required[worst], n, worst)}."
+    headline = f"{warning}: {VERDICT_TITLES[worst]} {required[worst]} of {n}."
     if required[worst] == n:
-        return headline, _joined(excused, _optional(optional))
-    passing = f"{_sentence(count_text(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
-    return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(optional))
+        return headline, _sentences(_excused(rows), optional)
+    remaining = {verdict: number for verdict, number in required.items() if verdict != worst}
+    counts = verdict_counts({Status.PASS: 0, **remaining})
+    return headline, _sentences(f"{counts}.", _calculated(rows), _excused(rows), optional)
+
+
+_ABOUT_FAIRLEAK = "Every required limit is kept, but it is about FairLeak, not about the model"
 
 
 def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
     passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
-    if not n:
-        return ""
-    follow = "passing check follows" if n == 1 else "passing checks follow"
-    return f"{_sentence(count_text(n))} {follow} from the plan alone, without an attack."
-
-
-def _satisfied_headline(n: int, has_optional: bool, excused: bool, about_model: bool) -> str:
-    kind = "required limit" if has_optional or excused else "limit"
-    if n == 1:
-        addition = "" if about_model else ", and it is about FairLeak, not about the model"
-        return f"The one {kind} of the policy is kept{addition}{'' if has_optional else '; no other check was judged'}."
-    return f"{'Both' if n == 2 else f'All {count_text(n)}'} {kind}s of the policy are kept."
-
-
-def _of_all(count: int, n: int, verdict: Status) -> str:
-    """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
-    if n == 1:
-        return f"the only required check {_SINGULAR[verdict]}"
-    if count == n:
-        return f"{'both' if n == 2 else f'all {count_text(n)}'} checks {_SEVERAL[verdict]}"
-    return f"{count_text(count)} of {count_text(n)} checks {_counted(count, verdict)}"
-
-
-def _further(required: Counter[Status], worst: str) -> str:
-    """Write "One is inconclusive and one was not run; both also block a release."."""
-    rest = {verdict: required[verdict] for verdict in _BLOCKING if verdict != worst and required[verdict]}
-    total = sum(rest.values())
-    if not total:
-        return ""
-    clause = " and ".join(f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
-    also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {count_text(total)} also block")
-    return f"{_sentence(clause)}; {also} a release."
+    return f"Passed without an attack, from the plan alone: {n}." if n else ""
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
     """Write which checks the policy lets go because they could not be run."""
     titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
-    return f"Not tested, and not blocking under this policy: {joined(titles)}." if titles else ""
+    return f"Not tested, and not blocking under this policy: {'; '.join(titles)}." if titles else ""
 
 
-def _optional(optional: Counter[Status]) -> str:
+def _optional(rows: Sequence[CheckVerdict]) -> str:
     """Write what became of the limits that are not required."""
-    n = optional.total()
-    if not n:
-        return ""
-    counts = [(verdict, optional[verdict]) for verdict in (*_BLOCKING, Status.PASS) if optional[verdict]]
-    if n == 1:
-        return f"One further check does not count for the decision; it {_SINGULAR[counts[0][0]]}."
-    clauses = [f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in counts]
-    if len(counts) == 1:
-        clauses = [f"{'both' if n == 2 else f'all {count_text(n)}'} {_SEVERAL[counts[0][0]]}"]
-    return f"{_sentence(count_text(n))} further checks do not count for the decision; {joined(clauses)}."
+    counts = verdict_counts(Counter(row.verdict for row in rows if row.limit and not row.limit.required))
+    return f"Not required for release: {counts}." if counts else ""
 
 
-def _counted(count: int, verdict: Status) -> str:
-    return (_SINGULAR if count <= 1 else _SEVERAL)[verdict]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
+def _sentences(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 class Bullet(NamedTuple):
@@ -465,7 +420,7 @@ def _not_run(row: CheckVerdict) -> str:
     reason = row.measurement.reason if row.measurement is not None else ""
     if reason == SETS_UNKNOWN:
         return _ADD_SETS
-    missing = "what the reason names" if reason else f"what is missing (needs {' and '.join(CHECKS[row.check].needs)})"
+    missing = "what the reason names" if reason else f"what is missing (needs {', '.join(CHECKS[row.check].needs)})"
     return f"Supply {missing}, or remove the requirement."
 
 
@@ -492,10 +447,10 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         amount = f"A table about {_tenths(times):g} times as large as this"
     elif decided.n > 0:
         more = _two_digits(decided.n * (times - 1.0))
-        amount = f"About {more:,} more {unit if more > 1 else unit[:-1]}"
+        amount = f"More {unit}: about {more:,}"
     else:
         amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
-    return f"{wider}{amount}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
+    return f"{wider}{amount}{', then likely a fail' if beyond else ', or accept the risk in writing'}."
 
 
 def times_needed(estimate: Estimate, limit: float) -> float:

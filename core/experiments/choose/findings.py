@@ -12,7 +12,7 @@ from ...auditing.policy.checks import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
 from ...models import instead_of_constant
-from ...stats.estimates import count, count_text, epsilon_text, interval, joined, number_text, percent, points
+from ...stats.estimates import count, epsilon_text, interval, number_text, percent, points
 from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
 from ...studies.two_models import WARNING
@@ -73,16 +73,8 @@ def _leak_comparison(choice: Choice) -> str:
     n, more = len(choice.candidates) - 1, len(choice.leak_more)
     if choice.prefer != "leak" or n == 0:
         return ""
-    if n == 1:
-        significant = "The other one is shown to leak more (95%)."
-        return f"{significant if more else 'The other one is not shown to leak more: the difference may be chance.'} "
-    if not more:
-        return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
-    adjusted = f"shown to leak more (95%, adjusted for {n} comparisons)"
-    if more == n:
-        return f"All {count(n)} others are {adjusted}. "
-    are = "is" if more == 1 else "are"
-    return f"Of the {count(n)} others, {count(more)} {are} {adjusted}; the rest may differ by chance. "
+    shown = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
+    return f"{shown}Others that may differ by chance: {n - more}. "
 
 
 def _leak(side: Side, attribute: str) -> str:
@@ -96,14 +88,10 @@ def _leak(side: Side, attribute: str) -> str:
 
 
 def _compared(choice: Choice, passing: int) -> str:
-    n, unclear, within = len(choice.candidates), *map(len, map(choice.with_status, (Status.INCONCLUSIVE, Status.PASS)))
-    if n == 1:
-        return "No other model was compared."
-    able, unsure = ({0: "none is", 1: "1 is"}.get(number, f"{count(number)} are") for number in (within, unclear))
-    useful = "" if within == passing else f", {count(passing) if passing else 'none'} of them accurate enough"
+    unclear, within = len(choice.with_status(Status.INCONCLUSIVE)), len(choice.with_status(Status.PASS))
     return (
-        f"Of {count(n)} models compared, {able} within all limits on the half that chooses{useful}; {unsure} "
-        "inconclusive."
+        f"Models compared: {count(len(choice.candidates))}. Within all limits on the half that chooses: "
+        f"{count(within)}. Accurate enough of these: {count(passing)}. Inconclusive: {count(unclear)}."
     )
 
 
@@ -125,9 +113,8 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
         f"{leak_text(candidate.choosing.leak)} of its limit, {VERDICT_TITLES[candidate.choosing.status].lower()}."
         for candidate in choice.candidates[:_MOST_LISTED]
     ]
-    n = len(choice.candidates)
     compared = Finding(
-        point=f"The best of {count(n)} models, on the half that chooses." if n > 1 else "One model was compared.",
+        point=f"Models compared, the best first on the half that chooses: {count(len(choice.candidates))}.",
         evidence=by_hand + choice_reason(choice),
         caveats=tuple(best),
     )
@@ -140,10 +127,10 @@ def _point(choice: Choice, passing: int) -> str:
     if choice.outcome == Outcomes.RECOMMENDED:
         best = "smallest measured leak" if choice.leaks_least else "best"
         passing -= sum(choice.leaks_least and not candidate.is_complete for candidate in choice.able)
-        among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
+        among = f"{best} of {passing}" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
-        return f"Choose {name}: {among} {joined([f'within all limits{where}', *qualities])}."
-    enough = f" of those {joined(qualities)}" if qualities else ""
+        return f"Choose {name}: {among} {', '.join([f'within all limits{where}', *qualities])}."
+    enough = f" of those {', '.join(qualities)}" if qualities else ""
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     within = choice.with_status(Status.PASS)
@@ -219,7 +206,7 @@ def _unfair(choice: Choice) -> str:
 def _meaning(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
     names = _names(choice, _held_back(choice))
-    obstacles = "" if recommended or not names else f"Held back by: {joined(names)}."
+    obstacles = "" if recommended or not names else f"Held back by: {', '.join(names)}."
     if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
         within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
         return within if recommended else obstacles or held_back(choice)
@@ -231,7 +218,7 @@ def _where(choice: Choice) -> str:
     unclear = _names(choice, choice.chosen.choosing.blocking)
     if not unclear:
         return "on both halves of the people"
-    return f"on the half that judges; on the half that chooses, it is inconclusive on {joined(unclear)}"
+    return f"on the half that judges; inconclusive on the half that chooses: {', '.join(unclear)}"
 
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
@@ -256,7 +243,7 @@ def held_back(choice: Choice) -> str:
     ]
     listed = _names(choice, side.blocking[:2])
     if unlisted := [name for name in _names(choice, side.blocking) if name not in listed]:
-        sentences.append(f"Also held back by: {joined(unlisted)}.")
+        sentences.append(f"Also held back by: {', '.join(unlisted)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         sentences.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if below := "" if choice.chosen.constant else _below_majority(choice):
@@ -288,8 +275,8 @@ def _to_do(choice: Choice) -> str:
         advice = "Audit it whole before you sign: its Report has the attacks that are not run here."
         best = choice.chosen.choosing.accuracy.value
         unclear = sum(candidate.choosing.accuracy.value > best for candidate in choice.with_status(Status.INCONCLUSIVE))
-        more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
-        return advice + more * (unclear > 1)
+        more = f" Models more accurate but inconclusive: {count(unclear)}. More test records may settle this."
+        return advice + more * bool(unclear)
     if choice.chosen.points[0].name:
         return _other_models(choice)
     if choice.chosen.constant:
@@ -343,8 +330,7 @@ def choice_reason(choice: Choice) -> str:
         judging_verdict = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judging_verdict * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
-    passes = f"All {count_text(required)} required checks pass" if required > 1 else "The one required check passes"
-    sentences = [f"{passes} {_where(choice)}."]
+    sentences = [f"Required checks: Pass {required} of {required} {_where(choice)}."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
     nearest = min(better, key=lambda candidate: candidate.choosing.accuracy.value, default=chosen)
     if nearest is not chosen and nearest.choosing.status != Status.PASS:
@@ -352,7 +338,7 @@ def choice_reason(choice: Choice) -> str:
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
         sentences.append(
-            f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {joined(names[:2])}."
+            f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {', '.join(names[:2])}."
         )
     if (runner_up := choice.runner_up) is not None and (lead := chosen.lead(runner_up)).n:
         chance = lead.low <= 0.0 <= lead.high
@@ -376,7 +362,7 @@ def price(choice: Choice) -> tuple[str, ...]:
     private = sum(p.config.method == "dp_id3" for candidate in choice.candidates for p in candidate.points)
     if private > 1:
         sentences.append(
-            f"{count(private)} private trees were trained on these records: a choice among them costs "
+            f"Private trees trained on these records: {count(private)}. A choice among them costs "
             f"ε = {epsilon_text(choice.spent)} together (basic composition)."
         )
         sentences.append("The attacks' numbers are measured without DP noise, so this sum does not cover them.")
@@ -395,29 +381,23 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     ):
         sentences.append("One seed a model: with another the order can change. Set more under Sweep settings.")
     if same := sum(candidate.constant for candidate in choice.candidates):
-        who = "1 model gives" if same == 1 else f"{count(same)} models give"
-        sentences.append(f"Never recommended: {who} everybody the same answer.")
+        sentences.append(f"Models never recommended, the same answer for everybody: {count(same)}.")
     if below := sum(not candidate.constant and not _beats_majority(candidate) for candidate in choice.candidates):
-        who = "1 model is" if below == 1 else f"{count(below)} models are"
-        sentences.append(f"Never recommended: {who} not shown to be more accurate than one answer for everybody (95%).")
+        why = "not shown to be more accurate than one answer for everybody (95%)"
+        sentences.append(f"Models never recommended, {why}: {count(below)}.")
     if choice.fair_and_biased:
         sentences.append(WARNING)
     if choice.left_out:
-        names = joined([check_title(name, choice.attribute) for name in choice.left_out])
+        names = "; ".join(check_title(name, choice.attribute) for name in choice.left_out)
         sentences.append(f"Not measured for candidates: {names}.")
     for check in dict.fromkeys(check for candidate in choice.candidates for check in candidate.missing):
         labels = [candidate_label(candidate) for candidate in choice.candidates if check in candidate.missing]
-        listed, what = (
-            joined([*labels[:_MOST_LISTED], *["others"] * (len(labels) > _MOST_LISTED)]),
-            short_check(check, choice.attribute),
-        )
-        sentences.append(f"Not measured for {listed}: {what}; the worst leak there is without it.")
+        listed = "; ".join([*labels[:_MOST_LISTED], *["others"] * (len(labels) > _MOST_LISTED)])
+        what = short_check(check, choice.attribute)
+        sentences.append(f"Not measured, so that the worst leak is without it: {what}, for {listed}.")
     if choice.untried:
-        is_are = ("is", "are") if running else ("was", "were")
-        rest = "still to come" if running else "not tried for this choice"
-        sentences.append(
-            f"{count(choice.untried)} of {count(choice.planned)} models {is_are[choice.untried > 1]} {rest}."
-        )
+        which = "still to come" if running else "not tried for this choice"
+        sentences.append(f"Models {which}: {count(choice.untried)} of {count(choice.planned)}.")
     return tuple(sentences)
 
 
@@ -445,7 +425,7 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Accuracy": share(candidate.choosing.accuracy),
             "Worst leak": round(candidate.choosing.leak, 3),
             "Attack": short_check(candidate.choosing.leaking, choice.attribute),
-            "Held back by": joined(_obstacles(choice, candidate)),
+            "Held back by": ", ".join(_obstacles(choice, candidate)),
             **({"Leaks more": "shown" if candidate in choice.leak_more else ""} if choice.prefer == "leak" else {}),
             **({"Judged": VERDICT_TITLES[candidate.judging.status]} if candidate is choice.chosen else {}),
             **({"Judged accuracy": share(candidate.judging.accuracy)} if candidate is choice.chosen else {}),

@@ -25,9 +25,9 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
     if len(gains) < 4:
         point = "Sweep over trained tolerances"
     elif helps or misleads:
-        does = ((helps, "helps"), (misleads, "misleads"))
-        effect = " and ".join(f"{verb} the attacker significantly at {n}" for n, verb in does if n)
-        point = f"Disclosure {effect} of {len(gains)} tolerances"
+        point = (
+            f"Disclosure helps the attacker significantly at {helps}, misleads at {misleads} of {len(gains)} tolerances"
+        )
     else:
         point = "Disclosure has no statistically significant effect at any of these tolerances"
     attribute = config.roles.attribute if config.roles else "attribute"
@@ -82,7 +82,6 @@ def tension(landscape: Landscape) -> Finding:
     """Return what a map shows of fairness and privacy together, in how many seeds, at what cost."""
     point, cell = _tension_point(landscape)
     controls, n = landscape.controls(), len(landscape.plan.seeds)
-    over = f"mean of {n} seeds" if n > 1 else "one seed"
     bold = " Bold: statistically significant (95% CI excludes 0; not corrected for the number of cells)." * (n > 1)
     below = _below(landscape)
     holds, cost = "", ""
@@ -93,14 +92,14 @@ def tension(landscape: Landscape) -> Finding:
         without = f"{percent(landscape.cell(cell.tolerance, math.inf).accuracy)} without noise; " if noiseless else ""
         majority = percent(controls["majority_label"])
         cost = f"{at} and {tolerance} model accuracy is {percent(cell.accuracy)} ({without}majority class {majority})."
-    splits = f"{n} other splits" if n > 1 else "another split"
     unlike = (
-        f"The map uses private decision trees and {splits} of the table, so its numbers differ from the headline's."
+        "The map uses private decision trees and splits of its own, so its numbers differ from the headline's. "
+        f"Splits: {n}."
     )
     return Finding(
         point=point,
-        evidence=f"Accuracy (%) of the published attack at inferring {landscape.attribute} after disclosure; {over}."
-        f"{bold} Imputation without the model: {percent(controls['strong'], decimals=1)}. "
+        evidence=f"Accuracy (%) of the published attack at inferring {landscape.attribute} after disclosure. "
+        f"Seeds averaged: {n}.{bold} Imputation without the model: {percent(controls['strong'], decimals=1)}. "
         f"Baseline, always “{landscape.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
         caveats=(cost, unlike) if cost else (unlike,),
     )

@@ -53,7 +53,6 @@ from ...stats.estimates import (
     LEVEL,
     Estimate,
     certain,
-    count_text,
     decimals_beside,
     number_text,
     quantile,
@@ -184,11 +183,10 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
-    failed = {"earlier": before["self_tests"], "later": after["self_tests"]}
+    failed = {"earlier audit": before["self_tests"], "later audit": after["self_tests"]}
     broken = [name for name, tests in failed.items() if not all(test["passed"] for test in tests)]
     if broken and verdict != Outlook.WORSE:
-        which = " and the ".join(broken)
-        verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: the self-test failed in the {which} audit."
+        verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: self-test failed ({', '.join(broken)})."
     return Comparison(
         verdict=verdict,
         headline=headline,
@@ -360,29 +358,22 @@ def _rank(check_change: CheckChange) -> tuple[bool, bool, int]:
 def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlook, str]:
     """Return the verdict on the whole, and its sentence."""
     required = [check for check in checks if check.required]
-    n, turns = len(required), Counter(check.turn for check in required)
+    of_all, turns = f"of {len(required)} required checks", Counter(check.turn for check in required)
     lost = sum(check.lost for check in required)
     open_ = sum(check.within is False for check in required)
     if turns[Turn.WORSE]:
-        return Outlook.WORSE, f"Worse: {_of(turns[Turn.WORSE], n)} worse than before."
+        return Outlook.WORSE, f"Worse: {turns[Turn.WORSE]} {of_all}."
     if lost:
-        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(lost, n)} not comparable."
+        return Outlook.INCONCLUSIVE, f"Inconclusive: {lost} {of_all} not comparable."
     if not any(check.compared for check in required):
         return Outlook.INCONCLUSIVE, "Inconclusive: no required check can be compared."
     if open_:
-        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(open_, n)} not shown to be within the margin of {margin:g}."
+        return Outlook.INCONCLUSIVE, f"Inconclusive: {open_} {of_all} not shown to be within the margin of {margin:g}."
     if turns[Turn.BETTER]:
-        return Outlook.BETTER, f"Better: {_of(turns[Turn.BETTER], n)} better than before, none is worse."
+        return Outlook.BETTER, f"Better: {turns[Turn.BETTER]} {of_all}. Worse: 0."
     if turns[Turn.UNCHANGED] == sum(check.compared for check in required):
         return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: every required check with a number is unchanged."
     return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: no required check is better or worse than before."
-
-
-def _of(count: int, n: int) -> str:
-    """Write "one of seven required checks is"."""
-    if n == 1:
-        return "the only required check is"
-    return f"{count_text(count)} of {count_text(n)} required checks {'is' if count == 1 else 'are'}"
 
 
 _PEOPLE = {
@@ -406,11 +397,7 @@ _OF_AUDIT = ("Data", "Plan", "Code", "Seeds")
 def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     """Return what the headline leaves out."""
     turns = Counter(check.turn for check in checks if not check.required)
-    parts = [
-        f"{count} optional {'check is' if count == 1 else 'checks are'} {turn}."
-        for turn in (Turn.WORSE, Turn.BETTER)
-        if (count := turns[turn])
-    ]
+    parts = [f"Optional checks {turn}: {count}." for turn in (Turn.WORSE, Turn.BETTER) if (count := turns[turn])]
     changed_parts = [part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)]
     if changed_parts:
         parts.append(f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause.")

@@ -8,7 +8,6 @@ from typing import Any
 
 from ...base.fingerprint import content_fingerprint
 from ...base.serialize import Result
-from ...stats.estimates import count_text
 from ..chain import Link, Record
 
 DECISIONS: Mapping[str, str] = {
@@ -185,7 +184,7 @@ def not_releasable(document: Mapping[str, Any]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
-    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_MOST_NAMES])}; and {count_text(more)} more"
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_MOST_NAMES])}; and {more} more"
 
 
 def parts_of(document: Mapping[str, Any]) -> dict[str, str]:

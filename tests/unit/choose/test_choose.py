@@ -131,7 +131,7 @@ def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so
     assert choice.outcome == Outcomes.RECOMMENDED and choice.chosen.choosing.status == Status.INCONCLUSIVE
     text = f"{finding(choice).text} {choice_reason(choice)}"
     assert "both halves" not in text and "within all limits where it is judged." in text
-    assert text.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
+    assert text.count("inconclusive on the half that chooses: membership (AUC)") == 2
 
 
 def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best():
@@ -180,14 +180,14 @@ def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_poli
     unseen = replace(twin, choosing=side, judging=side)
     excusing = replace(POLICY, limits=tuple(replace(limit, if_not_run="allowed") for limit in POLICY.limits))
     for points, prefer, ending in (
-        ([unseen, seen], "leak", "the only one within all limits and measured whole."),
-        ([unseen, seen, loud], "leak", "smallest measured leak of 2 within all limits and measured whole."),
+        ([unseen, seen], "leak", "smallest measured leak of 1 within all limits, measured whole."),
+        ([unseen, seen, loud], "leak", "smallest measured leak of 2 within all limits, measured whole."),
         ([unseen, seen], "balanced", "best of 2 within all limits."),
     ):
         choice = choose(points, excusing, ChooseSettings(prefer=prefer), attribute="sex")
         assert choice.chosen.points == (seen,) and finding(choice).point.endswith(f": {ending}")
         (label,) = (candidate_label(candidate) for candidate in choice.candidates if candidate.points == (unseen,))
-        caveat = f"Not measured for {label}: membership (AUC); the worst leak there is without it."
+        caveat = f"Not measured, so that the worst leak is without it: membership (AUC), for {label}."
         assert caveat in finding(choice).caveats
 
 
@@ -201,7 +201,7 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
     assert [candidate.points[0].config.tolerance for candidate in planted.leak_more] == [0.003]
     sentence = (
-        "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons); the rest may differ by chance. "
+        "Others shown to leak more: 1 of 3 (95%, comparisons adjusted for: 3). Others that may differ by chance: 2. "
     )
     assert sentence in finding(planted).evidence and [row["Leaks more"] for row in rows(planted)] == [
         "",
@@ -210,7 +210,7 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
         "shown",
     ]
     all_more = chosen([planted.chosen.points[0], *(point(k, 0.8, leaky, rng) for k in (4, 5))], prefer="leak")
-    assert "All 2 others are shown to leak more (95%, adjusted for 2 comparisons). Of 3" in finding(all_more).evidence
+    assert "Others shown to leak more: 2 of 2 (95%, comparisons adjusted for: 2). " in finding(all_more).evidence
 
 
 def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():
@@ -240,10 +240,8 @@ def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_i
     assert chosen([accurate], least_accuracy=accurate.choosing.accuracy.value).able  # at least so much
     less = point(2, 0.65, SAFE, rng)
     verdict = finding(chosen([accurate, less], least_accuracy=0.7))
-    assert (
-        verdict.point.endswith(": the only one within all limits and accurate enough.")
-        and ", 2 are" in verdict.evidence
-    )
+    assert verdict.point.endswith(": best of 1 within all limits, accurate enough.")
+    assert "Within all limits on the half that chooses: 2. Accurate enough of these: 1." in verdict.evidence
     same, useful = replace(point(0, 0.9, SAFE, rng), constant=True), point(1, 0.7, SAFE, rng)
     for prefer in PREFERENCES:
         both = chosen([same, useful], prefer=prefer)
@@ -297,7 +295,7 @@ def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_wh
     assert "not shown to be above that of one answer for everybody" in verdict.so_what
     assert "one answer for everybody may do as well" in verdict.to_do
     assert "majority class 68.5%" in verdict.evidence
-    assert any(caveat.startswith("Never recommended: 1 model is not shown") for caveat in verdict.caveats)
+    assert any(caveat.startswith("Models never recommended, not shown") for caveat in verdict.caveats)
 
 
 def test_the_least_leak_is_that_of_models_that_beat_one_answer_for_everybody():

@@ -100,7 +100,7 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     out = folder / "chosen.toml"
     assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
     output, noted = capsys.readouterr()
-    assert "Choose fair: the only one within all limits and accurate enough." in output and "move it there" not in noted
+    assert "Choose fair: best of 1 within all limits, accurate enough." in output and "move it there" not in noted
     assert f"fairleak audit chosen.toml --policy {folder / 'policy.toml'} runs all attacks on it." in noted
     assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
     document = json.loads((folder / "choice.json").read_text())

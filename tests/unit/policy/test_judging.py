@@ -39,8 +39,8 @@ def verdict_of(policy: Policy, *measurements: Measurement) -> Verdict:
 
 def test_two_of_six_fail() -> None:
     verdict = verdict_of(SIX, *MEASURED)
-    assert verdict.headline == "Do not release: two of six checks fail."
-    assert verdict.detail == "One is inconclusive and one was not run; both also block a release. Two pass."
+    assert verdict.headline == "Do not release: Fail 2 of 6."
+    assert verdict.detail == "Inconclusive 1 · Not run 1 · Pass 2."
     assert verdict.overall == "fail"
     assert [(row.item, row.verdict, row.blocks) for row in verdict.rows[:6]] == [
         (1, "fail", True),
@@ -58,13 +58,11 @@ def test_two_of_six_fail() -> None:
 
 def test_a_check_of_fairleak_alone_says_nothing_about_the_model() -> None:
     alone = verdict_of(policy(measured_epsilon=0.0), done("measured_epsilon", 0.0))
-    headline = (
-        "The one limit of the policy is kept, and it is about FairLeak, not about the model; no other check was judged."
-    )
+    headline = "Every required limit is kept, but it is about FairLeak, not about the model: Pass 1 of 1."
     assert alone.headline == headline
     more = done("measured_epsilon", 0.0), done("unfairness", 0.01, 0.01)
     both = verdict_of(policy(measured_epsilon=0.0, unfairness=0.1), *more)
-    assert both.headline == "Both limits of the policy are kept."
+    assert both.headline == "Every required limit is kept: Pass 2 of 2."
 
 
 def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
@@ -74,15 +72,14 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     assert sure.overall == "pass"
     failed = judge(optional_policy, measurements, attribute="sex", failed_tests=("Members caught", "Gaps"))
     assert failed.overall == "inconclusive"
-    missed = "the attack missed a planted leak, or flagged a model without one."
-    assert failed.headline == f"Do not release yet: the self-test failed, as {missed}"
-    reason = "failed for “Members caught”; “Gaps”: no verdict here can be relied on until the cause is found."
-    assert failed.detail == f"It {reason}"
+    assert failed.headline == "Do not release yet: the self-test failed."
+    missed = "a planted leak was missed, or a model without one was flagged."
+    mistrust = f"{missed} No verdict here can be relied on until the cause is found."
+    assert failed.detail == f"The self-test failed for “Members caught”; “Gaps”: {mistrust}"
     assert failed.rows == sure.rows
     worse, before = judge(SIX, MEASURED, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *MEASURED)
     assert (worse.overall, worse.headline) == ("fail", before.headline)
-    detail = "It failed for “Gaps”: no verdict here can be relied on until the cause is found."
-    assert worse.detail == f"{before.detail} The self-test failed: {missed} {detail}"
+    assert worse.detail == f"{before.detail} The self-test failed for “Gaps”: {mistrust}"
 
 
 def test_a_limit_of_at_least_is_kept_from_above() -> None:

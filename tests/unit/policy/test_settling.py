@@ -60,20 +60,20 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
         assert low <= limit <= high
         assert "about" not in sentence.lower()
         return
-    more = int(re.fullmatch(r"About ([\d,]+) more records?.*", sentence)[1].replace(",", ""))  # type: ignore[index]
+    more = int(re.fullmatch(r"More records: about ([\d,]+).*", sentence)[1].replace(",", ""))  # type: ignore[index]
     low, high = shrunk(row.decided, (n + more) / n)
     assert not low <= limit <= high
     low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
     assert low <= limit + 1e-9 and limit - 1e-9 <= high
     beyond = value > limit if check == "unfairness" else value < limit
-    assert sentence.endswith("would likely make this a fail.") == beyond
+    assert sentence.endswith(", then likely a fail.") == beyond
 
 
 @pytest.mark.parametrize(
     ("value", "half", "sentence"),
     [
-        (0.04, 0.019, "About 2,700 more records, or accept the risk in writing."),
-        (0.06, 0.019, "About 2,700 more records would likely make this a fail."),
+        (0.04, 0.019, "More records: about 2,700, or accept the risk in writing."),
+        (0.06, 0.019, "More records: about 2,700, then likely a fail."),
         (0.045, 0.021, "Too close to the limit: 18 times the records. Decide in writing."),
         (0.055, 0.021, "Too close to the limit: 18 times the records, likely a fail. Decide in writing."),
         (0.05, 0.02, "Too close to the limit: no number of records is enough. Decide in writing."),
@@ -91,9 +91,9 @@ def test_an_interval_that_leaves_out_the_limit_is_shown_at_its_adjusted_level() 
     steps = {row.check: next_step(row) for row in rows if row.limit}
     # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
     assert steps == {
-        "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
+        "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. More records: about 190, or accept the risk in "
         "writing.",
-        "correction_gain": "Judged with all limits at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept the "
+        "correction_gain": "Judged with all limits at 97.5%: 0.8 to 5.2 points. More records: about 190, or accept the "
         "risk in writing.",
     }
 
@@ -103,14 +103,14 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
     assert measurement.estimate is not None
     none = replace(measurement, estimate=replace(measurement.estimate, n=0))
     assert next_step(row_of("unfairness", 0.05, none)) == (
-        "About 3.7 times the records (their number is unknown) would likely make this a fail."
+        "About 3.7 times the records (their number is unknown), then likely a fail."
     )
     without = replace(measurement, estimate=replace(measurement.estimate, low=math.nan, high=math.nan))
     assert next_step(row_of("unfairness", 0.05, without)) == (
         "There is no interval, so the records needed are unknown. Decide in writing."
     )
     repeats = replace(done("answers_excess", 0.04, 0.019), freedom=19)
-    assert next_step(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
+    assert next_step(row_of("answers_excess", 0.05, repeats)).startswith("More repetitions: about 2,700")
 
 
 def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:

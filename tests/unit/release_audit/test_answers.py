@@ -82,7 +82,7 @@ def test_several_missing_answers(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(InputError) as caught:
         require_answers(samples.table(100), samples.ROLES)
     lines = str(caught.value).splitlines()
-    assert lines == ["2 answers are missing before an audit:", answer_line(FAVOUR), answer_line(REVERSED)]
+    assert lines == ["Answers missing before an audit: 2.", answer_line(FAVOUR), answer_line(REVERSED)]
 
 
 def test_an_audit_keeps_the_facts_that_block_nothing(monkeypatch: pytest.MonkeyPatch):
@@ -106,7 +106,7 @@ def test_the_command_ends_in_3_with_a_line_for_each_answer(
     assert main(["audit", str(plan), "--out", str(tmp_path / "out"), "--no-self-test", "-q"]) == 3
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "fairleak audit: 2 answers are missing before an audit:",
+        "fairleak audit: Answers missing before an audit: 2.",
         f"- {answer_line(FAVOUR)}",
         f"- {answer_line(REVERSED)}",
     ]

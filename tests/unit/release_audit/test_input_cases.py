@@ -103,7 +103,7 @@ def test_audit_ends_in_3_and_names_each_key_without_an_answer(case: str, tmp_pat
         assert line.startswith("fairleak audit: data.favourable: ")
     else:
         headline, *lines = lines
-        assert headline == f"fairleak audit: {len(keys)} answers are missing before an audit:"
+        assert headline == f"fairleak audit: Answers missing before an audit: {len(keys)}."
         assert sorted(line.split(": ")[0] for line in lines) == sorted(f"- {key}" for key in keys)
 
 

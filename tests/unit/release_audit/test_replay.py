@@ -29,7 +29,7 @@ def report() -> dict[str, Any]:
         "fingerprint": "1" * 64,
         "verdict": {
             "overall": "fail",
-            "headline": "Do not release: one of two checks fails.",
+            "headline": "Do not release: Fail 1 of 2.",
             "checks": [
                 {"check": "correction_gain", "verdict": "fail", "p_value": 0.012, "p_adjusted": 0.024, "blocks": True,
                  "why": "The whole interval, +5.1 to 8.9, exceeds the limit of 5.0 points.",

@@ -92,7 +92,7 @@ def test_small_groups_are_taken_together_where_no_seed_or_share_works():
     config = replace(AuditConfig(), metric="equal_opportunity")
     problem = size_problems(dataset, config, default_policy())[0]
     assert problem.changes["data.group"] == ("a",) and problem.changes["data.each"] is False
-    assert "two groups (“a” and all others)" in problem.remedy
+    assert "2 groups (“a” and all others)" in problem.remedy
     assert split_problem(*changed(dataset, config, problem)) == ""
 
 
@@ -112,7 +112,7 @@ def test_groups_too_small_for_the_policy_name_the_share_and_the_groups_that_work
 def test_ranges_are_taken_together_at_the_cut_in_the_middle():
     (problem,) = size_problems(counted(people(4000), AGES), AuditConfig(), default_policy())
     assert problem.changes["data.at_most"] == 40.0 and problem.changes["data.cuts"] == ()
-    assert "two groups (up to 40, and above)" in problem.remedy
+    assert "2 groups (up to 40, and above)" in problem.remedy
 
 
 def test_enough_people_are_no_problem_and_one_too_few_is():

@@ -63,7 +63,7 @@ def limit(document: dict[str, Any], check: str) -> dict[str, Any]:
 
 
 def all_pass(document):
-    document["verdict"].update(overall="pass", headline="All seven required limits of the policy are kept.", detail="")
+    document["verdict"].update(overall="pass", headline="Every required limit is kept: Pass 7 of 7.", detail="")
     for check_row in document["verdict"]["checks"]:
         if check_row["limit"]:
             check_row.update(verdict="pass", blocks=False)

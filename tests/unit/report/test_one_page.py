@@ -136,7 +136,7 @@ def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
 def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
     document = Reports(judged_audit(policy=predictions_policy(), tests=sample().self_tests)).document
     detail = document["verdict"]["detail"]
-    assert len(detail) > 420 and detail.endswith("no verdict here can be relied on until the cause is found.")
+    assert len(detail) > 350 and detail.endswith("No verdict here can be relied on until the cause is found.")
     assert page_content(document)["detail"] == detail
 
 
@@ -150,7 +150,7 @@ def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_befor
     both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
     document = Reports(judged_audit()).document
     content = page_content(document, both)
-    assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
+    assert content["signing"] == "Signatures. They disagree: “Accept the risk”; “Do not release”."
     assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
     assert placeholders_text(default_policy()).endswith("with a source, before you sign.")
     assert placeholders_text(default_policy(), signed=True).endswith("Signed without limits of your own.")
