@@ -269,9 +269,9 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     coarser = replace(settings, **dict(fix.change))
     *_, again = PEOPLE.run(twins(planted=True), coarser)
     assert not again.leaks[:, 2].any()
-    assert findings(result)[0].point.startswith("1 of 300 people is found by an attack, not significantly more")
+    assert findings(result)[0].point.startswith("People found by an attack: 1 of 300, not significantly more")
     significant = replace(result, attacks=tuple(replace(attack, beyond_chance=True) for attack in result.attacks))
-    assert findings(significant)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
+    assert findings(significant)[0].point == "People found by an attack: 1 of 300. By 2 or more attacks: 0."
     assert findings(significant)[0].to_do.startswith("With card with")
 
 
