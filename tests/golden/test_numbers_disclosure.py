@@ -274,7 +274,7 @@ def _together() -> NamedValues:
     for name in ("published", "boosting"):
         yield name, [step.changes["log_loss"].value for step in result.attribution(name, 0.02).steps[1:]]
     for more in knowledge.disclose_more(result, 0.05):
-        yield f"more: {more.known}", (more.before.value, more.certificate, more.reason)
+        yield f"more: {more.knowledge}", (more.before.value, more.certificate, more.reason)
     for settings in (CorrectionSettings(), CorrectionSettings(adversary="strong", as_published=True, tolerance=0.1)):
         texts = [
             (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)

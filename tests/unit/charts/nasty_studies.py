@@ -185,7 +185,11 @@ def disclosures(rng: Generator) -> list[Disclosure]:
             for i in range(groups)
         ]
         more = dict.fromkeys(("after", "balanced_after", "gain", "n_changed", "n_right")) if none else {}
-        more |= {"told": tolerance, "used": tolerance + float(rng.choice([0.0, 0.0123])), "majority": majority}
+        more |= {
+            "disclosed_tolerance": tolerance,
+            "used": tolerance + float(rng.choice([0.0, 0.0123])),
+            "majority": majority,
+        }
         more |= {"before": before, "groups": tuple(parts), "certificate": _certificate(rng)}
         more |= {
             "exponent": 1,
@@ -250,7 +254,7 @@ def _trained(rng: Generator) -> Drawing:
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
     """Return what more than a tolerance reveals."""
     knowledge = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-    return [invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in knowledge]
+    return [invent(MoreDisclosed, rng, knowledge=k, certificate=_certificate(rng)) for k in knowledge]
 
 
 def corrected(rng: Generator) -> Any:
