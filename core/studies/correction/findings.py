@@ -109,7 +109,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
     if falls and now.gain is not None and now.gain.low > 0:
         worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
-    few = ()
+    few: tuple[str, ...] = ()
     if attack_accuracy.n < _FEW:
         few = (f"People attacked: {count(attack_accuracy.n)}. Take it as a hint.",)
     return Finding(
