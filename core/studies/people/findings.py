@@ -28,13 +28,13 @@ def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
 def headline(result: PeopleAtRisk) -> Finding:
     """Say how many people are found by one attack or several, who they are, and what frees them."""
     n_at_risk, n = result.at_least(1), count(result.n)
-    found = f"People found by an attack: {count(n_at_risk)} of {n}"
+    reached = f"People found by an attack: {count(n_at_risk)} of {n}"
     if not n_at_risk:
         point = f"No attack finds any of {n} people whom imputation does not find."
     elif not result.beyond_chance:
-        point = f"{found}, not significantly more than by chance."
+        point = f"{reached}, not significantly more than by chance."
     else:
-        point = f"{found}. By 2 or more attacks: {count(result.at_least(2))}."
+        point = f"{reached}. By 2 or more attacks: {count(result.at_least(2))}."
     return Finding(
         point=point,
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "

@@ -150,7 +150,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
         card_study = measure_card(replace(attacks.people, group=names[code], predictions=predictions), release)
         of_group = attacks.truth == code
         assert (card.identified[of_group] == (card_study.probability[of_group] >= 0.995)).all()
-    assert card.setting == "6 models, 3 decimals, for each of 3 groups against everybody else"
+    assert card.setting == "models: 6, 3 decimals, for each of 3 groups against everybody else"
     smallest = int(np.bincount(attacks.truth).argmin())
     without = attacks.dataset.labels.copy()
     without[attacks.rows[attacks.truth == smallest]] = 0  # no rate of true positives, and so no card about this group
