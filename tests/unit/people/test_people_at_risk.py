@@ -157,7 +157,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     attacks.dataset = replace(attacks.dataset, labels=without)
     attacks.people = replace(attacks.people, labels=without[attacks.rows])
     fewer = attacks.run("card", replace(SETTINGS, decimals=2))
-    assert fewer.reason == "" and fewer.setting == "6 models, 2 decimals, for each of 2 groups against everybody else"
+    assert fewer.reason == "" and fewer.setting == "models: 6, 2 decimals, for each of 2 groups against everybody else"
     assert fewer.identified[attacks.truth != smallest].any()
 
 
