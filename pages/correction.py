@@ -200,8 +200,10 @@ class Sweep(Background):
     def offer(self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on") -> list[Any]:
         """Show how far it is and offer to stop or start it; returns the models that are there."""
         points = self.partial
-        label = f"Stopped after {len(points)} models. {go_on}" if self.job else f"{start} {self.total} models"
-        self.show(lambda job: f"{len(points)} of {job.total} models {done}, {pace(job)}", label)
+        label = f"{start} {self.total} models"
+        if self.job:
+            label = f"Stopped after {len(points)} of {self.total} models. {go_on}"
+        self.show(lambda job: f"Models {done}: {len(points)} of {job.total}, {pace(job)}", label)
         return points
 
 

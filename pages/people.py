@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.base.files import csv_of_frame
-from core.stats.estimates import count, count_text
+from core.stats.estimates import count
 from pages._report import report_plan
 from pages._study.study_run import StudyRun
 from pages.shell import cached, panels
@@ -155,14 +155,15 @@ except InputError as error:
 
 left, right = st.columns([2, 1], gap="medium")
 with left:
-    attacks = "an attack" if at_least == 1 else f"{count_text(at_least)} or more attacks"
-    people = "1 person" if indices.size == 1 else f"{count(indices.size)} people"
+    title = f"People found by {at_least} or more attacks: {count(indices.size)}"
+    if record.strip():
+        title = f"Record {shell.escape(record.strip())}"
     note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
     note += ". Record: row of the records used, first = 0"
     rows = people_rows(result, indices)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
-            f"Record {shell.escape(record.strip())}" if record.strip() else f"{people} found by {attacks}",
+            title,
             f"{note}; the first {MOST} are shown" if indices.size > MOST else note,
         )
         csv = partial(csv_of_frame, panels.frame(rows))
@@ -175,14 +176,14 @@ with right:
     if result.sets:
         panels.titled(
             "Which attacks find the same people",
-            f"All {count(result.at_least(1))} people; shaded: two or more attacks",
+            f"People: {count(result.at_least(1))}; shaded: 2 or more attacks",
             draw_sets(result),
             key="people_sets_chart",
         )
     else:
         shell.whisper("Which attacks find the same people", "Nobody is found by any attack.")
-    numbers = ", ".join(f"by {k}: **{count(int((result.number == k).sum()))}**" for k in range(1, 5))
-    st.caption(f"Found {numbers}. By none: {count(int((result.number == 0).sum()))}.")
+    numbers = " · ".join(f"{k}: **{count(int((result.number == k).sum()))}**" for k in range(5))
+    st.caption(f"People by number of attacks: {numbers}.")
     panels.notes(*by_chance.caveats)
 
 panels.foot(
@@ -192,9 +193,9 @@ panels.foot(
     f"alone has at most {IMPUTABLE:.0%}. Membership flags those who score above the threshold that 1% of the "
     "non-members exceed.\n\n"
     f"**By chance.** {shell.escape(by_chance.point)} {shell.escape(by_chance.evidence)}\n\n"
-    "**Smallest fix.** The fewest, mildest remedies of a fixed list under which none of the four attacks finds the "
+    "**Smallest fix.** The fewest, mildest remedies of a fixed list under which no attack finds the "
     "person. Each was run again, with noise from the seed: other noise may find somebody else. A private tree is "
-    "attacked again by all four attacks.\n\n"
+    "attacked again by every attack.\n\n"
     "**What it does not show.** Other attacks or settings may find others. An empty list is no proof of safety.",
     panels.frames(PEOPLE.tables(result, settings)),
     key="people",

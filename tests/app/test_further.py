@@ -56,7 +56,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
     opening = "Once group proportions are known, the tolerance"
     assert sum(opening in caption and "over 3 seeds" in caption for caption in captions) == 2
     assert any(text.startswith("**Correction with permuted predictions.**") for text in dashboard.texts)
-    assert any("The metric is right in" in text for text in dashboard.texts)
+    assert "Seeds with the correct metric: " in dashboard.page_text
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert list(frame.columns)[1:] == ["with (%)", "without (%)", "difference (points)"] and len(frame) == 11
     assert not dashboard.has_button("start_seeds")
@@ -65,7 +65,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
 def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, points: PointsOnDemand) -> None:
     dashboard.open("correction").choose(further="more")
     disclosures = disclose_more(expected.audit(), 0.005)
-    assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
+    assert "Answers proved optimal: 5 of 5" in dashboard.page_text
     assert all(more.after is not None for more in disclosures)
 
 

@@ -179,7 +179,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     sweep_job().end()
     dashboard.settle()
     assert not dashboard.has_button("cancel_sweep")
-    assert "Stopped after 3 models" in dashboard.button("start_sweep").label
+    assert "Stopped after 3 of " in dashboard.button("start_sweep").label
     stopped = sweep_job()
     dashboard.open("model")
     dashboard.open("correction")

@@ -93,20 +93,20 @@ def test_a_metric_without_people_is_not_measured():
 
 
 HOLDS = [
-    (0.1, (0.1, 0.1, 0.1), "satisfies", "and on", "The tolerance holds for new people too."),
-    (0.1, (0.1, 0.1, 0.11), "satisfies", "and on", "The estimate for new people is within the tolerance, but its CI"),
-    (0.1, (0.11, 0.1, 0.12), "satisfies", "but not on", "Whether the tolerance holds for new people is unclear"),
-    (0.1, (0.10004, 0.09, 0.11), "satisfies", "but not on", "Whether the tolerance holds for new people is unclear"),
-    (0.1, (0.12, 0.101, 0.13), "satisfies", "but not on", "A tolerance you publish should hold for new people too;"),
-    (0.11, (0.09, 0.08, 0.1), "violates", "but not its estimate on", "The constraint does not hold for the people"),
-    (0.11, (0.12, 0.1, 0.13), "violates", "and on", "The constraint does not hold for the people attacked"),
+    (0.1, (0.1, 0.1, 0.1), "satisfies", "≤", "The tolerance holds for new people too."),
+    (0.1, (0.1, 0.1, 0.11), "satisfies", "≤", "The estimate for new people is within the tolerance, but its CI"),
+    (0.1, (0.11, 0.1, 0.12), "satisfies", ">", "Whether the tolerance holds for new people is unclear"),
+    (0.1, (0.10004, 0.09, 0.11), "satisfies", ">", "Whether the tolerance holds for new people is unclear"),
+    (0.1, (0.12, 0.101, 0.13), "satisfies", ">", "A tolerance you publish should hold for new people too;"),
+    (0.11, (0.09, 0.08, 0.1), "violates", "≤", "The constraint does not hold for the people"),
+    (0.11, (0.12, 0.1, 0.13), "violates", ">", "The constraint does not hold for the people attacked"),
 ]
 """Unfairness on the training and on the test set, at a tolerance of 0.1, and what is said."""
 
 
 @pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
-@pytest.mark.parametrize(("train", "test", "what", "connective", "means"), HOLDS)
-def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, connective: str, means: str):
+@pytest.mark.parametrize(("train", "test", "what", "unseen_sign", "means"), HOLDS)
+def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, unseen_sign: str, means: str):
     base_subject = subject(method=method, tolerance=0.1)
     unseen = replace(base_subject.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
     finding = headline(
@@ -116,8 +116,8 @@ def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what:
         ("training set", "test set") if base_subject.has_true_sets else ("people attacked", "others")
     )
     sign = "≤" if what == "satisfies" else ">"
-    sentence = f"{what} its fairness constraint on the {first_set} ({train:g} {sign} 0.1) "
-    sentence += f"{connective} the {second_set} ({test[0]:.6g})."
+    sentence = f"{what} its fairness constraint on the {first_set}: {train:g} {sign} 0.1. "
+    sentence += f"Estimate on the {second_set}: {test[0]:.6g} {unseen_sign} 0.1."
     smallest = method == "given" and train == 0.1  # the tolerance is what holds, and not asked for
     assert (sentence in finding.point) != smallest and finding.so_what.startswith(means) and finding.to_do
 

@@ -91,7 +91,7 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
     if after is not None:
         now.is_true, now.achieved = False, 0.0214
         finding = correction_findings.headline(result, now, adversary="features")
-        assert finding.point.startswith("Tolerance 0.01 is false for this model (unfairness 0.0214): believing it, ")
+        assert finding.point.startswith("Tolerance 0.01 is false for this model: unfairness 0.0214. ")
         assert finding.to_do.startswith("Do not publish it") and finding.to_do.endswith("that holds is 0.022.")
 
 

@@ -577,15 +577,13 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                     key, posteriors.after
                 ).value
                 details[f"{ATTACKER_POSITIONS[name]}, gain in {title}"] = posteriors.gain(key).value
-        both = (
-            "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
-            "holds for both together."
-        )
-        assumptions = [
-            *result.over_people,
-            both if len(result.posteriors) > 1 else "",
-            closing_sentence(result, settings),
-        ]
+        assumptions = [*result.over_people]
+        if len(result.posteriors) > 1:
+            assumptions.append(
+                "Attackers tried: 2, one from outside, one who knows half of the training records. The interval holds "
+                "for them together."
+            )
+        assumptions.append(closing_sentence(result, settings))
         measurements = {}
         for check, measure in _CHECKED.items():
             position, estimate = result.gains[measure]
@@ -631,12 +629,9 @@ def _levels(result: AttributeInference, measure: str) -> str:
     position, _ = result.gains[measure]
     current, level = result.posteriors[position], "accuracy" if measure == "bits" else measure
     before, after = (current.level(level, probability) for probability in (current.before, current.after))
-    right = f"{percent(before)} of {count(current.truth.size)} people are inferred correctly"
-    if measure == "balanced_accuracy":
-        right = f"Balanced accuracy on {count(current.truth.size)} people is {percent(before)}"
     return (
-        f"{right} from features and label alone (imputation), {percent(after)} with {result.released} "
-        f"(95% CI {interval(after)})."
+        f"{MEASURES[level].capitalize()} on {count(current.truth.size)} people: {percent(before)} from features and "
+        f"label alone (imputation), {percent(after)} with {result.released} (95% CI {interval(after)})."
     )
 
 
@@ -701,10 +696,10 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         average = f"On average the gains are small, {within}, so no coarser release was tried."
         return f"{average} Single people may still be exposed." if small else ""
     name, gain, balanced = result.closing[-1]
-    both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
+    gains = f"accuracy {_with_limits(gain)}, balanced accuracy {_with_limits(balanced)}"
     if _within([gain, balanced], settings.closed):
-        return f"Releasing the {name} would close the leak, {within}: the gains would be {both}."
-    return f"No coarser release closes the leak, {within}: the {name} would give {both}."
+        return f"Releasing the {name} would close the leak, {within}. Gains with it: {gains}."
+    return f"No coarser release closes the leak, {within}. Gains with the {name}: {gains}."
 
 
 def _with_limits(gain: Estimate) -> str:

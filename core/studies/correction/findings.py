@@ -64,7 +64,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     """Return what disclosing the tolerance changes, beside imputation and the majority-class baseline."""
     who, name = ATTACKERS[adversary], result.subject.attribute
     if result.config.forest is not None and adversary not in STRONG:
-        who += ", tuned,"
+        who += " (tuned)"
     strong, attack_accuracy = result.strong, now.after or now.before
     ahead = difference(strong, attack_accuracy).low > 0
     majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
@@ -80,11 +80,13 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
         measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
     else:
         if not now.is_true:
-            gains = "gains" if now.gain.low > 0 else "loses" if now.gain.high < 0 else "gains nothing significant"
-            by = ""
-            if not gains.endswith("significant"):
-                by = f" {points(now.gain).lstrip('+−')} on {start}"
-            point = f"Tolerance {at} is false for this model (unfairness {reached}): believing it, {who} {gains}{by}."
+            effect = "not statistically significant"
+            if now.gain.low > 0 or now.gain.high < 0:
+                effect = f"{points(now.gain)}, from {start}"
+            point = (
+                f"Tolerance {at} is false for this model: unfairness {reached}. "
+                f"Effect of believing it on {who}: {effect}."
+            )
             holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
             to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}."
         elif now.gain.low > 0:
@@ -95,7 +97,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
             point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
             to_do = "Do not count on it: an attacker who knows the group proportions may gain."
         else:
-            point = f"Publishing the fairness tolerance {_NONE} on {who.removesuffix(',')}."
+            point = f"Publishing the fairness tolerance {_NONE} on {who}."
             to_do = "Try other seeds under More analyses before you rely on it."
         measured = (
             f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
@@ -107,11 +109,9 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
     if falls and now.gain is not None and now.gain.low > 0:
         worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
-    few = (
-        (f"Only {count(attack_accuracy.n)} people are attacked: take it as a hint.",)
-        if attack_accuracy.n < _FEW
-        else ()
-    )
+    few: tuple[str, ...] = ()
+    if attack_accuracy.n < _FEW:
+        few = (f"People attacked: {count(attack_accuracy.n)}. Take it as a hint.",)
     return Finding(
         point=point,
         evidence=f"{measured} {beside}",
@@ -191,9 +191,9 @@ def certificate(now: Disclosure) -> Finding:
         missing = "was found in time" if proof.status == "not_solved" else "exists"
         return Finding(point=f"No correction {missing} at tolerance {used}.", evidence=f"{solver}.")
     optimal = proof.status == "optimal"
-    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed"
+    changed = f"Guesses changed: {count(now.n_changed)} of {count(now.before.n)}"
     if now.n_changed and now.n_right is not None:
-        changed += f", {100 * now.n_right / now.n_changed:.0f}% of the changes correct"
+        changed += f". Correct changes: {100 * now.n_right / now.n_changed:.0f}%"
     if now.balanced_after:
         changed += f". Balanced accuracy {_balanced(now)}"
     reached = tolerance_text(now.reached, limit=now.used)
@@ -264,9 +264,10 @@ def false_promise(promised: float, achieved: float) -> str:
 
 def permutation(control: Disclosure) -> Finding:
     """Return what the same constraint changes with the predictions of other people."""
-    changes = "no correction meets the tolerance" if control.gain is None else f"accuracy by {_change(control.gain)}"
-    what = changes if control.gain is None else f"the same constraint changes {changes}"
-    return Finding(point=f"Permutation control: with shuffled predictions {what}.", estimate=control.gain)
+    changes = "no correction meets the tolerance"
+    if control.gain is not None:
+        changes = f"the same constraint changes accuracy by {_change(control.gain)}"
+    return Finding(point=f"Permutation control: with shuffled predictions {changes}.", estimate=control.gain)
 
 
 def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
@@ -300,8 +301,7 @@ def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
     change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
     measure_text = f"the {leak.attacker} attacker's {title}"
     false = leak.n_seeds - leak.n_true
-    where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
-    caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
+    caveats = (f"The disclosed tolerance does not hold. Seeds: {false} of {leak.n_seeds}.",) if false else ()
     opening = "Once group proportions are known, the tolerance"
     if change.n == 0:
         return Finding(point=f"{opening}'s effect on {measure_text} could not be measured.", caveats=caveats)
@@ -392,10 +392,11 @@ def mitigation_truth(leak_points: Sequence[LeakPoint], config: AuditConfig) -> F
     counts = []
     for method in dict.fromkeys((config.method, "unmitigated")):
         true = [p.attributions["published"].n_true for p in leak_points if p.config.method == method]
-        counts.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
+        mitigation = "without mitigation" if method == "unmitigated" else "with mitigation"
+        counts.append(f"{mitigation} {sum(true)} of {len(true)}")
     return Finding(
         point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
-        evidence=f"It holds in {', '.join(counts)}.",
+        evidence=f"It holds: {' · '.join(counts)}.",
     )
 
 
@@ -413,7 +414,7 @@ def control_findings(
     corrected = "No correction meets the tolerance."
     if gains["real"] and gains["permuted"]:
         real, permuted = (_over(values) for values in gains.values())
-        corrected = f"The constraint changes the published attack by {real} points, with shuffled ones by {permuted}."
+        corrected = f"Change of the published attack: {real} points. With shuffled predictions: {permuted}."
     learned = []
     for attacker in KINDS:
         with_, shuffled, without = (
@@ -421,8 +422,8 @@ def control_findings(
             for step in ("predictions", "permuted_predictions", "features")
         )
         learned.append(
-            f"The {attacker} attacker reaches {with_} with the predictions, {shuffled} with shuffled ones, {without} "
-            "without any."
+            f"{attacker.capitalize()} attacker: {with_} with predictions, {shuffled} with shuffled ones, "
+            f"{without} without."
         )
     return (
         Finding(point="Correction with permuted predictions.", evidence=corrected),
@@ -445,23 +446,21 @@ def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoi
     if trained is None:
         shares = {metric: share_identified(estimates, metric).value for metric in METRIC_TITLES}
         most = max(shares, key=shares.__getitem__)
-        evidence.append(
-            f"The attacker estimates {METRIC_TITLES[most].lower()} in {round(shares[most] * n)} of {n} seeds."
-        )
+        title = METRIC_TITLES[most].lower()
+        evidence.append(f"Seeds in which the attacker estimates {title}: {round(shares[most] * n)} of {n}.")
     else:
-        chance = f"guessing one of three: {percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)}"
-        if twins:
-            chance += (
-                f"; {round(share_identified(twins, trained).value * len(twins))} of {len(twins)} without mitigation"
-            )
+        chance = percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)
         right = round(share_identified(estimates, trained).value * n)
-        evidence.append(f"The metric is right in {right} of {n} seeds ({chance}).")
+        evidence.append(f"Seeds with the correct metric: {right} of {n} (guessing 1 of {len(IDENTIFIABLE)}: {chance}).")
+        if twins:
+            right = round(share_identified(twins, trained).value * len(twins))
+            evidence.append(f"Without mitigation: {right} of {len(twins)}.")
     if after:
         evidence.append(f"Accuracy with the estimated constraint: {percent(mean_over_repeats(after).value)}.")
     if known_after:
         mean_difference = _over([a - b for a, b in zip(after, known_after, strict=True)])
         evidence.append(
-            f"With the true one: {percent(mean_over_repeats(known_after).value)}, {mean_difference} points apart."
+            f"With the true one: {percent(mean_over_repeats(known_after).value)}. Difference: {mean_difference} points."
         )
     return Finding(
         point="Unknown constraint: the attacker estimates metric and tolerance from records they know.",
@@ -506,7 +505,7 @@ def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) 
     proved = sum(more.certificate.status == "optimal" for more in disclosures)
     return Finding(
         point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
-        evidence=f"{proved} of {len(disclosures)} answers are proved optimal. All start from one guess at one cost. "
+        evidence=f"Answers proved optimal: {proved} of {len(disclosures)}. All start from the same guess and cost. "
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
         "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",

@@ -42,7 +42,8 @@ DECLARED = (
         title="{attribute} inferred from the disclosed fairness constraint: gain",
         unit="points",
         definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
-        "et al. 2023) minus that of the best attacker before disclosure; the majority-class baseline is among both.",
+        "et al. 2023) minus that of the best attacker before disclosure. The majority-class baseline counts before and "
+        "after.",
     ),
 )
 

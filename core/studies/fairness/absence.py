@@ -45,7 +45,7 @@ def absence(subject: Subject) -> Measurement:
     return Measurement(
         check=ABSENCE.name,
         estimate=estimate,
-        attacked=f"Who of {people.size:,} people gets no answer ({missing:,} do not): {name}.",
+        attacked=f"People without an answer: {missing:,} of {people.size:,}. Compared: {name}.",
         knows="Who gets no answer.",
         assumptions=("The interval holds for all differences tried together.",),
     )

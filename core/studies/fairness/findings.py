@@ -62,12 +62,13 @@ def headline(subject: Subject) -> Finding:
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
-        holds, holds_unseen = (keeps(value, config.tolerance) for value in (train, test.value))
+        what, sign = "satisfies", "≤"
+        if not keeps(train, config.tolerance):
+            what, sign = "violates", ">"
+        sign_unseen = "≤" if keeps(test.value, config.tolerance) else ">"
         limit = tolerance_text(config.tolerance)
-        what = "satisfies" if holds else "violates"
-        point = f"The model {what} its fairness constraint on the {seen} ({seen_text} {'≤' if holds else '>'} {limit})"
-        also = "and on" if holds == holds_unseen else "but not on" if holds else "but not its estimate on"
-        point += f" {also} the {unseen} ({unseen_text})."
+        point = f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
+        point += f" Estimate on the {unseen}: {unseen_text} {sign_unseen} {limit}."
     else:
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = (
@@ -113,7 +114,7 @@ def _meaning(subject: Subject) -> tuple[str, str]:
     if not keeps(subject.model.unfairness_train, tolerance):
         return (
             "The constraint does not hold for the people attacked, so publishing it would be wrong.",
-            "Publish a tolerance that holds on both sets, then see what it reveals.",
+            "Publish a tolerance that holds for them and for new people, then see what it reveals.",
         )
     if not keeps(test.value, tolerance):
         return (

@@ -78,7 +78,7 @@ def _compared(subject: Subject) -> str:
             subject.dataset.group_names[int(group_rate.group)]: group_rate.rate
             for group_rate in subject.model.rates_test
         }
-        return f"Selected are {' and '.join(f'{percent(rates[name])} of {name}' for name in names)},"
+        return f"Selection rates ({' · '.join(f'{name} {percent(rates[name])}' for name in names)})"
     groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
     return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
 

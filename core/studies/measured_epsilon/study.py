@@ -13,7 +13,7 @@ from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Settings
-from ...stats.estimates import certain, count_text, epsilon_text, joined
+from ...stats.estimates import certain, epsilon_text
 from ..planted import draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from ..subject import Subject
@@ -147,8 +147,8 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         promised = epsilon_text(settings.epsilon)
         tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {tree_sentence}."
-        able, n = result.able, len(result.audited)
-        so_what = "No mechanism is measured above its promised ε."
+        n, n_blind = len(result.audited), len(result.audited) - len(result.able)
+        so_what = f"Mechanisms above their promised ε · measured: 0 of {n} · cannot be shown: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
             which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above)
@@ -156,13 +156,11 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             so_what = "The guarantee does not hold: the noise is too small."
             to_do = "Release nothing of it before the noise is right."
         caveats = [_NO_PROOF, _TABLES]
-        if len(able) < n:
+        if n_blind:
             caveats.append(_cap(result, settings))
-            blind = count_text(n - len(able)) if able else "all"
-            so_what = so_what if result.above else f"{so_what[:-1]}; of {blind} it cannot be shown."
         chance = [audit for audit in result.audited if audit.seen.bound(settings.confidence) > audit.promised]
         if chance and not result.above:
-            caveats.append(f"Of {len(result.audited)} bounds at {settings.level}, one may be above by chance.")
+            caveats.append(f"Bounds at {settings.level}: {n}. One may be above by chance.")
         if settings.noise < 1:
             caveats.append(f"The noise is {settings.noise:g} times what the promised ε needs, on purpose.")
         headline = Finding(
@@ -180,7 +178,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         tight = max(answer_audits, key=lambda audit: audit.seen.bound(settings.confidence))
         point = f"Outside the tree the largest measured is {_bound(tight, settings)}: {tight.mechanism}."
         listed = "; ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits)
-        evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of two tables: {listed}."
+        evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of 2 tables: {listed}."
         return headline, Finding(point=point, evidence=evidence)
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
@@ -220,9 +218,10 @@ def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
     """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
     blind = [audit for audit in result.audited if audit not in result.able]
     most = math.floor(100 * max(audit.seen.clearest.bound(SURE) for audit in blind)) / 100
-    which = f" ({joined([audit.mechanism for audit in blind])})" if result.able else ""
-    promised = f"the promised ε = {epsilon_text(settings.epsilon)}"
-    return f"So many outputs cannot show more than {promised}{which}: at most {most:.2f}, at 99.99% confidence."
+    return (
+        f"So many outputs cannot show more than the promised ε = {epsilon_text(settings.epsilon)}: at most {most:.2f}, "
+        f"at 99.99% confidence. Mechanisms: {', '.join(audit.mechanism for audit in blind)}."
+    )
 
 
 def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:

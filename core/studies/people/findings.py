@@ -27,19 +27,19 @@ def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
 
 def headline(result: PeopleAtRisk) -> Finding:
     """Say how many people are found by one attack or several, who they are, and what frees them."""
-    n_at_risk, n_twice, n = result.at_least(1), result.at_least(2), count(result.n)
+    n_at_risk, n = result.at_least(1), count(result.n)
+    reached = f"People found by an attack: {count(n_at_risk)} of {n}"
     if not n_at_risk:
         point = f"No attack finds any of {n} people whom imputation does not find."
     elif not result.beyond_chance:
-        point = f"{_people(n_at_risk, n)} found by an attack, not significantly more than by chance."
+        point = f"{reached}, not significantly more than by chance."
     else:
-        several = f"{count(n_twice)} of them" if n_twice else "none"
-        point = f"{_people(n_at_risk, n)} found by at least one attack, {several} by two or more."
+        point = f"{reached}. By 2 or more attacks: {count(result.at_least(2))}."
     return Finding(
         point=point,
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
-        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Twice, if attacks were independent: "
-        f"{tenths(result.expected(2))}.{_assumed(result)}",
+        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. By 2 or more, if attacks were "
+        f"independent: {tenths(result.expected(2))}.{_assumed(result)}",
         so_what=" ".join((_groups(result), _imputed(result))),
         to_do=what_helps(result),
         attacker_knows=KNOWS,
@@ -56,18 +56,16 @@ def _assumed(result: PeopleAtRisk) -> str:
     columns = [column for column, attack in enumerate(result.attacks) if attack.attack != "queries"]
     without = int(result.leaks[:, columns].any(axis=1).sum())
     if without < result.at_least(1):
-        sentence += f" Without bias queries: {count(without) if without else 'none'} found."
+        sentence += f" Found without bias queries: {count(without)}."
     return sentence
 
 
-def _people(number: int, n: str) -> str:
-    return f"{count(number)} of {n} people {'is' if number == 1 else 'are'}"
-
-
 def tenths(value: float) -> str:
-    """Write an expected number of people: "14", "0.3", "under 0.1", "none"."""
-    if value < 0.05:
-        return "under 0.1" if value else "none"
+    """Write an expected number of people: "14", "0.3", "under 0.1", "0"."""
+    if 0 < value < 0.05:
+        return "under 0.1"
+    if not value:
+        return "0"
     return number_text(value, ".1f" if value < 10 else ",.0f")
 
 
@@ -81,21 +79,20 @@ def _groups(result: PeopleAtRisk) -> str:
         ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
         return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
     codes = [code for code, rate in enumerate(rates) if rate.n]
-    code = 1 if len(names) == 2 else max(codes, key=lambda g: rates[g].value)
-    rest = names[0] if len(names) == 2 else "everybody else"
+    code, beside, several = 1, f"{percent(rates[0], decimals=1)} of {names[0]}", ""
+    if len(names) > 2:
+        code = max(codes, key=lambda g: rates[g].value)
+        beside, several = "compared with everybody else", f", for all {len(names)} groups together"
     gap = result.gap(code)
-    baseline = rates[0] if len(names) == 2 else None
-    beside = f"{percent(rates[code], decimals=1)} of {names[code]}"
-    beside += f", compared with {rest}" if baseline is None else f", {percent(baseline, decimals=1)} of {rest}"
-    several = f", for all {len(names)} groups together" if baseline is None else ""
-    return f"Found: {beside} (difference {points(gap)}, 95% CI {point_interval(gap)}{several})."
+    return (
+        f"Found: {percent(rates[code], decimals=1)} of {names[code]}, {beside} "
+        f"(difference {points(gap)}, 95% CI {point_interval(gap)}{several})."
+    )
 
 
 def _imputed(result: PeopleAtRisk) -> str:
-    n = int(result.imputed.sum())
-    if not n:
-        return f"Imputation alone infers nobody's {result.attribute} at above {IMPUTABLE:.0%}."
-    return f"Imputation alone infers the {result.attribute} of {count(n)} people at above {IMPUTABLE:.0%}: no leak."
+    n = count(int(result.imputed.sum()))
+    return f"People whose {result.attribute} imputation alone infers at above {IMPUTABLE:.0%}: {n} (no leak)."
 
 
 def best_effect(result: PeopleAtRisk) -> Effect | None:
@@ -120,23 +117,15 @@ def what_helps(result: PeopleAtRisk) -> str:
     together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
     sentences = []
     if best is not None:
-        sentences.append(f"With {plan_text(best.plan)}, {_of(best.freed, n_at_risk)} no longer found{_new(best)}.")
+        sentences.append(f"With {plan_text(best.plan)}: {_freed(best, n_at_risk)}.")
     if together is not None and together.fewer > (0 if best is None else best.fewer):
-        kinds = "With the strictest remedy of every kind"
-        sentences.append(f"{kinds}, {_of(together.freed, n_at_risk)} free{_new(together)}.")
+        sentences.append(f"With the strictest remedy of every kind: {_freed(together, n_at_risk)}.")
     frees = "leaves fewer people found" if any(effect.freed for effect in result.effects) else "frees anybody"
-    return " ".join(sentences) or f"None of the remedies on the list {frees}; a model without these records would."
+    return " ".join(sentences) or f"No remedy on the list {frees}; a model without these records would."
 
 
-def _of(freed: int, total: int) -> str:
-    if total == 1:
-        return "this person is"
-    return f"{'all' if freed == total else f'{count(freed)} of'} {count(total)} {'is' if freed == 1 else 'are'}"
-
-
-def _new(effect: Effect) -> str:
-    new_people = "1 other is" if effect.new == 1 else f"{count(effect.new)} others are"
-    return f", but {new_people} found" if effect.new else ""
+def _freed(effect: Effect, total: int) -> str:
+    return f"no longer found {count(effect.freed)} of {count(total)} · newly found {count(effect.new)}"
 
 
 def by_chance(result: PeopleAtRisk) -> Finding:

@@ -267,8 +267,7 @@ class PeopleAttacks:
             if measured_card.status == "infeasible":
                 raise InputError(measured_card.reason)
             _write(after, np.arange(self.n), code, measured_card.probability)
-        models = "one model" if len(predictions) == 1 else f"{len(predictions)} models"
-        setting = f"{models}, {card.precision}" + _about(codes, after)
+        setting = f"models: {len(predictions)}, {card.precision}" + _about(codes, after)
         return inferred("card", self.prior, after, self.truth, setting)
 
     @property

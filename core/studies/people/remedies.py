@@ -18,7 +18,6 @@ import numpy as np
 from ...base.arrays import Mask
 from ...base.serialize import Result
 from ...models import GIVEN_PREDICTIONS
-from ...stats.estimates import joined
 from ..bias_queries import Answering
 from ..correction import true_tolerance
 from ..model_card.settings import precision_text
@@ -43,7 +42,7 @@ class Remedy(Result):
 
     slot: str
     title: str
-    """In words that follow each other with "and": "card with 1 decimal"."""
+    """In words: "card with 1 decimal"."""
     change: tuple[tuple[str, Any], ...] = ()
     """Of `PeopleSettings`: field and value."""
     training: tuple[str, float] | None = None
@@ -166,5 +165,5 @@ def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
 
 
 def plan_text(plan: Plan) -> str:
-    """Write a plan: "card with 1 decimal and private tree (ε = 10)"."""
-    return joined([remedy.title for remedy in plan])
+    """Write a plan: "card with 1 decimal + private tree (ε = 10)"."""
+    return " + ".join(remedy.title for remedy in plan)

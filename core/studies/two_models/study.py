@@ -56,7 +56,7 @@ UNFAIR = ("unmitigated", "dp_id3")
 WARNING = "These models are variants of one table: if two are released, their difference can reveal people."
 """What is said wherever a biased and a fair model, or other variants, could both be released."""
 
-ONE_MODEL = "No second model is released: choose its method to see what both models reveal together."
+ONE_MODEL = "No second model is released: choose its method to see what the models reveal together."
 """Why the study is not run where the plan names no second model."""
 
 FEWEST = 40
@@ -256,7 +256,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
             title="Two models released: gain over the better one",
             unit="points",
             definition="Balanced accuracy of an attack on a fair and an unmitigated model of the same records, minus "
-            "that of the same attack on the better of the two alone. It is the larger of the gains in membership and "
+            "that of the same attack on the better model alone. It is the larger of the gains in membership and "
             "attribute inference.",
             needs=("a model trained here",),
         ),
@@ -309,7 +309,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
                 estimate=gain,
                 control=best.alone[best.better],
                 control_name=f"{_models(result)[best.better]} alone, balanced accuracy",
-                attacked=f"{_inferring(result, best)} from the {result.released} of two models of the "
+                attacked=f"{_inferring(result, best)} from the {result.released} of 2 models of the "
                 f"same records ({result.audited}; {result.second}), by boosting.",
                 knows=_knows(result, best),
                 assumptions=(*_CAVEATS, "The interval holds for membership and all groups together."),
@@ -329,7 +329,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
 
 
 _CAVEATS = (
-    "The interval is over people like these; both models, attackers and seed are taken as they are.",
+    "The interval is over people like these; models, attackers and seed are taken as they are.",
     "The second model is trained here on the same records; other pairs may reveal more.",
 )
 
@@ -357,9 +357,9 @@ def _inferring(result: TwoModels, inference: Inferred) -> str:
 
 def _knows(result: TwoModels, inference: Inferred) -> str:
     if inference is result.membership:
-        return f"Everybody's label and {result.released} by both models; who is a member, for half of the people."
+        return f"Everybody's label and {result.released} by the 2 models; who is a member, for half of the people."
     known_attributes = f"the {result.attribute} of half of the training records"
-    return f"Everybody's features, label and {result.released} by both models; {known_attributes}."
+    return f"Everybody's features, label and {result.released} by the 2 models; {known_attributes}."
 
 
 def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
@@ -370,12 +370,12 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     output_name = "scores" if "scores" in result.released else "labels"
     alone, low = inference.alone[inference.better], points(gain.low).removesuffix(" points")
     return Finding(
-        point=f"Releasing both models adds {points(gain)} to {what}, over {_models(result)[inference.better]} alone"
+        point=f"Releasing the 2 models adds {points(gain)} to {what}, over {_models(result)[inference.better]} alone"
         f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
         evidence=f"95% CI {low} to {points(gain.high)}, {count(gain.n)} people. Balanced accuracy: {percent(alone)} "
-        f"from {_models(result)[inference.better]} alone, {percent(inference.both)} from both.",
-        so_what=f"How the two models' {output_name} differ reveals {reveals}." if leaks else "",
-        to_do="Do not release both models: withdraw one, or train them on different people." if leaks else "",
+        f"from {_models(result)[inference.better]} alone, {percent(inference.both)} from the 2 models.",
+        so_what=f"The difference of the models' {output_name} reveals {reveals}." if leaks else "",
+        to_do="Do not release the 2 models together: withdraw one, or train them on different people." if leaks else "",
         caveats=_CAVEATS,
         estimate=gain,
         baseline=alone,

@@ -68,7 +68,7 @@ def test_the_first_significant_gain_leads():
     assert inference.gains["accuracy"][1].low <= 0 < balanced.estimate.low
     assert (headline.estimate, headline.baseline) == (balanced.estimate, balanced.control)
     assert " points in balanced accuracy to inferring" in headline.point and headline.so_what
-    assert headline.evidence.startswith("Balanced accuracy on 900 people is ")
+    assert headline.evidence.startswith("Balanced accuracy on 900 people: ")
     none = replace(balanced.estimate, value=0.0, low=-0.01, high=0.01)
     inference = replace(
         inference, gains={**dict.fromkeys(inference.gains, ("outside", none)), "bits": inference.gains["bits"]}
@@ -148,5 +148,5 @@ def test_findings_where_no_attack_beats_imputation():
     assert headline.point.startswith("No attack on what is released beat imputation ")
     assert headline.point.endswith(" on the attacker's validation records.")
     alone = percent(posteriors_by_attacker["outside"].level("accuracy", posteriors_by_attacker["outside"].before))
-    assert headline.evidence.startswith(f"{alone} of 900 people are inferred correctly from features and label alone")
+    assert headline.evidence.startswith(f"Accuracy on 900 people: {alone} from features and label alone")
     assert "no attack, as none beat imputation" in STUDY.checks(inference, SETTINGS)["attribute_excess"].attacked

@@ -99,9 +99,9 @@ def test_constraint_effect_says_whether_the_bound_holds() -> None:
     true, false = attributed(*records()), attributed(*records(), tolerance=0.0)
     assert (true.n_true, false.n_true) == (1, 0)
     assert "does not hold" not in constraint_effect(true).text
-    assert constraint_effect(false).caveats == ("The disclosed tolerance does not hold for this model.",)
+    assert constraint_effect(false).caveats == ("The disclosed tolerance does not hold. Seeds: 1 of 1.",)
     many = attribute_over_seeds([attributed(*records(seed), tolerance=0.0) for seed in range(3)])
-    assert constraint_effect(many).text.endswith("does not hold for the model in 3 of 3 seeds.")
+    assert constraint_effect(many).text.endswith("does not hold. Seeds: 3 of 3.")
 
 
 def test_seeds_are_summed_up_by_student() -> None:

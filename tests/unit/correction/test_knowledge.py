@@ -82,7 +82,7 @@ def test_every_answer_to_more_knowledge_is_proved(audit: CorrectionResult) -> No
             "bound_shares": replace(by_knowledge["bound_shares"], after=replace(wide, low=low)),
         }
         finding = stronger_disclosure(list(changed.values()), 0.02)
-        assert finding.point == point and finding.evidence.startswith("5 of 5 answers are proved optimal.")
+        assert finding.point == point and finding.evidence.startswith("Answers proved optimal: 5 of 5.")
     (bound, *_), expected = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
     assert (bound.after, bound.gain, bound.n_changed) == (expected.after, expected.gain, expected.n_changed)
 
@@ -182,4 +182,4 @@ def test_models_without_mitigation_are_counted_among_themselves() -> None:
         unknown = compare_constraints(ATTACKED, HELD_OUT, _constraint("statistical_parity", 0.1), None)
         points.append(SimpleNamespace(config=replace(config, method=name), unknown=replace(unknown, trained=by_chance)))
     evidence = _estimated(points, points[:3], config).evidence
-    assert "right in 3 of 3 seeds (guessing one of three: 33%; 1 of 1 without mitigation)" in evidence
+    assert "correct metric: 3 of 3 (guessing 1 of 3: 33%). Without mitigation: 1 of 1." in evidence

@@ -37,7 +37,7 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     assert headline.so_what.startswith("This attacker is worse than always guessing") == worse
     assert effect.estimate == leaking.explained(adversary, 0.1).steps[-2].changes["accuracy"].estimate
     assert ("does not hold" in truth.point) == (not now.is_true)
-    assert f"{now.n_changed} of {now.before.n} guesses changed" in proof.evidence
+    assert f"Guesses changed: {now.n_changed} of {now.before.n}" in proof.evidence
     assert control.estimate == leaking.disclose(0.1, adversary=adversary, permuted=True).gain
     assert validation.estimate == leaking.attack(adversary).held_out_accuracy
 
@@ -81,11 +81,11 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
 @pytest.mark.parametrize(
     ("gain", "gain_text", "true", "false"),
     [
-        ((0.01, 0.0003, 0.02), "+1.00 points (+0.03 to +2.00)", "helps", "gains 1.0 points"),
-        ((0.01, 0.0, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "gains nothing significant"),
-        ((0.01, -0.0003, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "gains nothing significant"),
-        ((-0.01, -0.02, 0.0), "−1.0 points (−2.0 to 0.0)", "has no", "gains nothing significant"),
-        ((-0.01, -0.02, -0.0003), "−1.00 points (−2.00 to −0.03)", "misleads", "loses 1.0 points"),
+        ((0.01, 0.0003, 0.02), "+1.00 points (+0.03 to +2.00)", "helps", "+1.0 points"),
+        ((0.01, 0.0, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "not statistically significant"),
+        ((0.01, -0.0003, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "not statistically significant"),
+        ((-0.01, -0.02, 0.0), "−1.0 points (−2.0 to 0.0)", "has no", "not statistically significant"),
+        ((-0.01, -0.02, -0.0003), "−1.00 points (−2.00 to −0.03)", "misleads", "−1.0 points"),
     ],
 )
 def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
@@ -101,14 +101,14 @@ def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
     start = percent(now.before)
     assert (f", from {start}" in finding.point) == (true != "has no")
     untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
-    on = "" if false.endswith("significant") else f" on {start}"
-    assert untrue.point.endswith(f"believing it, the published attack {false}{on}.")
+    on = "" if false.endswith("significant") else f", from {start}"
+    assert untrue.point.endswith(f"Effect of believing it on the published attack: {false}{on}.")
     assert "The smallest tolerance that holds is 0.124." in untrue.to_do
 
 
 def test_fewer_than_400_people_are_a_hint(leaking: CorrectionResult) -> None:
     now = leaking.disclose(0.1)
     assert now.after is not None
-    for n, hints in ((399, ("Only 399 people are attacked: take it as a hint.",)), (400, ())):
+    for n, hints in ((399, ("People attacked: 399. Take it as a hint.",)), (400, ())):
         few = replace(now, after=replace(now.after, n=n))
         assert findings.headline(leaking, few, adversary="features").caveats == hints

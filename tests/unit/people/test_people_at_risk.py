@@ -150,14 +150,14 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
         card_study = measure_card(replace(attacks.people, group=names[code], predictions=predictions), release)
         of_group = attacks.truth == code
         assert (card.identified[of_group] == (card_study.probability[of_group] >= 0.995)).all()
-    assert card.setting == "6 models, 3 decimals, for each of 3 groups against everybody else"
+    assert card.setting == "models: 6, 3 decimals, for each of 3 groups against everybody else"
     smallest = int(np.bincount(attacks.truth).argmin())
     without = attacks.dataset.labels.copy()
     without[attacks.rows[attacks.truth == smallest]] = 0  # no rate of true positives, and so no card about this group
     attacks.dataset = replace(attacks.dataset, labels=without)
     attacks.people = replace(attacks.people, labels=without[attacks.rows])
     fewer = attacks.run("card", replace(SETTINGS, decimals=2))
-    assert fewer.reason == "" and fewer.setting == "6 models, 2 decimals, for each of 2 groups against everybody else"
+    assert fewer.reason == "" and fewer.setting == "models: 6, 2 decimals, for each of 2 groups against everybody else"
     assert fewer.identified[attacks.truth != smallest].any()
 
 
@@ -269,9 +269,9 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     coarser = replace(settings, **dict(fix.change))
     *_, again = PEOPLE.run(twins(planted=True), coarser)
     assert not again.leaks[:, 2].any()
-    assert findings(result)[0].point.startswith("1 of 300 people is found by an attack, not significantly more")
+    assert findings(result)[0].point.startswith("People found by an attack: 1 of 300, not significantly more")
     significant = replace(result, attacks=tuple(replace(attack, beyond_chance=True) for attack in result.attacks))
-    assert findings(significant)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
+    assert findings(significant)[0].point == "People found by an attack: 1 of 300. By 2 or more attacks: 0."
     assert findings(significant)[0].to_do.startswith("With card with")
 
 

@@ -47,8 +47,8 @@ def test_a_difference_that_reveals_what_neither_model_does(seed: int, outputs: O
     assert gain(result).low > least  # the larger of the two
     findings = STUDY.findings(result, SETTINGS)
     leaking = findings[seed % 2]
-    assert leaking.to_do.startswith("Do not release both models") and "not statistically" not in leaking.point
-    assert leaking.so_what.startswith(f"How the two models' {outputs.released} differ reveals")
+    assert leaking.to_do.startswith("Do not release the 2 models together") and "not statistically" not in leaking.point
+    assert leaking.so_what.startswith(f"The difference of the models' {outputs.released} reveals")
     quiet = findings[1 - seed % 2]
     assert quiet.to_do == "" and quiet.point.endswith("which is not statistically significant.")
     rows = STUDY.tables(result, SETTINGS)[STUDY.title]
@@ -63,7 +63,7 @@ def test_a_loss_that_is_significant_is_not_said_to_be_none():
     worse = replace(result, membership=replace(result.membership, gain=lost))
     finding = STUDY.findings(worse, SETTINGS)[0]
     better = ("the audited model", "the second model")[worse.membership.better]
-    added = "Releasing both models adds −4.0 points to identifying training records, over"
+    added = "Releasing the 2 models adds −4.0 points to identifying training records, over"
     assert finding.point.startswith(f"{added} {better} (") and finding.point.endswith(") alone.") and not finding.to_do
     lower, higher = (replace(result.membership.alone[0], value=value) for value in (0.5, 0.6))
     pairs = [(lower, higher), (higher, lower), (lower, lower)]  # of models as good the audited one is named
