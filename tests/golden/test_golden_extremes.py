@@ -149,8 +149,8 @@ def _attribute(rng: Generator) -> Iterator[Finding | str]:
 
 def _membership(rng: Generator) -> Iterator[Finding | str]:
     for sliders in (False, True):
-        yield from membership.findings(nasty.reading(rng), sliders=sliders)
-    for attack in nasty.reading(rng).found.attacks.values():
+        yield from membership.findings(nasty.membership_summary(rng), sliders=sliders)
+    for attack in nasty.membership_summary(rng).audit.attacks.values():
         yield membership.groups_heading(attack, "sex")
 
 
@@ -163,9 +163,9 @@ def _guarantees(rng: Generator) -> Iterator[Finding | str]:
         {"target": "random_forest"},
         {"target": GIVEN_PREDICTIONS},
     ):
-        read = nasty.reading(rng)
+        read = nasty.membership_summary(rng)
         yield from membership.findings(
-            membership.MembershipSummary(read.found, replace(read.chosen, **change)), sliders=True
+            membership.MembershipSummary(read.audit, replace(read.chosen, **change)), sliders=True
         )
 
 

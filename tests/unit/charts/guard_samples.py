@@ -31,7 +31,7 @@ def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTAC
         noisy = np.where(moved & reachable, np.arange(values), predicted[:, None])
         guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
     names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
-    more = {"predicted": predicted, "size": size, "found": reachable, "target": shares}
+    more = {"predicted": predicted, "size": size, "reached": reachable, "target": shares}
     labels = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
     return exposure(truth, tuple(shares), tuple(guesses), **more, **labels)
 
