@@ -122,7 +122,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
     dashboard.open("model_card")
     dashboard.widget("release_count").set_value(COUNTS[-1])
     dashboard.test.run()
-    assert f"for {FIRST} models" in dashboard.plain_finding  # what is there stays
+    assert f"(models: {FIRST})" in dashboard.plain_finding  # what is there stays
     dashboard.button("cancel_family").click()
     dashboard.until(lambda: dashboard.has_button("start_family"))
     assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
@@ -187,7 +187,7 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     assert dashboard.widget("release_family").value == "audited"
     assert "These models are variants of one table" not in dashboard.page_text  # which the page of several says
     assert "(models: 1) make " in dashboard.plain_finding
-    assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.page_text
+    assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
 
 
 def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family: None):

@@ -299,7 +299,7 @@ def findings(study: ReleaseStudy) -> Iterator[Finding]:
 
 def left_out(people: ReleasedPeople) -> str:
     """Say which records of the table nobody looks at, and why; empty where there are none."""
-    return f"Of {people.rows_read:,} records of the table: {' '.join(people.left_out)}" if people.left_out else ""
+    return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}" if people.left_out else ""
 
 
 def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
