@@ -156,7 +156,7 @@ def test_a_card_of_many_values_has_a_row_a_value():
 def test_the_budget_reaches_what_people_change_where_a_value_has_no_noise():
     """The share of the value without noise goes to the others: 1.5 changes on average, not 1."""
     size, reachable = np.tile([0, 3, 0], (8, 1)), np.tile([True, True, False], (8, 1))
-    study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, found=reachable)
+    study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, reached=reachable)
     assert last_budget(study) == 2.0
 
 
