@@ -195,10 +195,10 @@ def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     rows, column = value_rows(exposure, budget), f"{exposure.unit} changed, mean"
     lines, visible = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_END_ROWS], *rows[-_END_ROWS:]]
     for index, row in enumerate(visible):
-        used, target = (f"{100 * row[name].found:.0f}%" for name in ("drawn", "target share"))
+        used, target = (f"{100 * row[name].value:.0f}%" for name in ("drawn", "target share"))
         look: dict[str, Any] = {"note": "no noise found"}
         if row["noise found for"]:
-            size = row[column].found
+            size = row[column].value
             marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before")]
             look = {"value": f"<b>{size.value:.2f}</b>", "marks": marks, "join": "before"}
         separated = len(visible) < len(rows) and index == _END_ROWS

@@ -376,13 +376,20 @@ class TableGuard(Guard):
         learner, selected = name, None
         if name == "dropping":
             noise = self.search(training=True)
-            carried = concentration(people.known, noise, np.full(noise.size.shape, 1.0 / noise.size.shape[1]))
+            carried = concentration(
+                people.attacker_records, noise, np.full(noise.size.shape, 1.0 / noise.size.shape[1])
+            )
             learner, selected = "boosting", carried.without(_DROPPED)
         attacker_seed = child_seed(seed, f"attriguard {name}")
         yield (
             None,
             fit_on_table(
-                learner, people.known, people.known_truth, self.columns, selected=selected, seed=attacker_seed
+                learner,
+                people.attacker_records,
+                people.known_truth,
+                self.columns,
+                selected=selected,
+                seed=attacker_seed,
             ),
         )
 
