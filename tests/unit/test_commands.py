@@ -81,7 +81,12 @@ def test_membership_over_repeats(run: Any):
     out, err, content = run(
         MEMBERS, "--attacks", "loss", "--train-epsilons", "1,inf", "--repeats", "2", "--level", "0.8"
     )
-    assert "noise and training: 2" in " ".join(out.split()) and "gaps north − south" in out and "6 of 6 steps" in err and "FairPick" not in out
+    assert (
+        "noise and training: 2" in " ".join(out.split())
+        and "gaps north − south" in out
+        and "6 of 6 steps" in err
+        and "FairPick" not in out
+    )
     people = member_people(sample(), samples.ROLES)
     points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
     (rows,) = (rows for title, rows in content["tables"].items() if title.startswith("Over ε"))
