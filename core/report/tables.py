@@ -194,7 +194,7 @@ def _policy(document: Mapping[str, Any]) -> ReportTable:
             }
         )
     page = ("item", "title", "in words", "required", "author", "date", "rationale", "source")
-    return ReportTable.of("policy", "Limits of the policy", rows, shown=page)
+    return ReportTable.of("policy", "Limits of the policy", rows, visible_columns=page)
 
 
 def _groups(document: Mapping[str, Any]) -> ReportTable:
