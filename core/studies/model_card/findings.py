@@ -105,12 +105,12 @@ def near_certain(study: ReleaseStudy) -> Finding:
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
     rest = "" if math.isnan(cells.median_cell_rest) else f", for anybody else {cells.median_cell_rest - 1:,.0f}"
-    alike = f"for a disclosed person {cells.median_cell - 1:,.0f}{rest}"
+    cell_text = f"for a disclosed person {cells.median_cell - 1:,.0f}{rest}"
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
-        so_what=f"Others with the same label and predictions (median): {alike}." if disclosed.count else "",
+        so_what=f"Others with the same label and predictions (median): {cell_text}." if disclosed.count else "",
         caveats=(DISCLOSED,),
         estimate=disclosed.right,
         attacker_knows=KNOWS,
