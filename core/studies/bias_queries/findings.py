@@ -196,14 +196,14 @@ def _point(result: AnswersLeak, answering: Answering) -> str:
         median = f"median error {error_text(error.median)}"
         return f"Noise makes the answers useless ({answers}): {median}, a gap is at most 1."
     if now.complete == 1.0 and gain.value > 0:
-        return f"Bias queries reveal everybody's {attribute} ({answers})."
+        return f"The answers reveal everybody's {attribute} ({answers})."
     if gain.low > 0:
         reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}{alone}"
-        return f"Bias queries reveal {attribute} ({answers}): {reached}."
+        return f"The answers reveal {attribute} ({answers}): {reached}."
     if gain.high < 0:
-        return f"Bias queries mislead the attacker about {attribute} ({answers}): {points(gain)}{alone}."
+        return f"The answers mislead the attacker about {attribute} ({answers}): {points(gain)}{alone}."
     # an interval that is not known decides nothing
-    return f"Bias queries have no statistically significant effect on inferring {attribute} ({answers})."
+    return f"The answers have no statistically significant effect on inferring {attribute} ({answers})."
 
 
 def _so_what(result: AnswersLeak, answering: Answering) -> str:
