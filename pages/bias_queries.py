@@ -109,8 +109,8 @@ def inferred(now: Leak) -> None:
     """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
     someone, decoded = people.decoding(now.m, mechanism, now.decoder, now.typical)
     per_square = -(-someone.n // _MOST_SQUARES)
-    scale = "One square per person" if per_square == 1 else f"One square for {per_square} people"
-    shell.whisper(f"People whose {attribute} was inferred", f"{scale}, in a typical repetition. Filled: correct")
+    scale = f"People per square: {per_square}, in a typical repetition. Filled: correct"
+    shell.whisper(f"People whose {attribute} was inferred", scale)
     right = decoded.recovered == someone.sensitive
     strips = ""
     for group, name in ((0, pool.disadvantaged), (1, pool.advantaged)):

@@ -200,7 +200,7 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     fewest, most = (pick(band.repeats for band in bands) for pick in (min, max))
     sides = f"{names[0]} − {names[1]}"
     if most == 1:
-        return f"{sides}; one repeat so far, with no interval"
+        return f"{sides}; repeats so far: 1, with no interval"
     repeats = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     drawn = any(not math.isnan(value.low) for band in bands for value in band.values.values())
     averages = f"bands: 95% intervals of the mean over {repeats} repeats" if drawn else f"means of {repeats} repeats"
@@ -319,7 +319,7 @@ def _show_groups(findings: AttackResult, people: MemberPeople) -> None:
         st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
     if measured.not_measured:
         group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
-        more = f" and {len(measured.not_measured) - 6} more" if len(measured.not_measured) > 6 else ""
+        more = f"; more groups: {len(measured.not_measured) - 6}" if len(measured.not_measured) > 6 else ""
         st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
     panels.numbers({"Groups": panels.frame(gap_rows(findings))}, key="member-groups")
 

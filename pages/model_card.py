@@ -60,8 +60,7 @@ def heading(finding: Finding) -> str:
 
 def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
     """Draw what each precision exposes, or how far the search is."""
-    models = "one model" if now.n_models == 1 else f"{now.n_models} models"
-    quantity = f"People disclosed by a card of {models}; with noise, the most in up to {DRAWS} draws"
+    quantity = f"People disclosed (models: {now.n_models}); with noise, the most in up to {DRAWS} draws"
     if tried is None:
         shell.whisper("Published precision", quantity)
         cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")

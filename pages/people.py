@@ -139,7 +139,7 @@ planned, answers = (
     )
 )
 if planned != answers and not result.attacks[list(ATTACKS).index("queries")].reason:
-    note = f"Your audit plan has {planned} to bias queries: set that under Attack settings."
+    note = f"Bias queries of your audit plan differ ({planned}): set that under Attack settings."
     headline = replace(headline, caveats=(note,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)

@@ -202,8 +202,8 @@ class _Run:
 
     def _curves(self, names: tuple[str, str]) -> Iterator[tuple[str, list[Finding], Sequence[Row]]]:
         """Yield title, findings and rows: the private tree over ε, each model over θ, and what FairPick deletes."""
-        repeats = f"{self.repeats} repeats, each with its own split, noise and training"
-        over = f"the published attack, gaps {names[0]} − {names[1]}, {repeats if self.repeats > 1 else 'one repeat'}"
+        sides = f"gaps {names[0]} − {names[1]}"
+        over = f"the published attack, {sides}, repeats with own split, noise and training: {self.repeats}"
         if self.over_epsilon:
             budgets = [settings.epsilon for settings in self.models]
             points = epsilon_curve(self.people, self.models[0], epsilons=budgets, repeats=self.repeats)

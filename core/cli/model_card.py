@@ -42,12 +42,11 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
     names = [*settings.statistics, *["size"] * settings.sizes]
     if plan.numbers:
         names = [start for start in titles if any(name.startswith(start) for _, name in plan.numbers)]
-    counted = ((study.n_models, "model"), (study.n_numbers, "number"))
-    models, numbers = (f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counted)
     precision = f"{'typed, ' if plan.numbers else ''}{settings.precision}"
     where = {"test": "test records", "train": "training records"}[settings.on]
     yield f"{study.n:,} people of {people.title} ({where}); {people.attribute}: {people.group}, {people.other_group}"
-    yield f"{models} ({settings.family}), {numbers}, {precision}: {', '.join(titles[name] for name in names)}"
+    yield f"Models ({settings.family}): {study.n_models:,}; numbers ({precision}): {study.n_numbers:,}"
+    yield f"Statistics: {', '.join(titles[name] for name in names)}"
     if any("gap" in name for name in names):
         yield f"A gap is the rate of {people.group} minus that of {people.other_group}"
     if plan.numbers:

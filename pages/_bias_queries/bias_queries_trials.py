@@ -53,7 +53,7 @@ class QueryTrials(Trials):
         super().__init__(pool, asking)
         self.pool, self.store, self.key, self.filed = pool, store, key, filed
         self.live = asking.n <= LIVE
-        for name in ("leak", "reading", "accuracy", "error"):
+        for name in ("leak", "decoding", "accuracy", "error"):
             setattr(self, name, cache(getattr(self, name)))
 
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:

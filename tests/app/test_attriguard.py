@@ -261,14 +261,14 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     while not gate.reached.wait(0.1):  # the table is being prepared
         dashboard.test.run()
     dashboard.test.run()
-    assert "adversarial training is still learning" in dashboard.finding
+    assert "Adversarial training is still learning" in dashboard.finding
     dashboard.widget("further_guard_table").set_value("transfer")
     dashboard.test.run()
     assert "is fooled least so far: by" in dashboard.page_text
     dashboard.press("cancel_attackers")
     gate.open.set()
     dashboard.settle()
-    assert "adversarial training is not trained yet" in dashboard.finding
+    assert "Adversarial training is not trained yet" in dashboard.finding
     assert dashboard.button("start_attackers").label == "Stopped after 3 of 7 attackers. Go on"
     dashboard.choose(guard_budget=0.1)
     assert "is not trained yet" in dashboard.finding  # the slider starts nothing

@@ -101,7 +101,7 @@ def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family:
     noisy = card(epsilon=0.1, statistics=("sp_gap", "tpr_rate"))
     assert_tells(dashboard, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
-    assert "in any of 20 draws of the noise." in dashboard.plain_finding
+    assert "In the worst of 20 draws of the noise: 0." in dashboard.plain_finding
     assert (
         "What disclosed people have in common" not in dashboard.page_text
         and "Near-certain inference" in dashboard.page_text
@@ -122,7 +122,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
     dashboard.open("model_card")
     dashboard.widget("release_count").set_value(COUNTS[-1])
     dashboard.test.run()
-    assert f"for {FIRST} models" in dashboard.plain_finding  # what is there stays
+    assert f"(models: {FIRST})" in dashboard.plain_finding  # what is there stays
     dashboard.button("cancel_family").click()
     dashboard.until(lambda: dashboard.has_button("start_family"))
     assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
@@ -152,10 +152,10 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     dashboard.bring("towns.csv", own_table(5), roles).open("model_card")
     dashboard.choose(release_family="given")
     assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
-    assert "for 5 models reveal " in dashboard.plain_finding
+    assert "(models: 5) make " in dashboard.plain_finding
     assert "*Up*" in dashboard.page_text and not dashboard.test.warning
     dashboard.choose(release_columns=["pred_1"])
-    assert "for one model reveal " in dashboard.plain_finding
+    assert "(models: 1) make " in dashboard.plain_finding
     dashboard.choose(release_columns=[])
     assert_one_sentence(dashboard.plain_problem())
     shared = cached.store_of("demo")
@@ -186,8 +186,8 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"
     assert "These models are variants of one table" not in dashboard.page_text  # which the page of several says
-    assert "for one model reveal " in dashboard.plain_finding
-    assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.page_text
+    assert "(models: 1) make " in dashboard.plain_finding
+    assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
 
 
 def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family: None):

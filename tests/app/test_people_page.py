@@ -38,7 +38,8 @@ def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     dashboard = start(LINK).open("people")
     headline, *_ = PEOPLE.findings(result, SETTINGS)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
-    assert "Your audit plan has no answers to bias queries: set that under Attack settings." in dashboard.plain_finding
+    plan = "Bias queries of your audit plan differ (no answers): set that under Attack settings."
+    assert plan in dashboard.plain_finding
     assert escape(headline.so_what) in dashboard.page_text or headline.so_what in dashboard.page_text
     assert "Internal only" in dashboard.page_text and "never in the public summary" in dashboard.page_text
     assert records(dashboard) == result.rows[result.chosen()].tolist()

@@ -51,11 +51,11 @@ def test_attriguard_by_keyboard_alone(look: Open):
 
 def test_bias_queries(look: Open):
     view = look("bias_queries")
-    view.finding_with("25 exact answers reveal")
+    view.finding_with("(answers: 25, exact)")
     stands(view, "leakage_chart", 25)
     view.field("answered_60").press("ArrowRight")
     stands(view, "leakage_chart", 26)
-    assert_text(view, "26 exact answers")
+    assert_text(view, "answers: 26, exact")
     view.choose("noise", "Noisy sums (ours)")  # while the curve of exact answers still grows
     view.finding_with("oisy sums")
     expect(view.keyed("leakage_chart").locator("[aria-label*='after 26']").first).to_be_visible()

@@ -88,7 +88,8 @@ def test_typed_numbers(run: Run, tmp_path: Path):
     numbers = "".join(rows).replace('model = ""\n', "")
     out = tmp_path / "typed.json"
     _, text, _ = run(CARD + numbers, "--json", str(out))
-    assert "typed, 3 decimals: statistical parity gap" in text and "group sizes" in text and "Precision" not in text
+    assert "(typed, 3 decimals): " in text and "Statistics: statistical parity gap" in text
+    assert "group sizes" in text and "Precision" not in text
     typed = json.loads(out.read_text("utf-8"))
     assert typed["measured"]["bits"]["value"] == pytest.approx(study.measured.bits.value, abs=1e-6)
     code, _, error = run(CARD + '[[number]]\nstatistic = "size"\nvalue = 50\n' + numbers)
@@ -99,7 +100,7 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
     noise = ("--publish-epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--people", "80")
     _, text, _ = run(CARD, *noise, "--no-advice")
     assert "DP noise drawn once, from seed 8.\nAnybody can draw the same noise" in text
-    assert "80 people of" in text and "2 models (seeds), " in text and ", noise, ε = 3: " in text
+    assert "80 people of" in text and "Models (seeds): 2; " in text and "numbers (noise, ε = 3): " in text
     for flags, rule in (
         (
             ["--publish-epsilon", "3"],
@@ -183,11 +184,11 @@ def test_a_typed_number_that_the_table_contradicts(run: Run, tmp_path: Path):
     number = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\nvalue = '
     out = tmp_path / "card.json"
     code, text, _ = run(f"{CARD}{number}{typed:.3f}", "--json", str(out))
-    assert code == 2 and "\nOne typed number is not what this table gives.\nsp_gap of audited model: typed " in text
-    assert "3 models (seeds), 1 number, typed, 3 decimals: statistical parity gap\n" in text
+    assert code == 2 and "\nTyped numbers that this table does not give: 1.\nsp_gap of audited model: typed " in text
+    assert "Models (seeds): 3; numbers (typed, 3 decimals): 1\nStatistics: statistical parity gap\n" in text
     assert "Typed numbers replace those that publish.statistics" in text
     assert json.loads(out.read_text("utf-8"))["disputed"][0]["table"] == pytest.approx(true)
     code, text, _ = run(f"{CARD}{number}{true:.3f}")
-    assert code in (0, 1) and "not what this table gives" not in text
+    assert code in (0, 1) and "that this table does not give" not in text
     code, _, error = run(f"{CARD}{number.replace('audited model', '9 tree')}0")
     assert code == 3 and "sp_gap must belong to a model of this card (audited model, 1 " in error

@@ -250,8 +250,7 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
     xs, ys = [*indices.tolist(), entries], [*total[indices - 1].tolist(), 1.0]
     curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
     for k, share in reached:
-        carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
-        curves.append(pointed(k, share, "before", carry, f"{k:,}"))
+        curves.append(pointed(k, share, "before", f"{100 * share:.0f}% of the noise", f"{k:,}"))
     return x, curves
 
 

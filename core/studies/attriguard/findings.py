@@ -61,23 +61,20 @@ def headline(
     best = first.rate(balanced=balanced)
     several = first.attacker != surrogate
     whom = "an adaptive attacker" if knows_the_noise(surrogate) else "an attacker who ignores it"
-    name, rival = attacker_label(surrogate), f"{attacker_label(first.attacker)}: {percent(best)}"
-    no_more = ", no more than the baseline" if best.value <= floor.value else ""
-    rival_text, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and current.high < floor.value
-    if fooled:
+    name, no_more = attacker_label(surrogate), ", no more than the baseline" * (best.value <= floor.value)
+    if budget and current.high < floor.value:
         below = f"{percent(current)}, below the {percent(floor)} baseline"
-        point = f"AttriGuard fools {whom} ({name}: {below})"
-        joined = f" {'and' if no_more else 'but not'} {rival_text}"
+        point = f"AttriGuard fools {whom} ({name}: {below})."
     elif budget:
         before = f"{name}: {percent(was)} without noise"
-        point = f"AttriGuard leaves {whom} at {percent(current)} ({before})"
-        joined = f"; {rival_text} is better"
+        point = f"AttriGuard leaves {whom} at {percent(current)} ({before})."
     else:
         measure = "with {} balanced accuracy" if balanced else "of {} of people correctly"
-        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(current))}"
-        joined = f"; the best attacker is {rival}"
-    point += joined if several else "; no attacker tried does better"
-    intervals = f"{interval(current)} and {interval(best)}" if several else interval(current)
+        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(current))}."
+    rival, intervals = "No attacker tried does better.", interval(current)
+    if several:
+        rival = f"Best attacker: {attacker_label(first.attacker)}, {_kind(first)} ({percent(best)}{no_more})."
+        intervals = f"{intervals}, best attacker {interval(best)},"
     spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; " if budget else ""
     used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. " if budget else ""
     measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
@@ -85,8 +82,8 @@ def headline(
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     protects = not _beats(now, floor, balanced=balanced)
     return Finding(
-        point=f"{point}{_untrained(now, learning, state)}.",
-        evidence=f"{spent}{used}{measure}: 95% CI{'s' * several} {intervals} over {count(exposure.truth.size)} people. "
+        point=f"{point} {rival}{_untrained(now, learning, state)}",
+        evidence=f"{spent}{used}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
         so_what="" if protects or not budget else "Obfuscation, not protection: plan for an adaptive attacker.",
         to_do="" if protects or not budget else "Read the highest curve, not the lowest; check the utility loss.",
@@ -107,8 +104,8 @@ def _beats(points: Sequence[ExposurePoint], floor: Estimate, *, balanced: bool) 
 
 def _kind(point: ExposurePoint) -> str:
     if point.attacker.startswith("adversarial"):
-        return "one trained on its noise"
-    return "one who reckons with it" if knows_the_noise(point.attacker) else "another one"
+        return "trained on noise"
+    return "reckons with noise" if knows_the_noise(point.attacker) else "ignores noise"
 
 
 def _untrained(now: Sequence[ExposurePoint], learning: str, state: str) -> str:
@@ -116,7 +113,7 @@ def _untrained(now: Sequence[ExposurePoint], learning: str, state: str) -> str:
     if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
         return ""
     ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
-    return f"; adversarial training {ways[state]}"
+    return f" Adversarial training {ways[state]}."
 
 
 def cost(exposure: Exposure, budget: float) -> Finding:
@@ -146,13 +143,13 @@ def noise_needed(exposure: Exposure) -> Finding:
              if (pairs & ~solved)[:, i].any()}  # fmt: skip
     hardest = sorted(rates, key=lambda value: -rates[value])
     hardest_text = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED])
-    more = f" and {len(hardest) - _MOST_LISTED} more values" if len(hardest) > _MOST_LISTED else ""
+    more = f"; more values: {len(hardest) - _MOST_LISTED}" if len(hardest) > _MOST_LISTED else ""
     nobody = int((exposure.reached.sum(axis=1) <= 1).sum())
     return Finding(
         point=point,
         evidence=f"None was found for {count(missing)} of {count(int(pairs.sum()))} pairs of person and value: "
         f"{hardest_text} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
-        caveats=(f"{count(nobody)} people have no noise at all and stay as they are.",) if nobody else (),
+        caveats=(f"People without any noise, who stay as they are: {count(nobody)}.",) if nobody else (),
     )
 
 
@@ -165,7 +162,7 @@ def person(exposure: Exposure, number: int, budget: float) -> Finding:
     verdict = "correctly" if truth == inferred else f"but is “{truth}”"
     expected = float(exposure.mechanism(budget)[number] @ exposure.size[number])
     missing = [value for i, value in enumerate(exposure.values) if not exposure.reached[number, i]]
-    remainder = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
+    remainder = f"; more values: {len(missing) - 5}" if len(missing) > 5 else ""
     return Finding(
         point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
         evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
@@ -205,8 +202,7 @@ def concentrated(concentration: Concentration, unit: str) -> Finding:
     """Say how few entries carry half of the noise."""
     half = int(np.searchsorted(np.cumsum(concentration.share), 0.5 - 1e-9)) + 1
     return Finding(
-        point=f"{count(half)} of {count(concentration.n_entries)} {unit} "
-        f"carr{'ies' if half == 1 else 'y'} half of the noise",
+        point=f"Half of the noise is in {count(half)} of {count(concentration.n_entries)} {unit}",
         evidence="Share of all changes, each noise drawn as often as the target asks. Few places make it easy to leave "
         f"them out, as {attacker_label('dropping')} does",
     )

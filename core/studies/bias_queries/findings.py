@@ -139,22 +139,18 @@ def error_text(value: float) -> str:
 
 
 def noise_text(answering: Answering) -> str:
-    """Write how answers are made: "exact", "rounded to 3 decimals", "Cauchy noise at ε = 5", "noisy sums at ε = 1"."""
+    """Write how answers are made: "exact", "rounded, decimals: 3", "Cauchy noise at ε = 5", "noisy sums at ε = 1"."""
     if answering.noise == "exact":
         return "exact"
     if answering.noise == "rounded":
-        return f"rounded to {answering.decimals} decimal{'' if answering.decimals == 1 else 's'}"
+        return f"rounded, decimals: {answering.decimals}"
     noise = "noisy sums" if answering.noise == "noisy_sums" else f"{NOISES[answering.noise]} noise"
     return f"{noise} at ε = {answering.epsilon:g}"
 
 
 def answers_text(m: int, answering: Answering) -> str:
-    """Write what answers there are: "10 answers with Cauchy noise at ε = 5", "1 exact answer"."""
-    answers, how = "answer" if m == 1 else "answers", noise_text(answering)
-    if answering.noise == "exact":
-        return f"{count(m)} exact {answers}"
-    joined = {"rounded": "", "noisy_sums": "from "}.get(answering.noise, "with ")
-    return f"{count(m)} {answers} {joined}{how}"
+    """Write what answers there are: "answers: 10, Cauchy noise at ε = 5", "answers: 1, exact"."""
+    return f"answers: {count(m)}, {noise_text(answering)}"
 
 
 def findings(result: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
@@ -192,25 +188,22 @@ def _useless(result: AnswersLeak, answering: Answering) -> bool:
 
 def _point(result: AnswersLeak, answering: Answering) -> str:
     now, attribute, error = result.best, result.attribute, result.errors.get(answering.noise)
-    answers, is_single, gain = answers_text(now.m, answering), now.m == 1, result.gain
+    answers, gain = answers_text(now.m, answering), result.gain
     alone = "" if result.prior is None else f" over features alone ({percent(result.prior)})"
     if not now.m:
         return f"Without any answer, features alone infer {attribute} with {percent(now.leakage)} balanced accuracy."
     if error is not None and _useless(result, answering):
-        noise = noise_text(answering)
-        verb = "make" if answering.noise == "noisy_sums" else "makes"
-        make = f"{verb} {count(now.m)} answer{'' if is_single else 's'} useless"
         median = f"median error {error_text(error.median)}"
-        return f"{noise[:1].upper()}{noise[1:]} {make}: {median}, a gap is at most 1."
+        return f"Noise makes the answers useless ({answers}): {median}, a gap is at most 1."
     if now.complete == 1.0 and gain.value > 0:
-        return f"{answers} reveal{'s' if is_single else ''} everybody's {attribute}."
+        return f"The answers reveal everybody's {attribute} ({answers})."
     if gain.low > 0:
         reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}{alone}"
-        return f"{answers} reveal{'s' if is_single else ''} {attribute} with {reached}."
+        return f"The answers reveal {attribute} ({answers}): {reached}."
     if gain.high < 0:
-        return f"{answers} mislead{'s' if is_single else ''} the attacker about {attribute}: {points(gain)}{alone}."
+        return f"The answers mislead the attacker about {attribute} ({answers}): {points(gain)}{alone}."
     # an interval that is not known decides nothing
-    return f"{answers} {'has' if is_single else 'have'} no statistically significant effect on inferring {attribute}."
+    return f"The answers have no statistically significant effect on inferring {attribute} ({answers})."
 
 
 def _so_what(result: AnswersLeak, answering: Answering) -> str:
@@ -277,18 +270,14 @@ def _needed_text(curve: Sequence[Leak], answering: Answering, *, complete: bool)
     """Return how many answers of a curve reach 95% and everybody; `complete` unless it is still growing."""
     curve = best_by_number(curve)
     last = max((leak.m for leak in curve), default=0)
-    how = {"exact": "Without noise", "rounded": "With this rounding"}.get(answering.noise, "With this noise")
+    how = {"exact": "without noise", "rounded": "with this rounding"}.get(answering.noise, "with this noise")
     if not complete:
-        return f"{how}: still counting the answers needed for 95%."
-    most, everybody = needed(curve, 0.95), needed(curve, 1.0)
-    if most is None:
-        answers = "1 answer is" if last == 1 else f"{count(last)} answers are"
-        return f"{how}, {answers} not enough for 95% balanced accuracy."
-    answers = "1 answer reaches" if most == 1 else f"{count(most)} answers reach"
-    rest = f"{count(last)} {'is' if last == 1 else 'are'} not enough"
-    if everybody is not None:
-        rest = f"{count(everybody)} suffice{'s' if everybody == 1 else ''}"
-    return f"{how}, {answers} 95% balanced accuracy; {rest} for everybody in every repetition."
+        return f"Answers needed {how} for 95% balanced accuracy: still counting."
+    most, everybody = (
+        f"not reached with {count(last)}" if fewest is None else count(fewest)
+        for fewest in (needed(curve, 0.95), needed(curve, 1.0))
+    )
+    return f"Answers needed {how} for 95% balanced accuracy: {most}; for everybody in every repetition: {everybody}."
 
 
 DECLARED = (
@@ -359,7 +348,7 @@ def answers_excess(result: AnswersLeak, planned: PlannedAnswers) -> Measurement:
         control=result.prior,
         control_name="features alone, no answers",
         attacked=f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by "
-        f"the {DECODER_TITLES[result.best.decoder]} from {answers_text(planned.questions, planned.answering)}.",
+        f"the {DECODER_TITLES[result.best.decoder]} ({answers_text(planned.questions, planned.answering)}).",
         knows=f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {_HOW}.",
         assumptions=(
             *assumptions,
@@ -382,7 +371,7 @@ def targeted_bound(result: AnswersLeak, planned: PlannedAnswers) -> Measurement:
         check="targeted_leakage",
         basis=Basis.DECLARED,
         estimate=certain(informed_limit, planned.people),
-        attacked=f"The {result.attribute} of one person among {planned.people:,}, from {answers}.",
+        attacked=f"The {result.attribute} of one person among {planned.people:,} ({answers}).",
         knows=f"The group sizes, {_HOW}; nothing else of the person.",
         assumptions=tuple(_declared(planned)),
         details={"group sizes known": informed_limit, "group sizes not known": unknown},

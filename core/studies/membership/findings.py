@@ -249,7 +249,7 @@ def guarantee(read: MembershipSummary) -> str:
     allowed = f"at most {percent(most, decimals=1)}" if most < 1.0 else "practically 100%"
     return (
         f"ε = {epsilon_text(epsilon)} guarantees that no outcome is more than {once} times as likely with one person's "
-        "record as without it. Here somebody else takes the person's place, which doubles ε: no attack can be expected "
+        "record as without it. Here somebody else takes the person's place, which doubles ε. No attack can be expected "
         f"to flag members more than {twice} times as often as non-members.{measured}"
         + ("" if result is None else f" At this FPR the guarantee allows a TPR of {allowed}.")
     )
@@ -296,10 +296,10 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
         p for p in points if p.at == theta and p.repeat in repeats_by_variant["fairpick"] & repeats_by_variant["random"]
     ]
     by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
-    over = f"mean over {repeats} repeats" if repeats > 1 else "one repeat"
+    over = "repeats so far" if growing else "repeats"
     sentence = (
         f"{MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
-        f"at random ({over}{' so far' if growing else ''})"
+        f"at random (mean, {over}: {repeats})"
     )
     if math.isnan(difference.low):  # too few repeats to tell
         return sentence
@@ -323,21 +323,19 @@ def deletions(audit: MembershipFindings) -> Finding:
 
 
 def groups_heading(attack: AttackResult, attribute: str) -> str:
-    """Say for how many groups the membership advantage differs from that of the others."""
+    """Say for how many groups the membership advantage differs from that of the others, and for which most."""
     results = attack.disparities.results if attack.disparities is not None else ()
     if not results:
         return f"No group by {attribute} is large enough to be measured"
     if attack.muted:
         return f"The attack is {NO_BETTER}, so the gaps by {attribute} say nothing"
     clear = [result for result in results if result.tests["advantage_gap"].significant]
+    heading = f"Statistically significant differences in membership advantage by {attribute}: {len(clear)}"
+    heading = f"{heading} of {count(len(results))}"
     if not clear:
-        return f"By {attribute} no difference in membership advantage is statistically significant"
+        return heading
     most = max(clear, key=lambda result: abs(result.advantage_gap.value))
-    largest = f"“{most.group}” {gap(most.advantage_gap.value)}"
-    if most.reference != COMPLEMENT:
-        return f"By {attribute} the membership advantage differs between the two groups: {largest}"
-    of = f"{len(clear)} of {count(len(results))} comparisons"
-    return f"By {attribute} the membership advantage differs in {of}, most for {largest}"
+    return f"{heading}, largest “{most.group}” {gap(most.advantage_gap.value)}"
 
 
 def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from ...adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.seeds import child_generator
-from ...stats.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
+from ...stats.estimates import Estimate, certain, count, estimate_columns, percent, strongest
 from ..planted import SyntheticRecords, subject_of
 from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from ..subject import SETS_UNKNOWN, Subject
@@ -348,7 +348,7 @@ def _assumptions(members: MembershipResult) -> tuple[str, ...]:
     sentences = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
-        f"The interval holds for the attacks tried together: {joined(tried)}.",
+        f"The interval holds for the attacks tried together: {', '.join(tried)}.",
     ]
     decimals = subject.outputs.decimals
     if subject.released_scores is None:
@@ -356,9 +356,7 @@ def _assumptions(members: MembershipResult) -> tuple[str, ...]:
     elif decimals is None:
         sentences.append("The attacker sees scores; where only decisions are published, less is found.")
     else:
-        sentences.append(
-            f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
-        )
+        sentences.append(f"The attacker sees scores (decimals: {decimals}); more decimals may tell more.")
     if subject.splits.train.size + subject.splits.test.size > 2 * MAX_TEACHERS:
         sentences.append(
             f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all."
@@ -367,14 +365,12 @@ def _assumptions(members: MembershipResult) -> tuple[str, ...]:
         sentences.append("The boundary attack needs a model that can be asked again; only predictions are given.")
     untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
     if untried:
-        names = joined([attack.phrase for attack in untried])
-        names = names[:1].upper() + names[1:]
+        why = "left out by the plan, may find more"
         if subject.released_scores is None:
-            sentences.append(f"{names} need scores; they were not tried.")
+            why = "scores are needed"
         elif not subject.trainable:
-            sentences.append(f"{names} need a model that can be trained again; only predictions are given.")
-        else:
-            sentences.append(f"{names} are left out by the plan; they may find more.")
+            why = "only predictions are given, a model that can be trained again is needed"
+        sentences.append(f"Not tried ({why}): {', '.join(attack.phrase for attack in untried)}.")
     return tuple(sentences)
 
 
@@ -470,8 +466,8 @@ def membership_gap(members: MembershipResult) -> Measurement:
     if any(members.net_gaps.values()):
         assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
     if small:
-        estimate, names = replace(estimate, high=1.0), joined(list(dict.fromkeys(f"“{gap.group}”" for gap in small)))
-        assumptions += (f"The difference of {names} is unknown, so the interval ends at 100 points. {reason}",)
+        estimate, names = replace(estimate, high=1.0), ", ".join(dict.fromkeys(f"“{gap.group}”" for gap in small))
+        assumptions += (f"The interval ends at 100 points, because differences are unknown: {names}. {reason}",)
     name, largest = gaps[key]
     splits = members.subject.splits
     return Measurement(

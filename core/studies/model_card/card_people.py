@@ -184,9 +184,9 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     sentences = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
     lost = dataset.rows_read - dataset.n
     if lost and not sentences:
-        sentences.append(f"{lost:,} records are left out." if lost > 1 else "1 record is left out.")
+        sentences.append(f"Left out: {lost:,}.")
     if dataset.answered is not None:
-        sentences.append(f"{int((~dataset.answered).sum()):,} without an answer of the model are left out.")
+        sentences.append(f"Left out without an answer of the model: {int((~dataset.answered).sum()):,}.")
     return tuple(sentences)
 
 

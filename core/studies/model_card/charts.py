@@ -98,8 +98,7 @@ def _by_models(
     labels = [f"{number:,}" for number in numbers]
     x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), labels=labels, title="Models on the card")
     at = [study.n_models for study in studies].index(now.n_models)
-    head = f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
-    return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=head)
+    return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=f"at {now.n_models:,}")
 
 
 _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%

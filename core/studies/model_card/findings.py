@@ -38,31 +38,25 @@ _MOST_LISTED = 5
 def headline(study: ReleaseStudy) -> Finding:
     """Say whose attribute the card discloses."""
     n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
-    numbers = f"{_precision(study)} for {_models(study.n_models)}"
-    nobody = f"{numbers} reveal nobody's {attribute} with near certainty"
+    numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
     if study.status == "infeasible":
         point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
-    elif n:
-        point = f"{numbers} reveal the {attribute} of {n:,} of {_people(study.n)} with near certainty{_correct(study)}."
-        point += f" In the worst of {draws.count} draws it is {worst:,}." if draws is not None and worst > n else ""
-    elif draws is None:
-        point = f"{nobody}."
-    elif worst:
-        point = f"{nobody} in this draw of the noise, but that of {_people(worst)} in the worst of {draws.count} draws."
-    elif draws.known:
-        point = f"{nobody} in any of {draws.count} draws of the noise."
-    else:
+    elif draws is not None and not worst and not draws.known:
         point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
+    else:
+        point = f"{numbers} make the {attribute} near certain for {n:,} of {study.n:,} people"
+        point += f" ({correct})." if correct else "."
+        if draws is not None and (worst > n or not n):
+            point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
     if study.disputed:
         point += " This assumes that the typed numbers are true."
     gain, accuracy = information_gain(study), average_accuracy(study)
-    exposed = 0 < worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
+    exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
-        who = "The average hardly moves; a few people are" if exposed else "Single people are"
-        so_what = f"{who} inferred with near certainty."
+        so_what = f"Single people are inferred with near certainty.{' The average hardly moves.' * exposed}"
         to_do = f"{_less(study)}."
     else:
-        so_what = "Nobody is exposed by this card; a card of more models may expose somebody."
+        so_what = "This card exposes 0 people; a card of more models may expose some."
         what = "these numbers" if study.published.noise is None else "a draw of this noise with a secret seed"
         to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
     if study.status == "infeasible" or (draws is not None and not draws.known):
@@ -102,23 +96,21 @@ def near_certain(study: ReleaseStudy) -> Finding:
     if study.status == "infeasible":
         return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
     draw_text = "" if draws is None else " in this draw of the noise"
-    correct = _correct(study).strip(" ()")
-    evidence = [f"{correct[:1].upper()}{correct[1:]}."] if correct else []
+    correct = _correct(study)
+    evidence = [f"{correct.capitalize()}."] if correct else []
     if most := settled_as_most(study):
-        evidence.append(f"All are inferred as “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
+        evidence.append(f"Inferred of all: “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
     if draws is not None and (draws.known or study.most_pinned):
-        evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned or 'nobody'}.")
+        evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
-    rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
+    rest = "" if math.isnan(cells.median_cell_rest) else f", for anybody else {cells.median_cell_rest - 1:,.0f}"
+    cell_text = f"for a disclosed person {cells.median_cell - 1:,.0f}{rest}"
     return Finding(
-        point=f"Near-certain inference{draw_text}: {count(disclosed.count) if disclosed.count else 'nobody'} of "
-        f"{_people(disclosed.n_unsure)} whose {study.people.attribute} was uncertain.",
+        point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
+        f"whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
-        so_what=f"The median disclosed person shares label and all predictions with {cells.median_cell - 1:,.0f} "
-        f"others{rest}."
-        if disclosed.count
-        else "",
+        so_what=f"Others with the same label and predictions (median): {cell_text}." if disclosed.count else "",
         caveats=(DISCLOSED,),
         estimate=disclosed.right,
         attacker_knows=KNOWS,
@@ -158,7 +150,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
         evidence=evidence,
         so_what=so_what,
         caveats=(
-            f"{how} It needs nobody's true attribute.",
+            f"{how} It needs no true attributes.",
             "It assumes that the attacker's prior is calibrated. If not, the numbers also correct the prior.",
         ),
         estimate=bits,
@@ -228,10 +220,10 @@ def disputes(study: ReleaseStudy) -> Finding:
     n = len(study.disputed)
     sentences = [_dispute(dispute, study) for dispute in study.disputed[:_MOST_LISTED]]
     if n > _MOST_LISTED:
-        sentences.append(f"{n - _MOST_LISTED:,} more typed number{'' if n == _MOST_LISTED + 1 else 's'}.")
+        sentences.append(f"More typed numbers: {n - _MOST_LISTED:,}.")
     rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
     return Finding(
-        point=f"{'One typed number is' if n == 1 else f'{n:,} typed numbers are'} not what this table gives.",
+        point=f"Typed numbers that this table does not give: {n:,}.",
         evidence=" ".join(sentences),
         so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
     )
@@ -261,18 +253,19 @@ def advice(advised: Advice, study: ReleaseStudy) -> Finding:
     rounding = "" if advised.decimals is None else f"at most {precision_text(advised.decimals, None)}"
     noise = "" if advised.epsilon is None else f"DP noise with ε ≤ {advised.epsilon:g}"
     noisy = any(row.epsilon is not None for row in advised.tried)
-    point = f"Publish {' or '.join(filter(None, (rounding, noise)))}: then nobody's {attribute} is disclosed here."
+    precision = " or ".join(filter(None, (rounding, noise)))
+    point = f"Publish {precision}: the {attribute} is then disclosed here for 0 people."
     if advised.exact:
-        point = f"Even exact numbers disclose nobody's {attribute} here."
+        point = f"Even exact numbers disclose the {attribute} here for 0 people."
         if advised.misled:
-            caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
+            caveats.append("With noise some draws disclose people: noise also misleads the attacker.")
     elif not rounding and not noise:
         reason = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
         point = f"Publish {_fewer(study)}: {reason} prevents every disclosure."
     elif not rounding:
         caveats.append("Rounding to one decimal is not enough.")
     if noise and not advised.exact:
-        caveats.append(f"Noise is advised only if nobody is disclosed in {DRAWS} draws.")
+        caveats.append(f"Noise is advised only if {DRAWS} draws disclose 0 people.")
     elif not noisy and not advised.exact:
         caveats.append("DP noise was not tried, because it comes with group sizes.")
     elif rounding and not advised.exact:
@@ -306,7 +299,7 @@ def findings(study: ReleaseStudy) -> Iterator[Finding]:
 
 def left_out(people: ReleasedPeople) -> str:
     """Say which records of the table nobody looks at, and why; empty where there are none."""
-    return f"Of {people.rows_read:,} records of the table: {' '.join(people.left_out)}" if people.left_out else ""
+    return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}" if people.left_out else ""
 
 
 def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
@@ -332,23 +325,10 @@ def _precision(study: ReleaseStudy) -> str:
     )
 
 
-def _models(n: int) -> str:
-    return "one model" if n == 1 else f"{n} models"
-
-
-def _people(n: int) -> str:
-    return "one person" if n == 1 else f"{n:,} people"
-
-
 def _correct(study: ReleaseStudy) -> str:
-    """Say how many of the disclosed are inferred correctly, in parentheses; empty where that is not known."""
+    """Say how many of the disclosed are inferred correctly; empty where that is not known."""
     n, share = study.pinned.count, study.pinned.right
-    if not n or share is None:
-        return ""
-    right = round(share.value * n)
-    if n == 1:
-        return " (correct)" if right else " (not correct)"
-    return f" ({'both' if n == 2 else f'all {n}'} correct)" if right == n else f" ({right or 'none'} correct)"
+    return f"correct: {round(share.value * n):,}" if n and share is not None else ""
 
 
 # Tables

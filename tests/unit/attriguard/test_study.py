@@ -120,12 +120,12 @@ def headline(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> F
 @pytest.mark.parametrize(
     ("read", "trained", "point", "advises"),
     [
-        (90, 93, "leaves an attacker who ignores it at 90% (Logistic: 95% without noise); one trained on its noise "
-         "(Adversarial AT-A: 93%) is better.", True),
-        (40, 93, "fools an attacker who ignores it (Logistic: 40%, below the 80% baseline) but not one trained on its "
-         "noise (Adversarial AT-A: 93%).", True),
-        (40, 70, "baseline) and one trained on its noise (Adversarial AT-A: 70%, no more than the baseline).", False),
-        (90, 60, "(Logistic: 95% without noise); no attacker tried does better.", True),
+        (90, 93, "leaves an attacker who ignores it at 90% (Logistic: 95% without noise). Best attacker: Adversarial "
+         "AT-A, trained on noise (93%).", True),
+        (40, 93, "fools an attacker who ignores it (Logistic: 40%, below the 80% baseline). Best attacker: Adversarial "
+         "AT-A, trained on noise (93%).", True),
+        (40, 70, "Best attacker: Adversarial AT-A, trained on noise (70%, no more than the baseline).", False),
+        (90, 60, "(Logistic: 95% without noise). No attacker tried does better.", True),
     ],
 )  # fmt: skip
 def test_the_headline_compares_who_ignores_the_noise_with_the_best(read: int, trained: int, point: str, advises: bool):
@@ -225,4 +225,4 @@ def test_noise_needed_names_unreachable_values():
     reachable[:20, 1] = False  # of the 80 who are read as Ulm
     finding = findings.noise_needed(replace(exposure_study, reached=reachable))
     assert "None was found for 20 of 100 pairs of person and value: “Bonn” for 25.0% of the people" in finding.evidence
-    assert finding.caveats == ("20 people have no noise at all and stay as they are.",)
+    assert finding.caveats == ("People without any noise, who stay as they are: 20.",)

@@ -19,8 +19,8 @@ from tests.release_samples import card, people
 @pytest.mark.parametrize(
     ("draws", "point"),
     [
-        (Draws(count=20, pinned=0, known=True), "nobody's origin with near certainty in any of 20 draws of the noise."),
-        (Draws(count=4, pinned=1, known=True), "in this draw of the noise, but that of one person in the worst of 4 "),
+        (Draws(count=20, pinned=0, known=True), " people. In the worst of 20 draws of the noise: 0."),
+        (Draws(count=4, pinned=1, known=True), " people. In the worst of 4 draws of the noise: 1."),
         (Draws(count=20, pinned=0, known=False), "near-certain inference could not be computed in all of 20 draws of "),
     ],
 )
@@ -80,13 +80,13 @@ def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be
         assert expected in card_findings.uncertainty_resolved(below).point
 
 
-def test_few_are_said_to_be_inferred_where_they_are():
+def test_the_average_is_said_to_hardly_move_where_few_are_inferred():
     study = card(12)
     still = replace(study.measured.accuracy_gain, value=0.0, low=-0.01, high=0.01)
-    for count, expected in ((1, "a few people"), (study.n, "Single people")):
+    for count, hardly_moves in ((1, True), (study.n, False)):
         pinned = replace(study.pinned, count=count)
         inferred = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
-        assert expected in card_findings.headline(inferred).so_what
+        assert ("The average hardly moves." in card_findings.headline(inferred).so_what) == hardly_moves
 
 
 # Typed numbers against their table
@@ -146,7 +146,7 @@ def test_untrue_and_rounded_numbers():
     assert abs(true) > 0.01 and disputed_card(true).disputed == ()
     wrong = disputed_card(0.5)
     finding = card_findings.disputes(wrong)
-    assert finding.point == "One typed number is not what this table gives."
+    assert finding.point == "Typed numbers that this table does not give: 1."
     assert finding.evidence == (
         f"tpr_gap of model 1: typed 0.5, the table gives {tpr_gap(None).value:.6g}; a gap is the rate of north minus "
         "that of south."
@@ -154,7 +154,7 @@ def test_untrue_and_rounded_numbers():
     assert card_findings.headline(wrong).point.endswith(" This assumes that the typed numbers are true.")
     assert "with the other sign it would be right" in card_findings.disputes(disputed_card(-true)).evidence
     many = card_findings.disputes(replace(wrong, disputed=wrong.disputed * 7))
-    assert many.point.startswith("7 typed numbers are not") and many.evidence.endswith("2 more typed numbers.")
+    assert many.point.endswith(" give: 7.") and many.evidence.endswith("More typed numbers: 2.")
     true = tpr_gap(None)
     value = round(true.value, 2)
     rounded = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)

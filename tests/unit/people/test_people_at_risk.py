@@ -138,7 +138,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     assert k == 3 and np.bincount(attacks.truth).min() > 5
     exact = attacks.run("queries", replace(SETTINGS, answers=60))
     assert exact.identified.all() and (exact.leak == ~attacks.imputed).all() and exact.chance == 0
-    assert exact.setting == "60 exact answers, for each of 3 groups against everybody else"
+    assert exact.setting == "answers: 60, exact, for each of 3 groups against everybody else"
     noisy = attacks.run("queries", replace(SETTINGS, answers=60, noise="noisy_sums", answer_epsilon=0.1))
     assert not noisy.leak.any()
     card, names = attacks.run("card", SETTINGS), attacks.people.group_names

@@ -179,7 +179,7 @@ def test_the_curve_is_of_the_best_decoder_and_names_the_rate_of_its_models(metri
     drawn_trials = Trials(pool(metric=metric), ASKING, most=10)
     curve = [leak(10, 0.6), replace(leak(10, 0.995), decoder="without_prior")]
     finding = curve_finding(drawn_trials, curve, Answering())
-    assert finding.point.startswith("Without noise, 10 answers reach 95% balanced accuracy")
+    assert finding.point.startswith("Answers needed without noise for 95% balanced accuracy: 10;")
     assert finding.evidence.startswith(f"{name} of the queried models: ")
 
 
