@@ -17,21 +17,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..auditing.plan import PARTS, ModelPlan, other_studies
-from ..auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
+from ..auditing.plan import PARTS, AuditPlan, ModelPlan, other_studies
+from ..auditing.policy import CHECKS, VERDICT_TITLES, Status, is_placeholder, limit_text, source_text
 from ..auditing.policy.checks import check_title
+from ..auditing.result import DataSummary, SelfTest
 from ..base.caveats import FIXED, CaveatKind, in_order
-from ..base.settings import Setting, params
+from ..base.settings import Setting, params, values_of
 from ..datasets import CATALOG
 from ..models import METHOD_TITLES
 from ..stats.fairness import METRIC_TITLES
 from ..studies.config import AuditConfig
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
-from .canonical import number_of, read, strict
+from .canonical import report_fingerprint, strict
 from .charts import clean
-from .document import Document, caveats_of, sealed
 from .page import environment, logo
+from .report import Report
 
 SUMMARY_KIND = "fairleak public summary"
 
@@ -91,53 +92,56 @@ _TRAINING = ("method", "epsilon", "depth")
 """Settings of a model that is trained here, and of no other."""
 
 
-def public_summary(document: Mapping[str, Any]) -> Document:
+def public_summary(report: Report) -> dict[str, Any]:
     """Public summary of an internal report, sealed with a fingerprint of its own."""
-    data, plan, verdict = document["data"], document["plan"], document["verdict"]
+    data, plan, verdict = report.data, report.plan, report.verdict
     content = {
         "kind": SUMMARY_KIND,
         "schema": 1,
-        "title": plan["title"],
-        "day": str(document["times"].get("started", ""))[:10],
-        "fairleak": document["provenance"]["fairleak"],
+        "title": plan.title,
+        "day": report.started_on,
+        "fairleak": report.provenance.fairleak,
         "table": _table(plan, data),
-        "records": data["n"],
-        "attribute": data["attribute"],
-        "label": data["label"],
+        "records": data.n,
+        "attribute": data.attribute,
+        "label": data.label,
         "settings": list(_settings(plan)),
-        "policy": {name: value for name, value in document["policy"].items() if name != "limits"},
-        "checks": list(_checks(document)),
-        "decision": {"verdict": verdict["overall"], "sentence": DECISION_SENTENCES[verdict["overall"]]},
-        "self_test": _self_test(document["self_tests"]),
-        "caveats": [{"kind": kind, "text": FIXED[kind]} for kind in _caveat_kinds(document)],
-        "not_tested": list(_not_tested(document)),
+        "policy": {name: value for name, value in report.policy.to_dict().items() if name != "limits"},
+        "checks": list(_checks(report)),
+        "decision": {
+            "verdict": verdict.overall,
+            "sentence": DECISION_SENTENCES[verdict.overall],
+            "counts": _verdict_counts(report),
+        },
+        "self_test": _self_test(report.self_tests),
+        "caveats": [{"kind": kind, "text": FIXED[kind]} for kind in _caveat_kinds(report)],
+        "not_tested": list(_not_tested(report)),
     }
-    content["decision"]["counts"] = _verdict_counts(content["checks"])
-    return sealed(dict(strict(content)))
+    summary = strict(content)
+    return {**summary, "fingerprint": report_fingerprint(summary)}
 
 
-def _table(plan: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    is_uploaded = bool(plan["data"]["file"]) or plan["data"]["dataset"] not in CATALOG
-    title = OWN_TABLE if is_uploaded else CATALOG[plan["data"]["dataset"]].title
-    return {"title": title, "synthetic": data["synthetic"]}
+def _table(plan: AuditPlan, data: DataSummary) -> dict[str, Any]:
+    is_uploaded = bool(plan.data.file) or plan.data.dataset not in CATALOG
+    title = OWN_TABLE if is_uploaded else CATALOG[plan.data.dataset].title
+    return {"title": title, "synthetic": data.synthetic}
 
 
-def _settings(plan: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _settings(plan: AuditPlan) -> Iterator[dict[str, str]]:
     """Rows of settings: the part of the plan, the setting's title, and its value in words."""
-    model = {**plan["config"], **plan["model"]}
-    trained = model["kind"] == "train"
+    model = values_of(plan.config, plan.model)
+    trained = plan.model.kind == "train"
     declared = {**params(AuditConfig), **params(ModelPlan)}
     of_model = {name: declared[name] for name in _OF_MODEL if trained or name not in _TRAINING}
     for row in _rows("Model", of_model, model):
         hidden = not trained and row["setting"] == declared["tolerance"].param.title
         yield {**row, "value": _NOT_STATED} if hidden else row
     for name, part in PARTS.items():
-        yield from _rows(_PART_TITLES[name], params(part), plan[name])
-    planned = dict(plan.get("studies", ()))
+        yield from _rows(_PART_TITLES[name], params(part), values_of(getattr(plan, name)))
+    planned = dict(plan.studies)
     for name, settings in other_studies().items():
         if name != PEOPLE.name:
-            values = planned.get(name) or strict(settings())
-            yield from _rows(STUDIES[name].title, params(settings), values)
+            yield from _rows(STUDIES[name].title, params(settings), values_of(planned.get(name) or settings()))
 
 
 def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -161,49 +165,51 @@ def _value_text(setting: Setting, value: Any) -> str:
     if value in (None, ""):
         return "none"
     number = setting.base in (int, float)
-    return f"{number_of(value):,g}".replace("inf", "∞") if number else str(value)
+    return f"{value:,g}".replace("inf", "∞") if number else str(value)
 
 
-def _checks(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _verdicts(report: Report) -> dict[str, Status]:
+    """Return check -> verdict of those with a limit, in the policy's order."""
+    verdicts = {row.check: row.verdict for row in report.verdict.checks}
+    return {limit.check: verdicts[limit.check] for limit in report.policy.limits}
+
+
+def _checks(report: Report) -> Iterator[dict[str, Any]]:
     """Rows of checks with a limit, in the policy's order."""
-    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
-    for limit in document["policy"]["limits"]:
-        parsed: Limit = read(limit, Limit)
+    for limit, verdict in zip(report.policy.limits, _verdicts(report).values(), strict=True):
         yield {
-            **limit,
-            "source": "placeholder" if is_placeholder(parsed) else source_text(parsed),
-            "title": check_title(limit["check"], document["data"]["attribute"]),
-            "definition": CHECKS[limit["check"]].definition,
-            "limit": limit_text(limit["check"], number_of(limit["value"])),
-            "verdict": verdicts[limit["check"]],
+            **limit.to_dict(),
+            "source": "placeholder" if is_placeholder(limit) else source_text(limit),
+            "title": check_title(limit.check, report.data.attribute),
+            "definition": CHECKS[limit.check].definition,
+            "limit": limit_text(limit.check, limit.value),
+            "verdict": verdict,
         }
 
 
-def _verdict_counts(checks: Sequence[Mapping[str, Any]]) -> str:
+def _verdict_counts(report: Report) -> str:
     """Verdict words with the number of checks that have each: "Fail 1 · Pass 6"."""
-    numbers = Counter(row["verdict"] for row in checks)
+    numbers = Counter(map(str, _verdicts(report).values()))
     return " · ".join(f"{title} {numbers[word]}" for word, title in VERDICT_TITLES.items() if numbers[word])
 
 
-def _self_test(tests: Sequence[Mapping[str, Any]]) -> str:
+def _self_test(tests: Sequence[SelfTest]) -> str:
     if not tests:
         return "not run"
-    return "passed" if all(test["passed"] for test in tests) else "failed"
+    return "passed" if all(test.passed for test in tests) else "failed"
 
 
-def _caveat_kinds(document: Mapping[str, Any]) -> tuple[CaveatKind, ...]:
-    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(caveats_of(document))))
+def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
+    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(report.caveats)))
 
 
-def _not_tested(document: Mapping[str, Any]) -> Iterator[str]:
-    attribute = document["data"]["attribute"]
-    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
-    limited = [limit["check"] for limit in document["policy"]["limits"]]
-    for check in limited:
-        if verdicts[check] == "not_run":
+def _not_tested(report: Report) -> Iterator[str]:
+    attribute, verdicts = report.data.attribute, _verdicts(report)
+    for check, verdict in verdicts.items():
+        if verdict == "not_run":
             yield f"{check_title(check, attribute)}: not run."
     for check in CHECKS:
-        if check not in limited:
+        if check not in verdicts:
             yield f"{check_title(check, attribute)}: the policy has no limit for it."
     yield "Other attacks, models and tables than these."
 

@@ -1,4 +1,4 @@
-"""The form of a report's JSON, format 1, and reading in it.
+"""The form of a report's JSON, format 1.
 
 A report has the keys of the types whose values stand in it, and no others. Numbers are shares (0.05 for 5 points). null
 stands where nothing was measured; the texts inf and -inf stand for infinities.
@@ -21,10 +21,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from ..base.errors import FormatError, InputError, check_format
+from ..base.errors import FormatError, check_format
 from ..base.settings import params, value_excerpt
-from .canonical import parse_json
-from .document import KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
+from .report import KIND, PeopleAtRisk, Report
 
 Kind = Any
 
@@ -56,43 +55,6 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
     float: lambda value: value is None or is_number(value) or value in ("inf", "-inf"),
 }
 
-_TABLE: Kind = {"title": str, "columns": [str], "rows": [[_is_cell]]}
-
-
-def _content() -> dict[str, Kind]:
-    """Return the parts of a report."""
-    from ..auditing.plan import AuditPlan
-    from ..auditing.policy import CheckVerdict, Policy
-    from ..auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
-    from ..base.caveats import Caveat
-    from ..studies.study import Check, Finding, Measurement
-
-    row = {name: _fields(CheckVerdict)[name] for name in OF_VERDICT} | {n: _fields(Check)[n] for n in OF_CHECK}
-    return {
-        "kind": {KIND},
-        "schema": _is_integer,
-        "fingerprint": _FINGERPRINT,
-        "verdict": {
-            "overall": {"pass", "fail", "inconclusive", "not_run"},
-            "headline": str,
-            "detail": str,
-            "checks": [row],
-        },
-        "caveats": [Caveat],
-        "policy": Policy,
-        "measurements": [Measurement],
-        "plan": AuditPlan,
-        "data": DataSummary,
-        "groups": [GroupSummary],
-        "model": ModelSummary,
-        "tables": [_TABLE],
-        "self_tests": [SelfTest],
-        "provenance": Provenance,
-        "findings": [StudyFindings],
-        "times": _is_times,
-        PEOPLE_AT_RISK: {"findings": [Finding], "tables": [_TABLE]},
-    }
-
 
 def _is_times(value: Any) -> bool:
     """Whether a value says at most when the audit was begun (UTC; or the day), and how many seconds it took."""
@@ -114,7 +76,7 @@ def _fields(cls: type) -> dict[str, Kind]:
 
 def _restricted_fields() -> dict[tuple[str, str], Kind]:
     """Return the fields of which less is possible than their type says."""
-    from ..auditing.plan import ModelPlan
+    from ..auditing.plan import ModelPlan, own_tables
     from ..auditing.policy import CHECKS, UNITS, Limit
 
     def is_check(value: Any) -> bool:
@@ -124,14 +86,26 @@ def _restricted_fields() -> dict[tuple[str, str], Kind]:
         return all(map(_is_cell, value if isinstance(value, list) else [value]))
 
     def is_study(value: Any) -> bool:
-        """Whether a value is the name of a study with any settings: cells, and lists of them."""
-        pair = isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
-        return pair and isinstance(value[1], dict) and all(map(is_setting, value[1].values()))
+        """Whether a value is the name of a study with its settings; of one that is not installed, with any cells."""
+        if not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)):
+            return False
+        name, settings = value
+        if name in own_tables():
+            return not _misfit(settings, own_tables()[name])
+        return isinstance(settings, dict) and all(map(is_setting, settings.values()))
 
     return {
+        ("Report", "kind"): {KIND},
+        ("Report", "schema"): _is_integer,
+        ("Report", "fingerprint"): _FINGERPRINT,
+        ("Report", "times"): _is_times,
+        ("Report", "people_at_risk"): PeopleAtRisk,
+        ("VerdictSection", "overall"): {"pass", "fail", "inconclusive", "not_run"},
+        ("TitledTable", "rows"): [[_is_cell]],
         ("Estimate", "level"): lambda value: is_number(value) and 0 < value < 1,
-        ("Check", "unit"): set(UNITS),
-        ("CheckVerdict", "check"): is_check,
+        ("CheckRow", "unit"): set(UNITS),
+        ("CheckRow", "check"): is_check,
+        ("CheckRow", "measurement"): lambda _: False,
         ("Limit", "check"): is_check,
         ("Measurement", "check"): is_check,
         ("Measurement", "details"): dict[str, float],
@@ -189,18 +163,6 @@ def _holds(value: Any, kind: Kind) -> bool:
     return bool(fits(value))
 
 
-def from_json(text: str) -> Document:
-    """Read a report's JSON and check its form; whether its fingerprint holds is for `verify_report`.
-
-    InputError if it is no strict JSON, no report, of another format, or does not keep to it; the message says where.
-    """
-    document = parse_json(text)
-    error = schema_error(document)
-    if error:
-        raise InputError(error)
-    return document
-
-
 def is_report(document: Mapping[str, Any]) -> bool:
     """Whether an object calls itself a report of FairLeak."""
     return document.get("kind") == KIND
@@ -214,5 +176,5 @@ def schema_error(document: Mapping[str, Any]) -> str:
         check_format(document.get("schema"), thing="A report")
     except FormatError as error:
         return str(error)
-    misfit = _misfit(dict(document), _content(), left_out=(PEOPLE_AT_RISK,))
+    misfit = _misfit(dict(document), Report)
     return f"A report must follow its schema; {misfit}." if misfit else ""

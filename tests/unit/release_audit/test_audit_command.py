@@ -173,7 +173,7 @@ def test_a_failed_self_test_blocks_the_release(
     assert output.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
     assert "\nIt failed for “Members caught”: " in output
     report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-    assert from_json(report)["verdict"]["overall"] == "inconclusive"
+    assert from_json(report).verdict.overall == "inconclusive"
     assert main([*small_demo, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
@@ -326,7 +326,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
         main([*command, *more])
         assert f"policy: {policy.name}, version" in capsys.readouterr().out
         report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-        assert from_json(report)["policy"]["name"] == policy.name
+        assert from_json(report).policy.name == policy.name
 
 
 def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path, capsys: Capture):
