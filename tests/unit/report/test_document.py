@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
+from core.learn.reference_pages import page
 from core.report import from_json, report_document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
@@ -26,6 +29,7 @@ from tests.report_texts import with_texts
 from tests.samples_report import sample
 
 AUDIT = sample()
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
 
 @pytest.mark.parametrize(
@@ -74,6 +78,18 @@ def test_a_report_is_read_as_it_was_written():
         text = to_json(report)
         assert from_json(text) == report and to_json(from_json(text)) == text
         assert report.content_fingerprint == report.fingerprint
+
+
+def test_reports_keep_to_the_published_schema():
+    published = (DOCS / "report.schema.json").read_text(encoding="utf-8")
+    assert published == page("report.schema.json"), "`make docs` writes it anew"
+    validator = Draft202012Validator(json.loads(published))
+    validator.check_schema(validator.schema)
+    document = json.loads(to_json(report_document(judged_audit())))
+    assert not list(validator.iter_errors(document))
+    document["data"].pop("n")
+    document["groups"][0]["count"] = -1
+    assert sorted(error.validator for error in validator.iter_errors(document)) == ["minimum", "required"]
 
 
 def test_numbers_json_does_not_know():
