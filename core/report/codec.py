@@ -18,7 +18,7 @@ from ..auditing.plan import own_tables
 from ..auditing.policy import CHECKS, CheckVerdict, Verdict
 from ..base.errors import InputError, check_format
 from .canonical import number_of, parse_json, strict
-from .report import CheckRow, PeopleAtRisk, Report, Times, TitledTable, VerdictSection
+from .report import CheckRow, PeopleAtRiskSection, Report, Times, TitledTable, VerdictSection
 from .schema import schema_error
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def report_document(audit: ReleaseAudit) -> Report:
     """Report of everything an audit found, sealed with its fingerprint."""
     people = None
     if audit.people is not None:
-        people = PeopleAtRisk(findings=audit.people.findings, tables=_tables(audit.people.tables))
+        people = PeopleAtRiskSection(findings=audit.people.findings, tables=_tables(audit.people.tables))
     report = Report(
         verdict=verdict_section(audit.verdict),
         caveats=audit.verdict.caveats,

@@ -221,10 +221,10 @@ def _between(estimate: Estimate) -> str:
 
 
 def _model(report: Report) -> list[tuple[str, str]]:
-    model, known = report.model, report.plan.has_true_sets
+    model, has_sets = report.model, report.plan.has_true_sets
     details = next((m.details for m in report.measurements if m.check == "unfairness"), None) or {}
     difference = difference_title(model.metric)
-    seen = "training records" if known else "people attacked"
+    seen = "training records" if has_sets else "people attacked"
     on_training = details.get(f"{difference}, on the {seen}", math.nan)
     return [
         ("Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}"),
@@ -233,7 +233,7 @@ def _model(report: Report) -> list[tuple[str, str]]:
         (f"{UNFAIRNESS_TITLE}, test records", _between(model.unfairness_test)),
         (f"{difference}, {seen}", "not measured" if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(report)),
-        ("Accuracy on " + ("training records" if known else "the people attacked"), rate_text(model.accuracy_train)),
+        ("Accuracy on " + ("training records" if has_sets else "the people attacked"), rate_text(model.accuracy_train)),
         ("Accuracy on test records", rate_text(model.accuracy_test)),
         ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]

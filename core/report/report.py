@@ -56,7 +56,7 @@ class TitledTable(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleAtRisk(Result):
+class PeopleAtRiskSection(Result):
     """What is about single people; it is there only where the plan asks for it."""
 
     findings: tuple[Finding, ...]
@@ -94,7 +94,7 @@ class Report(Result):
     caveats: tuple[Caveat, ...]
     policy: Policy
     fingerprint: str = ""
-    people_at_risk: PeopleAtRisk | None = field(default=None, metadata=UNSAID)
+    people_at_risk: PeopleAtRiskSection | None = field(default=None, metadata=UNSAID)
 
     @property
     def content_fingerprint(self) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..auditing import plan_text
 from ..auditing.policy import policy_text
 from .canonical import to_json
 from .codec import report_document
 from .page import to_html
-from .public_summary import public_summary, summary_html, summary_markdown
+from .public_summary import PublicSummary, public_summary, summary_html, summary_markdown
 from .report import Report
 from .tables import csv_files
 
@@ -34,7 +34,7 @@ class Reports:
         return report_document(self.audit)
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> PublicSummary:
         """Public summary, sealed with its own fingerprint."""
         return public_summary(self.document)
 

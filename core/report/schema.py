@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from ..base.errors import FormatError, check_format
 from ..base.settings import params, value_excerpt
-from .report import KIND, PeopleAtRisk, Report
+from .report import KIND, PeopleAtRiskSection, Report
 
 Kind = Any
 
@@ -130,7 +130,7 @@ def _restricted_fields() -> dict[tuple[str, str], Kind]:
         ("Report", "schema"): _INTEGER,
         ("Report", "fingerprint"): _FINGERPRINT,
         ("Report", "times"): _TIMES,
-        ("Report", "people_at_risk"): PeopleAtRisk,
+        ("Report", "people_at_risk"): PeopleAtRiskSection,
         ("VerdictSection", "overall"): {"pass", "fail", "inconclusive", "not_run"},
         ("TitledTable", "rows"): [[_CELL]],
         ("Estimate", "level"): _LEVEL,

@@ -101,7 +101,7 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     assert f'<h2 id="study-uniqueness">{STUDY.title}</h2>' in page and "Release fewer decimals." in page
     assert "table-people-singled-out-by-their-score.csv" in csv_files(document)
     assert all(finding.holds for finding in verify_report(to_json(document)).findings)
-    told_settings = {row["setting"]: row["value"] for row in reports.summary["settings"] if row["part"] == STUDY.title}
+    told_settings = {row.setting: row.value for row in reports.summary.settings if row.part == STUDY.title}
     assert list(told_settings.values()) == ["3"]
     labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
     unscored = measured("score_uniqueness", audited_of(labels, samples.table(600)))
