@@ -31,7 +31,7 @@ opening = st.container()
 config, table = audited()
 
 from core.auditing.policy import judge
-from core.report import Reports, board_html, board_style, caveats_html, check_rows
+from core.report import Reports, board_html, board_style, caveats_html
 from core.report.tables import report_tables
 
 _ICONS = {
@@ -170,7 +170,7 @@ else:
     board_options: dict[str, Any] = {}
     if compared is not None:
         board_options = {"since": {change.check: since(change) for change in compared.checks}, "day": compared.since}
-    st.html(board_html(check_rows(release.document), **board_options))
+    st.html(board_html(release.document.rows, **board_options))
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))
     report_history.below(compared)

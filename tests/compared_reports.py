@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.auditing.policy import Policy
-from core.report import report_document
+from core.report import Report, report_document
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
 from tests.judged_report import judged_audit
 from tests.samples_report import POLICY, sample
-
-Document = dict[str, Any]
 
 
 def estimate(value: float, half: float, n: int = 4000) -> Estimate:
@@ -30,7 +27,7 @@ def report(
     policy: Policy = POLICY,
     started: str = "2026-11-08T09:00:00Z",
     seed: int = 42,
-) -> Document:
+) -> Report:
     """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
     audit, changes = sample(), replacements or {}
     retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
@@ -43,6 +40,13 @@ def report(
         times={**audit.times, "started": started},
     )
     return report_document(judged_audit(audit, policy=policy))
+
+
+def with_failed_tests(document: Report) -> Report:
+    """Return a report whose self-tests, of which there are some, all failed."""
+    assert document.self_tests
+    tests = tuple(dataclasses.replace(test, passed=False) for test in document.self_tests)
+    return dataclasses.replace(document, self_tests=tests)
 
 
 def _with(measurement: Measurement, replacement: Estimate | Measurement | None) -> Measurement:

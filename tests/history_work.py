@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any
 
 from core.auditing import ReleaseAudit
 from core.auditing.policy import CHECKS, Policy
 from core.base.errors import FairLeakError
 from core.base.fingerprint import content_fingerprint
-from core.report import report_document
+from core.report import Report, report_document
 from core.store.history import History
 from tests.judged_report import judged_audit
 from tests.samples_report import POLICY, sample
@@ -24,16 +22,12 @@ STEPS = ("locked", "entry written", "head moved", "document written", "committin
 """Every step of keeping an audit, in order."""
 
 
-def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -> dict[str, Any]:
+@cache
+def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -> Report:
     """Return an internal report that holds, of other data or under another version of the policy.
 
     One that is releasable passes, and all its limits have sources.
     """
-    return copy.deepcopy(_report(data, policy, releasable))
-
-
-@cache
-def _report(data: str, policy: str, releasable: bool) -> dict[str, Any]:
     audit, limits = sample(), replace(POLICY, version=policy)
     audit = replace(audit, data=replace(audit.data, fingerprint=content_fingerprint(data)))
     return report_document(judged_audit(audit, policy=_wide(audit, limits) if releasable else limits))

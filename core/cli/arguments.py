@@ -20,8 +20,8 @@ from ..datasets import AuditDataset, Roles, Table, build_dataset, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
 from ..experiments.sweep import FolderStore, MemoryStore
-from ..report import FOLDERS, verify_report
-from ..report.document import Document
+from ..report import FOLDERS, Report, verify_report
+from ..report.codec import report_of
 from ..report.verification import document_in, report_text
 from .console import Console, visible
 
@@ -258,12 +258,12 @@ def report_in(path: Path, *, what: str = "REPORT") -> Path:
     raise InputError(f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}.")
 
 
-def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
-    """Return the bytes and the document of a report that was not altered; others are refused, for `what` is done."""
+def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Report]:
+    """Return the bytes of a report that was not altered, and the report; others are refused, for `what` is done."""
     content, text = read_report(path)
     if broken := verify_report(text, name=repr(path.name)).broken:
         raise InputError(f"Only a report that holds {what}: {broken.sentence}")
-    return content, document_in(text)
+    return content, report_of(document_in(text))
 
 
 def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:

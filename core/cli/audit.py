@@ -45,10 +45,10 @@ from ..base.fingerprint import content_fingerprint
 from ..base.serialize import loads
 from ..datasets.catalog import default_cache_folder
 from ..report import FOLDERS, Reports
-from ..report.document import KIND
 from ..report.junit import audit_junit
 from ..report.one_page import NAME, one_page
 from ..report.public_summary import SUMMARY_KIND
+from ..report.report import KIND
 from ..report.verification import ENDING, private_key, signature_of
 from ..store.history import History, check_line
 from ..studies.correction import false_promise

@@ -10,10 +10,9 @@ from pathlib import Path
 from ..auditing.policy import estimate_text
 from ..base.errors import InputError
 from ..base.files import write_file
-from ..report import to_json
+from ..report import Report, to_json
 from ..report.comparison import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
 from ..report.comparison.changes import NO_PROOF, change_range
-from ..report.document import Document
 from ..report.verification import readable
 from ..store.history import Entry, History
 from .arguments import add_file_arguments, add_history_argument, read_report, report_in
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return comparison.verdict
 
 
-def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Document:
+def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Report:
     """Return the report of the audit that an argument names: a path, or else an audit of the project."""
     path, name = Path(getattr(arguments, argument)), argument.upper()
     if arguments.project is not None and not os.path.lexists(path):

@@ -15,7 +15,7 @@ from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
-from ..report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
+from ..report import Reports, board_html, board_style, caveats_html, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
 from .audit import applied_policy, check_folder, write_audit
@@ -76,7 +76,7 @@ class AuditResult:
         return f"{self.headline}\n{self.reports.audit.verdict.detail}{caveats}"
 
     def _rows(self) -> tuple[CheckVerdict, ...]:
-        return check_rows(self.reports.document)
+        return self.reports.document.rows
 
     def _repr_html_(self) -> str:
         """Return the report's board of checks, in a frame that keeps its style to itself."""

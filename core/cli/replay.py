@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ..auditing import (
@@ -13,11 +14,11 @@ from ..auditing import (
     Replay,
     SelfTest,
     cached_self_test,
+    check_plan,
     compare_runs,
     data_fingerprint,
     dataset_of,
     load_table,
-    plan_of,
     run_audit,
 )
 from ..base.caveats import CaveatKind
@@ -27,8 +28,8 @@ from ..datasets import Table, read_table
 from ..datasets.catalog import default_cache_folder
 from ..experiments.choose.findings import SECTION
 from ..models.model_files import ModelFile, read_model
-from ..report import from_json, policy_of, report_document, to_json
-from ..report.document import Document
+from ..report import Report, from_json, report_document
+from ..report.canonical import strict
 from ..report.verification import document_in
 from .arguments import add_data_argument, add_path, data_folder_of, read_report
 from .console import Console, aligned
@@ -52,30 +53,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Run again, compare and print."""
     old = from_json(_text(arguments.report))
-    plan, policy = plan_of(old), policy_of(old)
+    plan = old.plan
+    check_plan(plan)
     table, model_file = _table(plan, arguments), _model(plan, arguments)
-    _check_table(plan, table, model_file, old["data"]["fingerprint"])
+    _check_table(plan, table, model_file, old.data.fingerprint)
     tests: tuple[SelfTest, ...] = ()
-    if old["self_tests"]:
+    if old.self_tests:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
-    new = from_json(to_json(report_document(audit)))
+    audit = run_audit(plan, table, old.policy, model_file=model_file, self_tests=tests, report=steps)
     replayed = _without_choice(old)
-    comparison = compare_runs(replayed, new)
+    comparison = compare_runs(strict(replayed), strict(report_document(audit)))
     console.results(_printed(comparison))
-    if len(replayed["findings"]) < len(old["findings"]):
+    if len(replayed.findings) < len(old.findings):
         console.result("How the model was chosen was not run again, and that section was not compared.")
     return "pass" if comparison.same else "fail"
 
 
-def _without_choice(old: Document) -> Document:
+def _without_choice(old: Report) -> Report:
     """Return a report without section and caveat of a choice, which is not run again."""
     chosen = CaveatKind.CHOSEN_ON_THESE_RECORDS
-    findings = [study for study in old["findings"] if study["study"] != SECTION]
-    caveats = [caveat for caveat in old["caveats"] if caveat["kind"] != chosen]
-    return {**old, "findings": findings, "caveats": caveats}
+    findings = tuple(study for study in old.findings if study.study != SECTION)
+    caveats = tuple(caveat for caveat in old.caveats if caveat.kind != chosen)
+    return replace(old, findings=findings, caveats=caveats)
 
 
 def _text(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import json
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -231,18 +232,27 @@ EXIT_CODES = {
 }
 """Exit code -> what it means; the verdict's word is the last line on stderr."""
 
+
+def report_schema() -> Iterator[str]:
+    """Yield the lines of the JSON Schema of a report."""
+    from ..report.schema import json_schema
+
+    yield json.dumps(json_schema(), indent=1, sort_keys=True, ensure_ascii=False)
+
+
 PAGES = {
     "settings.md": settings_reference,
     "glossary.md": glossary_reference,
     "cli.md": command_reference,
     "api.md": api_reference,
     "regulations.md": regulations_reference,
+    "report.schema.json": report_schema,
 }
 """Name of a file -> the lines of it."""
 
 
 def page(name: str) -> str:
-    """Return a page by the name of its file, as Markdown."""
+    """Return a page by the name of its file."""
     return "\n".join([*PAGES[name](), ""])
 
 

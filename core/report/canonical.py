@@ -13,22 +13,15 @@ Keys are sorted. Lists, and so the rows and columns of tables, keep their order,
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import math
 import re
-import types
-import typing
 from collections import Counter
-from collections.abc import Mapping
-from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from ..base.errors import InputError
 from ..base.serialize import plain
-from ..stats.estimates import Estimate
 
 OUTSIDE = ("fingerprint",)
 """What the fingerprint leaves out: itself."""
@@ -63,9 +56,10 @@ def _number(value: float) -> float | int | str | None:
     return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT else value
 
 
-def to_json(document: dict[str, Any]) -> str:
-    """Return a strict document as JSON with sorted keys, a line an entry; equal ones differ in two keys alone."""
-    return f"{_dumped(document, indent=1)}\n"
+def to_json(document: Any) -> str:
+    """Return a report or a summary as JSON with sorted keys, a line an entry; equal ones differ in two keys alone."""
+    content = document if isinstance(document, dict) else strict(document)
+    return f"{_dumped(content, indent=1)}\n"
 
 
 def report_fingerprint(document: dict[str, Any]) -> str:
@@ -124,34 +118,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def number_of(value: float | str | None) -> float:
     """Return a number as JSON has it: null is nan, "inf" is infinity."""
     return math.nan if value is None else float(value)
-
-
-def read(value: Any, kind: Any) -> Any:
-    """Return a part of a document as what it was made from: null is nan or None, a missing field has its default."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if kind is float:
-        return number_of(value)
-    if value is None:
-        return None
-    if origin in (typing.Union, types.UnionType):
-        return read(value, inner[0])
-    if origin is tuple:
-        return tuple(read(item, inner[0]) for item in value)
-    if origin is dict:
-        return {key: read(item, inner[1]) for key, item in value.items()}
-    if dataclasses.is_dataclass(kind):
-        hints = _hints(typing.cast(type, kind))
-        values = {name: read(value[name], hint) for name, hint in hints.items() if name in value}
-        return typing.cast(type, kind)(**values)
-    return kind(value) if issubclass(kind, StrEnum) else value
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def estimate_of(content: Mapping[str, Any] | None) -> Estimate | None:
-    """Return an estimate as JSON has it; None for null."""
-    estimate: Estimate | None = read(content, Estimate)
-    return estimate

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from ..auditing.policy import CHECKS, CheckVerdict
 from ..auditing.policy import bullet as places_of
 from ..auditing.policy.verdict import Bullet
+from ..auditing.result import GroupSummary
 from ..charts.drawing import Axis, Drawing, percents, shares
 from ..charts.lines import Curve, draw_lines
 from ..charts.rows import Mark, Row, draw_rows
@@ -24,7 +25,8 @@ from ..charts.text import LINE
 from ..charts.theme import LIGHT, group_style
 from ..stats.estimates import Estimate, percent
 from ..studies.correction import ATTACKERS
-from .canonical import estimate_of, number_of
+from .canonical import number_of
+from .report import TitledTable
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -105,17 +107,17 @@ _WIDE, _NARROW = 720, 380
 """Pixels of a drawing for paper and large screens, and of one for telephones."""
 
 
-def line_chart(table: Mapping[str, Any]) -> Markup:
+def line_chart(table: TitledTable) -> Markup:
     """Return what every attacker reaches over the disclosed tolerance, before and after the correction.
 
     For a table with the columns tolerance, attacker, before and after; "after, low" and "after, high" are its
     interval. Empty for any other, and where there are fewer than three tolerances.
     """
-    columns = table["columns"]
-    if columns[:1] != ["tolerance"] or not {"attacker", "before", "after"} <= set(columns):
+    columns = table.columns
+    if columns[:1] != ("tolerance",) or not {"attacker", "before", "after"} <= set(columns):
         return Markup("")
     points: dict[str, list[dict[str, float]]] = {}
-    for row in (dict(zip(columns, row, strict=True)) for row in table["rows"]):
+    for row in (dict(zip(columns, row, strict=True)) for row in table.rows):
         point = {name: _real(row.get(name)) for name in ("tolerance", "before", "after", "after, low", "after, high")}
         if all(math.isfinite(point[name]) for name in ("tolerance", "before", "after")):
             points.setdefault(str(row["attacker"]), []).append(point)
@@ -134,7 +136,7 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
     ends, head = (places[0], places[-1]), f"at {places[-1]:g}"
     x_axis = Axis(ends=ends, marks=places, labels=[f"{v:g}" for v in places], title="Disclosed tolerance")
     wide, narrow = (
-        draw_lines(table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
+        draw_lines(table.title, curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
         for gutter, pixels in ((300, _WIDE), (0, _NARROW))
     )
     return svg(wide, _WIDE, "wide") + svg(narrow, _NARROW, "narrow")
@@ -145,12 +147,12 @@ def _real(value: Any) -> float:
     return number_of(value) if number or value in ("inf", "-inf") else math.nan
 
 
-def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
+def group_chart(groups: Sequence[GroupSummary]) -> Markup:
     """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
     rows: list[Row] = []
     for field, title in _RATES:
-        rates = [(i, str(group["group"]), estimate_of(group[field])) for i, group in enumerate(groups)]
-        measured_rates = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
+        rates = [(i, group.group, getattr(group, field)) for i, group in enumerate(groups)]
+        measured_rates = [(i, name, e) for i, name, e in rates if e.value == e.value]
         rows += [Row(name="", note=title, separated=bool(rows))] if measured_rates else []
         for i, name, e in measured_rates:
             color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..auditing import failed_tests
 from ..auditing.policy import judge
-from ..auditing.result import SelfTest
-from .canonical import read, strict
-from .document import Document, measurements_of, policy_of, verdict_section
+from .canonical import strict
+from .codec import verdict_section
+from .report import CheckRow, Report
 
 _ACROSS_MACHINES = 1e-9
 """Numbers no farther apart than this differ by the last digits of another machine."""
@@ -19,40 +19,35 @@ _PROSE = ("title", "definition", "why")
 """Entries of a check's row that are sentences: they are not judged."""
 
 
-def contradictions(document: Document) -> list[str]:
+def contradictions(report: Report) -> list[str]:
     """Verdict words, limits, intervals and p-values that do not follow from a report's own numbers, a clause each.
 
     InputError if its policy or a measurement breaks a rule.
     """
-    tests = [read(test, SelfTest) for test in document["self_tests"]]
-    verdict = judge(
-        policy_of(document),
-        measurements_of(document),
-        attribute=document["data"]["attribute"],
-        failed_tests=failed_tests(tests),
-    )
-    computed, stated = strict(verdict_section(verdict)), document["verdict"]
+    failed = failed_tests(report.self_tests)
+    verdict = judge(report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed)
+    computed, stated = verdict_section(verdict), report.verdict
     clauses = []
-    if stated["overall"] != computed["overall"]:
-        clauses.append(f"the release is “{stated['overall']}”, judged again it is “{computed['overall']}”")
-    rows = {row["check"]: row for row in stated["checks"]}
-    if len(rows) != len(stated["checks"]):
+    if stated.overall != computed.overall:
+        clauses.append(f"the release is “{stated.overall}”, judged again it is “{computed.overall}”")
+    rows = {row.check: row for row in stated.checks}
+    if len(rows) != len(stated.checks):
         clauses.append("a check has more than one verdict")
-    for row in computed["checks"]:
-        check = row["check"]
-        if check in rows:
-            clauses += _first_difference(check, rows[check], row)
-        elif row["limit"]:
-            clauses.append(f"{check} has no verdict, judged again it is “{row['verdict']}”")
+    for row in computed.checks:
+        if row.check in rows:
+            clauses += _first_difference(rows[row.check], row)
+        elif row.limit:
+            clauses.append(f"{row.check} has no verdict, judged again it is “{row.verdict}”")
     return clauses
 
 
-def _first_difference(check: str, stated: Document, computed: Document) -> list[str]:
+def _first_difference(stated: CheckRow, computed: CheckRow) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
-    names = sorted((name for name in computed if name not in _PROSE), key=lambda name: name != "verdict")
+    old_entries, new_entries = strict(stated), strict(computed)
+    names = sorted((name for name in new_entries if name not in _PROSE), key=lambda name: name != "verdict")
     for name in names:
-        for path, old, new in _differences(name, stated.get(name), computed[name]):
-            return [f"{check}: {path} is {_quoted(old)}, judged again it is {_quoted(new)}"]
+        for path, old, new in _differences(name, old_entries[name], new_entries[name]):
+            return [f"{computed.check}: {path} is {_quoted(old)}, judged again it is {_quoted(new)}"]
     return []
 
 

@@ -10,12 +10,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from xml.etree import ElementTree
 
 from ..auditing.policy import VERDICT_TITLES, CheckVerdict
-from .canonical import number_of
-from .document import check_rows
+from .report import Report
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -88,26 +87,24 @@ def _clean(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def audit_junit(document: Mapping[str, Any]) -> bytes:
+def audit_junit(report: Report) -> bytes:
     """Return an audit's checks that its policy limits: those that block a release have failed.
 
     What does not pass and does not block, because it is not required or excused, is skipped. A case of its own says
     what blocks where no check does: a self-test that failed, or that no required check could be run.
     """
-    verdict = document["verdict"]
-    title = document["plan"]["title"] or document["data"]["title"]
-    times = document["times"]
+    verdict, seconds = report.verdict, report.times.seconds
     return junit_xml(
-        f"FairLeak audit: {title}",
+        f"FairLeak audit: {report.title}",
         stopping(
-            [_case(row) for row in check_rows(document) if row.limit is not None],
-            verdict["overall"] != "pass",
-            Case(name="Release", outcome="failure", kind=verdict["overall"], message=verdict["headline"]),
+            [_case(row) for row in report.rows if row.limit is not None],
+            verdict.overall != "pass",
+            Case(name="Release", outcome="failure", kind=verdict.overall, message=verdict.headline),
         ),
         classname="fairleak.audit",
-        started=str(times.get("started", "")),
-        seconds=number_of(times.get("seconds")),
-        properties={"verdict": verdict["overall"], "fingerprint": document["fingerprint"]},
+        started=report.times.started,
+        seconds=math.nan if seconds is None else seconds,
+        properties={"verdict": verdict.overall, "fingerprint": report.fingerprint},
     )
 
 

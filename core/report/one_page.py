@@ -12,22 +12,21 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from ..auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from ..auditing.policy import bullet as places_of
+from ..base.caveats import Caveat
 from ..base.errors import FairLeakError
 from ..charts import LIGHT
 from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import count
 from ..studies.study import Outcome
-from ..studies.subject import OutputsPlan
-from .canonical import number_of, read
 from .charts import clean
-from .document import caveats_of, check_rows, policy_of
 from .page import COLOURS, KINDS, constraint_text
+from .report import Report
 
 NAME = "summary.pdf"
 """Name of the file."""
@@ -63,7 +62,7 @@ def has_typst() -> bool:
     return find_spec("typst") is not None
 
 
-def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> bytes:
+def one_page(report: Report, signatures: Sequence[Signed] = ()) -> bytes:
     """Return a report's summary as a PDF of one page, with the signatures recorded for it, or lines to sign on.
 
     FairLeakError if the extra is not installed.
@@ -72,7 +71,7 @@ def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
         raise FairLeakError(MISSING)
     import typst
 
-    content = json.dumps(page_content(document, signatures), ensure_ascii=False)
+    content = json.dumps(page_content(report, signatures), ensure_ascii=False)
     try:  # only the fonts that come with Typst, so that a page is the same everywhere
         page = typst.compile(_layout(), sys_inputs={"told": content}, ignore_system_fonts=True, pdf_standards=["ua-1"])
     except RuntimeError as error:
@@ -89,26 +88,27 @@ def _layout() -> bytes:
     return (files(__package__) / "one_page.typ").read_bytes()
 
 
-def page_content(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> dict[str, Any]:
+def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str, Any]:
     """Return every text of the page, and where the bars lie."""
-    rows, verdict = check_rows(document), document["verdict"]
-    title = plain_line(document["plan"]["title"] or document["data"]["title"], 90)
-    word = VERDICT_TITLES[verdict["overall"]]
+    rows, verdict = report.rows, report.verdict
+    overall = str(verdict.overall)
+    title = plain_line(report.title, 90)
+    word = VERDICT_TITLES[overall]
     content = {
         "name": f"{word}: {title}. FairLeak release audit, one-page summary",
         "title": title,
-        "running": _running_head(document),
-        "overall": verdict["overall"],
-        "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
+        "running": plain_line(" · ".join(filter(None, ("Internal report", report.started_on))), 60),
+        "overall": overall,
+        "tint": overall if overall in COLOURS else "none",
         "word": f"{word}.",
-        "headline": plain_line(verdict["headline"], 160),
-        "detail": plain_line(verdict["detail"], 900, prose=True),
-        "banner": placeholders_text(policy_of(document), signed=bool(signatures)),
-        "audited": [(term, plain_line(text, most)) for term, text, most in _audited(document) if text],
+        "headline": plain_line(verdict.headline, 160),
+        "detail": plain_line(verdict.detail, 900, prose=True),
+        "banner": placeholders_text(report.policy, signed=bool(signatures)),
+        "audited": [(term, plain_line(text, most)) for term, text, most in _audited(report) if text],
         "checks": [_check(row) for row in rows if row.limit],
         "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
         "verdict (adjusted for several limits); arrows go on.",
-        "lists": [(term, text) for term, text in _lists(document, rows) if text],
+        "lists": [(term, text) for term, text in _lists(report) if text],
         "signing": _signing(signatures),
         "signatures": [_signature(signature) for signature in signatures[-_MOST_SIGNATURES:]],
         "choices": DECISIONS,
@@ -116,7 +116,7 @@ def page_content(document: Mapping[str, Any], signatures: Sequence[Signed] = ())
         "colours": {name: light for name, (light, _) in COLOURS.items()} | {"ink": LIGHT.ink, "grey": LIGHT.grey},
     }
     unknown = _UNKNOWN in json.dumps(content, ensure_ascii=False)
-    return content | {"footer": list(_footer(document["fingerprint"], signatures=len(signatures), unknown=unknown))}
+    return content | {"footer": list(_footer(report.fingerprint, signatures=len(signatures), unknown=unknown))}
 
 
 def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
@@ -133,29 +133,22 @@ def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
     return f"{visible[: most // 2].rstrip()}…{visible[len(visible) - (most - 1) // 2 :].lstrip()}"
 
 
-def _running_head(document: Mapping[str, Any]) -> str:
-    day = str(document["times"].get("started", ""))[:10]
-    return plain_line(" · ".join(filter(None, ("Internal report", day))), 60)
-
-
-def _audited(document: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
     """Yield what was audited: a term, a text, and how many letters of it are shown."""
-    data, model, policy, provenance = document["data"], document["model"], document["policy"], document["provenance"]
-    names = [plain_line(group["group"], 40) for group in document["groups"]]
-    yield "Data", f"{data['title']}: {count(data['n'])} people{', synthetic records' if data['synthetic'] else ''}", 90
-    yield "Attribute", f"{plain_line(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
-    yield "Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}", 110
+    data, model, policy, provenance = report.data, report.model, report.policy, report.provenance
+    names = [plain_line(group.group, 40) for group in report.groups]
+    yield "Data", f"{data.title}: {count(data.n)} people{', synthetic records' if data.synthetic else ''}", 90
+    yield "Attribute", f"{plain_line(data.attribute, 60)}, {len(names)} groups: {', '.join(names)}", 150
+    yield "Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}", 110
     yield "Fairness", constraint_text(model), 90
-    yield "Released", read(document["plan"]["outputs"], OutputsPlan).text, 60
-    version, author = policy["version"], policy["author"]
-    signed = (policy["name"], version and f"version {version}", author and f"by {author}", policy["date"])
+    yield "Released", report.plan.outputs.text, 60
+    version, author = policy.version, policy.author
+    signed = (policy.name, version and f"version {version}", author and f"by {author}", policy.date)
     yield "Policy", ", ".join(filter(None, signed)), 120
-    seeds = {name: f"{number_of(seed):g}" for name, seed in sorted(provenance["seeds"].items())}
-    seeds_text = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
-    yield "Seeds", seeds_text, 90
-    yield "FairLeak", f"version {provenance['fairleak']}, code {provenance['code'][:12]}", 60
-    yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", str(document["times"].get("started", ""))), 30
-    yield "Fingerprint", " ".join(re.findall(".{1,16}", document["fingerprint"])), 80
+    yield "Seeds", ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items())), 90
+    yield "FairLeak", f"version {provenance.fairleak}, code {provenance.code[:12]}", 60
+    yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", report.times.started), 30
+    yield "Fingerprint", " ".join(re.findall(".{1,16}", report.fingerprint)), 80
 
 
 def _check(row: CheckVerdict) -> dict[str, Any]:
@@ -182,28 +175,28 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
     }
 
 
-def _lists(document: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
+def _lists(report: Report) -> Iterator[tuple[str, str]]:
     """Yield caveats, what was not tested, and what the policy does not cover: all checks by name."""
-    yield "Caveats", " ".join(_caveats(document))
-    missing = [row for row in rows if not row.measured]
+    yield "Caveats", " ".join(_caveats(report.caveats))
+    missing = [row for row in report.rows if not row.measured]
     reasons: dict[str, list[str]] = {}
     for row in missing:
         reasons.setdefault(plain_line(row.attempt.reason, 130, prose=True), []).append(plain_line(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
-    if sensitive_names := [name for name in document["data"]["features"] if names_attribute(name)]:
+    if sensitive_names := [name for name in report.data.features if names_attribute(name)]:
         parts.append(f"{plain_line(', '.join(sensitive_names), 90)} (may be sensitive too)")
-    if not document["self_tests"]:
+    if not report.self_tests:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
-    free = [row for row in rows if not row.limit and row.measured]
+    free = [row for row in report.rows if not row.limit and row.measured]
     entries = (f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
     yield "Not covered by the policy", "; ".join(entries) + "." if free else "nothing that was measured."
 
 
-def _caveats(document: Mapping[str, Any]) -> Iterator[str]:
+def _caveats(caveats: Sequence[Caveat]) -> Iterator[str]:
     """Yield the sentences of the caveats, of a kind at most as many as have place on the page."""
     by_kind: dict[str, list[str]] = {}
-    for caveat in caveats_of(document):
+    for caveat in caveats:
         by_kind.setdefault(caveat.kind, []).append(caveat.text)
     for texts in by_kind.values():
         yield from (plain_line(text, _MOST_CAVEAT, prose=True) for text in texts[:_MOST_OF_A_KIND])

@@ -8,25 +8,29 @@ document itself stands at the end of the page as text.
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
+from ..auditing.plan import AuditPlan
 from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from ..auditing.result import ModelSummary
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
 from ..learn.glossary import chapters
 from ..stats.estimates import count, tolerance_text
 from ..stats.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
 from ..studies.membership import REGISTRY
-from .canonical import estimate_of, number_of, parse_json, to_json
+from ..studies.study import Finding
+from .canonical import parse_json, to_json
 from .charts import bullet, clean, element, group_chart, line_chart
-from .document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
-from .tables import people_tables, provenance_rows, rate_text, report_tables
+from .report import Report
+from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -51,17 +55,34 @@ _PEOPLE = "People at risk (internal report only)"
 KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
 
 
-def constraint_text(model: Mapping[str, Any]) -> str:
+_METRIC_RATES = {
+    "statistical_parity": ("test_rate",),
+    "predictive_equality": ("test_fpr",),
+    "equal_opportunity": ("test_tpr",),
+    "equalized_odds": ("test_fpr", "test_tpr"),
+}
+"""Metric -> the rates of the groups it compares."""
+
+
+class _Section(NamedTuple):
+    """What the page shows of one study."""
+
+    study: str
+    title: str
+    findings: Sequence[Finding]
+    tables: Sequence[ReportTable] = ()
+
+
+def constraint_text(model: ModelSummary) -> str:
     """Return the fairness metric and tolerance; of a given model also whether it is merely the smallest that holds."""
-    achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
-    smallest = model["kind"] != "train" and is_smallest(tolerance, achieved)
+    smallest = model.kind != "train" and is_smallest(model.tolerance, model.achieved)
     what = "smallest tolerance that holds:" if smallest else "tolerance"
-    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {tolerance_text(tolerance)}"
+    return f"{METRIC_TITLES.get(model.metric, model.metric)}, {what} {tolerance_text(model.tolerance)}"
 
 
-def to_html(document: Document) -> str:
-    """Return a report, as `core.report.document` makes it, as a page."""
-    return environment().get_template("report.html").render(_template_values(document))
+def to_html(report: Report) -> str:
+    """Return a report as a page."""
+    return environment().get_template("report.html").render(_template_values(report))
 
 
 @cache
@@ -129,66 +150,66 @@ def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     return "\n".join([f":root {{{variables}}}", *sheets])
 
 
-def _template_values(document: Document) -> dict[str, Any]:
-    """Return everything the template inserts: the document's own entries, and what is made of them."""
-    rows = check_rows(document)
-    tables_by_name = {table.name: table for table in report_tables(document)}
+def _template_values(report: Report) -> dict[str, Any]:
+    """Return everything the template inserts: parts of the report, and what is made of them."""
+    tables_by_name = {table.name: table for table in report_tables(report)}
     tables = [table.formatted for name, table in tables_by_name.items() if name.startswith("table-")]
-    level = number_of(document["policy"]["level"])
-    findings = [{**study, "tables": ()} for study in document["findings"] if study["findings"]]
-    if people := document.get(PEOPLE_AT_RISK):
-        own_tables = [table.formatted for table in people_tables(document)]
-        findings.append({"study": "people", "title": _PEOPLE, "findings": people["findings"], "tables": own_tables})
+    sections = [_Section(study.study, study.title, study.findings) for study in report.findings if study.findings]
+    if report.people_at_risk is not None:
+        own_tables = [table.formatted for table in people_tables(report)]
+        sections.append(_Section("people", _PEOPLE, report.people_at_risk.findings, own_tables))
+    level = report.policy.level
     return {
-        **document,
-        "title": document["plan"]["title"] or document["data"]["title"],
-        "day": str(document["times"].get("started", ""))[:10],
+        "fingerprint": report.fingerprint,
+        "verdict": report.verdict,
+        "policy": report.policy,
+        "data": report.data,
+        "self_tests": report.self_tests,
+        "title": report.title,
+        "day": report.started_on,
         "logo": logo(),
         "basis_words": BASIS_LABELS,
-        "rows": rows,
-        "placeholders": placeholders_text(policy_of(document)),
-        "contents": _contents(findings, tables=bool(tables)),
-        "findings": findings,
+        "rows": report.rows,
+        "placeholders": placeholders_text(report.policy),
+        "contents": _contents(sections, tables=bool(tables)),
+        "findings": sections,
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
-        "n_people": count(document["data"]["n"]),
-        "sets": _sets(document),
-        "model": _model(document),
-        "caveats": caveats_of(document),
-        "group_chart": group_chart(document["groups"]),
+        "n_people": count(report.data.n),
+        "sets": _sets(report),
+        "model": _model(report),
+        "caveats": report.caveats,
+        "group_chart": group_chart(report.groups),
         "tables": {name: table.formatted for name, table in tables_by_name.items()},
-        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, document["tables"], strict=True)],
+        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, report.tables, strict=True)],
         "running": "FairLeak release audit, internal report",
         "glossary": chapters(REGISTRY),
-        "provenance": provenance_rows(document),
-        "replay": _replay(document),
-        "fairleak": document["provenance"]["fairleak"],
-        "text": Markup("\n" + html.escape(to_json(document), quote=False)),
+        "provenance": provenance_rows(report),
+        "replay": _replay(report.plan),
+        "fairleak": report.provenance.fairleak,
+        "text": Markup("\n" + html.escape(to_json(report), quote=False)),
     }
 
 
-def _contents(findings: Sequence[Mapping[str, Any]], *, tables: bool) -> list[tuple[str, str]]:
+def _contents(studies: Sequence[_Section], *, tables: bool) -> list[tuple[str, str]]:
     """Sections of the page, id and name; those of the studies stand before the tables."""
-    studies = [(f"study-{study['study']}", study["title"]) for study in findings]
+    chapters_of_studies = [(f"study-{section.study}", section.title) for section in studies]
     sections = [section for section in _CONTENTS if tables or section[0] != "tables"]
     start = next(i for i, (id_, _) in enumerate(sections) if id_ in ("tables", "selftest"))
-    return [*sections[:start], *studies, *sections[start:]]
+    return [*sections[:start], *chapters_of_studies, *sections[start:]]
 
 
-def _replay(document: Document) -> str:
+def _replay(plan: AuditPlan) -> str:
     """Command that runs the audit again."""
-    plan = document["plan"]
-    table = " --file TABLE" if plan["data"]["file"] else ""
-    model = " --model FILE" if plan["model"]["kind"] == "file" else ""
+    table = " --file TABLE" if plan.data.file else ""
+    model = " --model FILE" if plan.model.kind == "file" else ""
     return f"fairleak report replay REPORT.json{table}{model}"
 
 
-def _difference(document: Document) -> str:
-    """Write the difference between groups on the test records, from the groups' rates that the document holds."""
-    model, groups = document["model"], document["groups"]
-    parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
-    measured_rates = [[rate for rate in part if rate is not None] for part in parts]
-    return "not measured" if measured_rates != parts else _between(largest_difference(measured_rates))
+def _difference(report: Report) -> str:
+    """Write the difference between groups on the test records, from the groups' rates that the report holds."""
+    rates = _METRIC_RATES.get(report.model.metric, ())
+    return _between(largest_difference([[getattr(group, name) for group in report.groups] for name in rates]))
 
 
 def _between(estimate: Estimate) -> str:
@@ -199,45 +220,33 @@ def _between(estimate: Estimate) -> str:
     )
 
 
-def _model(document: Document) -> list[tuple[str, str]]:
-    model = document["model"]
-    gap = estimate_of(model["unfairness_test"])
-    achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
-    details: Mapping[str, Any] = next(
-        (m["details"] for m in document["measurements"] if m["check"] == "unfairness"), {}
-    )
-    difference = difference_title(model["metric"])
-    seen = "training records" if has_known_sets(document) else "people attacked"
-    on_training = number_of(details.get(f"{difference}, on the {seen}"))
+def _model(report: Report) -> list[tuple[str, str]]:
+    model, has_sets = report.model, report.plan.has_true_sets
+    details = next((m.details for m in report.measurements if m.check == "unfairness"), None) or {}
+    difference = difference_title(model.metric)
+    seen = "training records" if has_sets else "people attacked"
+    on_training = details.get(f"{difference}, on the {seen}", math.nan)
     return [
-        ("Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}"),
+        ("Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}"),
         ("Fairness metric", constraint_text(model)),
-        (
-            f"{UNFAIRNESS_TITLE}, {seen}",
-            "not measured" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
-        ),
-        (f"{UNFAIRNESS_TITLE}, test records", "not measured" if gap is None else _between(gap)),
+        (f"{UNFAIRNESS_TITLE}, {seen}", _achieved(model)),
+        (f"{UNFAIRNESS_TITLE}, test records", _between(model.unfairness_test)),
         (f"{difference}, {seen}", "not measured" if on_training != on_training else f"{on_training:.3f}"),
-        (f"{difference}, test records", _difference(document)),
-        (
-            "Accuracy on " + ("training records" if has_known_sets(document) else "the people attacked"),
-            rate_text(model["accuracy_train"]),
-        ),
-        ("Accuracy on test records", rate_text(model["accuracy_test"])),
-        ("Majority-class baseline on test records", rate_text(model["majority_test"])),
+        (f"{difference}, test records", _difference(report)),
+        ("Accuracy on " + ("training records" if has_sets else "the people attacked"), rate_text(model.accuracy_train)),
+        ("Accuracy on test records", rate_text(model.accuracy_test)),
+        ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]
 
 
-def has_known_sets(document: Document) -> bool:
-    """Whether the training records are those the model was trained on; else they are people drawn from the table."""
-    plan = document["plan"]
-    return plan["model"]["kind"] == "train" or bool((plan["config"]["roles"] or {}).get("sets"))
+def _achieved(model: ModelSummary) -> str:
+    return "not measured" if model.achieved != model.achieved else tolerance_text(model.achieved, limit=model.tolerance)
 
 
-def _sets(document: Document) -> str:
+def _sets(report: Report) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
-    names = {} if has_known_sets(document) else {"train": "attacked"}
-    sets = document["data"]["sets"]
+    names = {} if report.plan.has_true_sets else {"train": "attacked"}
+    sets = report.data.sets
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
     return ", ".join(f"{names.get(name, name)} {count(sets[name])}" for name in order)
 
@@ -251,7 +260,7 @@ def logo() -> Markup:
     return element("svg", scales, drop, viewBox="0 0 34 34", aria_hidden="true", fill="none", stroke_linecap="round")
 
 
-def embedded_document(page: str) -> Document:
+def embedded_document(page: str) -> dict[str, Any]:
     """Return the document that stands at the end of a page, unchecked; InputError if the page holds none."""
     match = re.search(r'<pre [^>]*\bid="findings"[^>]*>(.*?)</pre>', page, re.DOTALL)
     text = html.unescape(match[1]).strip() if match else ""

@@ -15,23 +15,37 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..auditing.plan import PARTS, ModelPlan, other_studies
-from ..auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text, verdict_counts
+from ..auditing.plan import PARTS, AuditPlan, ModelPlan, other_studies
+from ..auditing.policy import (
+    CHECKS,
+    VERDICT_TITLES,
+    Limit,
+    Policy,
+    Status,
+    is_placeholder,
+    limit_text,
+    source_text,
+    verdict_counts,
+)
 from ..auditing.policy.checks import check_title
+from ..auditing.result import DataSummary, SelfTest
 from ..base.caveats import FIXED, CaveatKind, in_order
-from ..base.settings import Setting, params
+from ..base.errors import FORMAT
+from ..base.serialize import UNSAID, Result
+from ..base.settings import Setting, params, values_of
 from ..datasets import CATALOG
 from ..models import METHOD_TITLES
 from ..stats.fairness import METRIC_TITLES
 from ..studies.config import AuditConfig
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
-from .canonical import number_of, read, strict
+from .canonical import report_fingerprint, strict
 from .charts import clean
-from .document import Document, caveats_of, sealed
 from .page import environment, logo
+from .report import Report
 
 SUMMARY_KIND = "fairleak public summary"
 
@@ -91,62 +105,136 @@ _TRAINING = ("method", "epsilon", "depth")
 """Settings of a model that is trained here, and of no other."""
 
 
-def public_summary(document: Mapping[str, Any]) -> Document:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedTable(Result):
+    """The table, by its title if it is one of FairLeak's own."""
+
+    title: str
+    synthetic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRow(Result):
+    """One setting: the part of the plan, its title, and its value in words."""
+
+    part: str
+    setting: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyWithoutLimits(Policy):
+    """The policy but for its limits, which stand with the checks."""
+
+    limits: tuple[Limit, ...] = field(default=(), metadata=UNSAID)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedCheck(Limit):
+    """One check with its limit, which `limit` says in words, and its verdict word."""
+
+    title: str
+    definition: str
+    limit: str
+    verdict: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Result):
+    """The verdict word on the release, its sentence, and how many checks have which word."""
+
+    verdict: Status
+    sentence: str
+    counts: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedCaveat(Result):
+    """A kind of caveat with its fixed sentence."""
+
+    kind: CaveatKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicSummary(Result):
+    """Public summary of an audit; see `CONTENTS`."""
+
+    kind: str = SUMMARY_KIND
+    schema: int = FORMAT
+    title: str
+    day: str
+    fairleak: str
+    table: AuditedTable
+    records: int
+    attribute: str
+    label: str
+    settings: tuple[SettingRow, ...]
+    policy: PolicyWithoutLimits
+    checks: tuple[LimitedCheck, ...]
+    decision: Decision
+    self_test: str
+    caveats: tuple[FixedCaveat, ...]
+    not_tested: tuple[str, ...]
+    fingerprint: str = ""
+
+
+def public_summary(report: Report) -> PublicSummary:
     """Public summary of an internal report, sealed with a fingerprint of its own."""
-    data, plan, verdict = document["data"], document["plan"], document["verdict"]
-    content = {
-        "kind": SUMMARY_KIND,
-        "schema": 1,
-        "title": plan["title"],
-        "day": str(document["times"].get("started", ""))[:10],
-        "fairleak": document["provenance"]["fairleak"],
-        "table": _table(plan, data),
-        "records": data["n"],
-        "attribute": data["attribute"],
-        "label": data["label"],
-        "settings": list(_settings(plan)),
-        "policy": {name: value for name, value in document["policy"].items() if name != "limits"},
-        "checks": list(_checks(document)),
-        "decision": {"verdict": verdict["overall"], "sentence": DECISION_SENTENCES[verdict["overall"]]},
-        "self_test": _self_test(document["self_tests"]),
-        "caveats": [{"kind": kind, "text": FIXED[kind]} for kind in _caveat_kinds(document)],
-        "not_tested": list(_not_tested(document)),
-    }
-    content["decision"]["counts"] = verdict_counts(Counter(row["verdict"] for row in content["checks"]))
-    return sealed(dict(strict(content)))
+    data, plan, overall = report.data, report.plan, report.verdict.overall
+    summary = PublicSummary(
+        title=plan.title,
+        day=report.started_on,
+        fairleak=report.provenance.fairleak,
+        table=_table(plan, data),
+        records=data.n,
+        attribute=data.attribute,
+        label=data.label,
+        settings=tuple(_settings(plan)),
+        policy=PolicyWithoutLimits(**{**values_of(report.policy), "limits": ()}),
+        checks=tuple(_checks(report)),
+        decision=Decision(
+            verdict=overall,
+            sentence=DECISION_SENTENCES[overall],
+            counts=verdict_counts(Counter(_verdicts(report).values())),
+        ),
+        self_test=_self_test(report.self_tests),
+        caveats=tuple(FixedCaveat(kind=kind, text=FIXED[kind]) for kind in _caveat_kinds(report)),
+        not_tested=tuple(_not_tested(report)),
+    )
+    return replace(summary, fingerprint=report_fingerprint(strict(summary)))
 
 
-def _table(plan: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    is_uploaded = bool(plan["data"]["file"]) or plan["data"]["dataset"] not in CATALOG
-    title = OWN_TABLE if is_uploaded else CATALOG[plan["data"]["dataset"]].title
-    return {"title": title, "synthetic": data["synthetic"]}
+def _table(plan: AuditPlan, data: DataSummary) -> AuditedTable:
+    is_uploaded = bool(plan.data.file) or plan.data.dataset not in CATALOG
+    title = OWN_TABLE if is_uploaded else CATALOG[plan.data.dataset].title
+    return AuditedTable(title=title, synthetic=data.synthetic)
 
 
-def _settings(plan: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _settings(plan: AuditPlan) -> Iterator[SettingRow]:
     """Rows of settings: the part of the plan, the setting's title, and its value in words."""
-    model = {**plan["config"], **plan["model"]}
-    trained = model["kind"] == "train"
+    model = values_of(plan.config, plan.model)
+    trained = plan.model.kind == "train"
     declared = {**params(AuditConfig), **params(ModelPlan)}
     of_model = {name: declared[name] for name in _OF_MODEL if trained or name not in _TRAINING}
     for row in _rows("Model", of_model, model):
-        hidden = not trained and row["setting"] == declared["tolerance"].param.title
-        yield {**row, "value": _NOT_STATED} if hidden else row
+        hidden = not trained and row.setting == declared["tolerance"].param.title
+        yield replace(row, value=_NOT_STATED) if hidden else row
     for name, part in PARTS.items():
-        yield from _rows(_PART_TITLES[name], params(part), plan[name])
-    planned = dict(plan.get("studies", ()))
+        yield from _rows(_PART_TITLES[name], params(part), values_of(getattr(plan, name)))
+    planned = dict(plan.studies)
     for name, settings in other_studies().items():
         if name != PEOPLE.name:
-            values = planned.get(name) or strict(settings())
-            yield from _rows(STUDIES[name].title, params(settings), values)
+            yield from _rows(STUDIES[name].title, params(settings), values_of(planned.get(name) or settings()))
 
 
-def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[SettingRow]:
     for name, setting in declared.items():
         key, allowed = setting.param.only or ("", ())
         applies = not key or values.get(key.rpartition(".")[2]) in allowed
         if applies and name != _NEVER:
             value = values.get(name, setting.default)
-            yield {"part": part, "setting": setting.param.title, "value": _value_text(setting, value)}
+            yield SettingRow(part=part, setting=setting.param.title, value=_value_text(setting, value))
 
 
 def _value_text(setting: Setting, value: Any) -> str:
@@ -161,43 +249,45 @@ def _value_text(setting: Setting, value: Any) -> str:
     if value in (None, ""):
         return "none"
     number = setting.base in (int, float)
-    return f"{number_of(value):,g}".replace("inf", "∞") if number else str(value)
+    return f"{value:,g}".replace("inf", "∞") if number else str(value)
 
 
-def _checks(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _verdicts(report: Report) -> dict[str, Status]:
+    """Return check -> verdict of those with a limit, in the policy's order."""
+    verdicts = {row.check: row.verdict for row in report.verdict.checks}
+    return {limit.check: verdicts[limit.check] for limit in report.policy.limits}
+
+
+def _checks(report: Report) -> Iterator[LimitedCheck]:
     """Rows of checks with a limit, in the policy's order."""
-    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
-    for limit in document["policy"]["limits"]:
-        parsed: Limit = read(limit, Limit)
-        yield {
-            **limit,
-            "source": "placeholder" if is_placeholder(parsed) else source_text(parsed),
-            "title": check_title(limit["check"], document["data"]["attribute"]),
-            "definition": CHECKS[limit["check"]].definition,
-            "limit": limit_text(limit["check"], number_of(limit["value"])),
-            "verdict": verdicts[limit["check"]],
-        }
+    for limit, verdict in zip(report.policy.limits, _verdicts(report).values(), strict=True):
+        source = "placeholder" if is_placeholder(limit) else source_text(limit)
+        yield LimitedCheck(
+            **values_of(replace(limit, source=source)),
+            title=check_title(limit.check, report.data.attribute),
+            definition=CHECKS[limit.check].definition,
+            limit=limit_text(limit.check, limit.value),
+            verdict=verdict,
+        )
 
 
-def _self_test(tests: Sequence[Mapping[str, Any]]) -> str:
+def _self_test(tests: Sequence[SelfTest]) -> str:
     if not tests:
         return "not run"
-    return "passed" if all(test["passed"] for test in tests) else "failed"
+    return "passed" if all(test.passed for test in tests) else "failed"
 
 
-def _caveat_kinds(document: Mapping[str, Any]) -> tuple[CaveatKind, ...]:
-    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(caveats_of(document))))
+def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
+    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(report.caveats)))
 
 
-def _not_tested(document: Mapping[str, Any]) -> Iterator[str]:
-    attribute = document["data"]["attribute"]
-    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
-    limited = [limit["check"] for limit in document["policy"]["limits"]]
-    for check in limited:
-        if verdicts[check] == "not_run":
+def _not_tested(report: Report) -> Iterator[str]:
+    attribute, verdicts = report.data.attribute, _verdicts(report)
+    for check, verdict in verdicts.items():
+        if verdict == "not_run":
             yield f"{check_title(check, attribute)}: not run."
     for check in CHECKS:
-        if check not in limited:
+        if check not in verdicts:
             yield f"{check_title(check, attribute)}: the policy has no limit for it."
     yield "Other attacks, models and tables than these."
 
@@ -205,36 +295,36 @@ def _not_tested(document: Mapping[str, Any]) -> Iterator[str]:
 # -------------------------------------------------------------------------------------------------------------- pages
 
 
-def summary_title(summary: Mapping[str, Any]) -> str:
+def summary_title(summary: PublicSummary) -> str:
     """Title of the audit, or of its table where the plan gives none."""
-    return str(summary["title"] or summary["table"]["title"])
+    return summary.title or summary.table.title
 
 
-def summary_facts(summary: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def summary_facts(summary: PublicSummary) -> tuple[tuple[str, str], ...]:
     """Terms and texts on what was audited, as page and Markdown show them."""
-    policy, table = summary["policy"], summary["table"]
-    synthetic = ", synthetic records" if table["synthetic"] else ""
-    signed = (policy["name"], f"version {policy['version']}", f"by {policy['author']}", policy["date"])
+    policy, table = summary.policy, summary.table
+    synthetic = ", synthetic records" if table.synthetic else ""
+    signed = (policy.name, f"version {policy.version}", f"by {policy.author}", policy.date)
     return (
-        ("Table", f"{table['title']}{synthetic}"),
-        ("Records", f"{summary['records']:,}"),
-        ("Sensitive attribute", summary["attribute"]),
-        ("Label", summary["label"]),
+        ("Table", f"{table.title}{synthetic}"),
+        ("Records", f"{summary.records:,}"),
+        ("Sensitive attribute", summary.attribute),
+        ("Label", summary.label),
         ("Policy", ", ".join(text for text in signed if text not in ("", "version ", "by "))),
-        ("Self-test", summary["self_test"]),
-        ("FairLeak", summary["fairleak"]),
-        ("Day", summary["day"] or "not stated"),
+        ("Self-test", summary.self_test),
+        ("FairLeak", summary.fairleak),
+        ("Day", summary.day or "not stated"),
     )
 
 
-def requirement(check: Mapping[str, Any]) -> str:
+def requirement(check: Limit) -> str:
     """Whether a release needs a check: "for release", "where it can be run" or "no"."""
-    if not check["required"]:
+    if not check.required:
         return "no"
-    return "where it can be run" if check["if_not_run"] == "allowed" else "for release"
+    return "where it can be run" if check.if_not_run == "allowed" else "for release"
 
 
-def summary_html(summary: Mapping[str, Any]) -> str:
+def summary_html(summary: PublicSummary) -> str:
     """Page of a summary: one HTML file that needs nothing else."""
     template = environment().get_template("summary.html")
     return template.render(
@@ -246,7 +336,7 @@ def summary_html(summary: Mapping[str, Any]) -> str:
         closing=LIMITS_OF_A_PASS,
         logo=logo(),
         running="FairLeak public summary",
-        fingerprint=summary["fingerprint"],
+        fingerprint=summary.fingerprint,
     )
 
 
@@ -261,16 +351,16 @@ def markdown(value: Any) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~$&!@]|:(?=//)|(?<=www)\.)", r"\\\1", flat)
 
 
-def summary_markdown(summary: Mapping[str, Any]) -> str:
+def summary_markdown(summary: PublicSummary) -> str:
     """Section of a model card in Markdown."""
     return "\n".join(_lines(summary)) + "\n"
 
 
-def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    decision = summary["decision"]
+def _lines(summary: PublicSummary) -> Iterator[str]:
+    decision = summary.decision
     yield "## Fairness and privacy audit"
     yield ""
-    yield f"**{VERDICT_TITLES[decision['verdict']]}.** {decision['sentence']} {decision['counts']}."
+    yield f"**{VERDICT_TITLES[decision.verdict]}.** {decision.sentence} {decision.counts}."
     yield ""
     yield f"- Audit: {markdown(summary_title(summary))}"
     for term, text in summary_facts(summary):
@@ -282,16 +372,16 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
         "| Verdict | Check | Limit | Required | Source of the limit |",
         "|---|---|---|---|---|",
     )
-    for check in summary["checks"]:
-        texts = (check["title"], check["limit"], requirement(check), check["source"])
-        yield f"| {VERDICT_TITLES[check['verdict']]} | {' | '.join(map(markdown, texts))} |"
+    for check in summary.checks:
+        texts = (check.title, check.limit, requirement(check), check.source)
+        yield f"| {VERDICT_TITLES[check.verdict]} | {' | '.join(map(markdown, texts))} |"
     yield from ("", "### Settings", "", "| Part | Setting | Value |", "|---|---|---|")
-    for row in summary["settings"]:
-        yield f"| {' | '.join(map(markdown, row.values()))} |"
+    for row in summary.settings:
+        yield f"| {' | '.join(map(markdown, (row.part, row.setting, row.value)))} |"
     yield from ("", "### Caveats and limits", "")
-    yield from (f"- {caveat['text']}" for caveat in summary["caveats"])
+    yield from (f"- {caveat.text}" for caveat in summary.caveats)
     yield from (f"- {sentence}" for sentence in LIMITS_OF_A_PASS)
     yield from ("", "### Not tested", "")
-    yield from (f"- {markdown(text)}" for text in summary["not_tested"])
+    yield from (f"- {markdown(text)}" for text in summary.not_tested)
     yield ""
-    yield f"Made by FairLeak; fingerprint of this summary `{summary['fingerprint']}`."
+    yield f"Made by FairLeak; fingerprint of this summary `{summary.fingerprint}`."

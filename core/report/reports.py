@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ..auditing import plan_text
 from ..auditing.policy import policy_text
 from .canonical import to_json
-from .document import Document, report_document
+from .codec import report_document
 from .page import to_html
-from .public_summary import public_summary, summary_html, summary_markdown
+from .public_summary import PublicSummary, public_summary, summary_html, summary_markdown
+from .report import Report
 from .tables import csv_files
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ class Reports:
         self.audit = audit
 
     @cached_property
-    def document(self) -> Document:
+    def document(self) -> Report:
         """Internal report, sealed with its fingerprint."""
         return report_document(self.audit)
 
     @cached_property
-    def summary(self) -> Document:
+    def summary(self) -> PublicSummary:
         """Public summary, sealed with its own fingerprint."""
         return public_summary(self.document)
 

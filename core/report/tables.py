@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..auditing.policy import NO_SOURCE
+from ..auditing.result import GroupSummary, SelfTest
 from ..base.files import csv_bytes
 from ..stats.estimates import Estimate, count, interval, percent
-from .canonical import estimate_of, number_of
-from .document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
+from .canonical import number_of, strict
+from .report import Cell, Report, TitledTable
 from .schema import is_number
-
-Cell = str | float | int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,7 @@ class ReportTable:
     @classmethod
     def of(cls, name: str, title: str, rows: Sequence[Mapping[str, Cell]], **more: Any) -> ReportTable:
         """Return a table of rows, at least one, that all have the same columns."""
-        cells = tuple(tuple(row.values()) for row in rows)
+        cells = tuple(tuple(map(strict, row.values())) for row in rows)
         return cls(name=name, title=title, columns=tuple(rows[0]), rows=cells, **more)
 
     @property
@@ -68,8 +67,8 @@ class ReportTable:
         value, limits = row[name], [row[end] for end in ends]
         if name in self.shares:
             n = row[self.shares[name]]
-            estimate = {"value": value, "n": n, "level": 0.95, **dict(zip(("low", "high"), limits, strict=True))}
-            return rate_text(None if n is None else estimate, of=True)
+            low, high = map(number_of, limits)
+            return rate_text(Estimate(value=number_of(value), low=low, high=high, n=int(number_of(n))), of=True)
         if value is None or None in limits or not limits:
             return value
         return f"{cell_text(value)} ({cell_text(limits[0])} to {cell_text(limits[1])})"
@@ -96,128 +95,132 @@ def cell_text(value: Cell) -> str:
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
-def rate_text(rate: Mapping[str, Any] | Estimate | None, *, of: bool = False) -> str:
+def rate_text(estimate: Estimate, *, of: bool = False) -> str:
     """Rate as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
-    estimate = rate if isinstance(rate, Estimate) else estimate_of(rate)
-    if estimate is None or estimate.value != estimate.value:
+    if estimate.value != estimate.value:
         return "no records" if of else "not measured"
     return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
-def _of_estimate(prefix: str, estimate: Mapping[str, Any] | None, of: str = "") -> dict[str, Cell]:
+def _of_estimate(prefix: str, estimate: Estimate | None, of: str = "") -> dict[str, Cell]:
     """Return the cells of an estimate by their columns, with the number of people it is `of` in one of that name."""
     ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | ({of: "n"} if of else {})
-    return {name: None if estimate is None else estimate[end] for name, end in ends.items()}
+    return {name: getattr(estimate, end, None) for name, end in ends.items()}
 
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
+def report_tables(report: Report) -> tuple[ReportTable, ...]:
     """Return all tables with plain numbers, for files: a row a check, limit, group, self-test, and the audit's own."""
-    provenance = [{"name": name, "value": value} for name, value in provenance_rows(document)]
+    provenance = [{"name": name, "value": value} for name, value in provenance_rows(report)]
     tables = [
-        _checks(document),
-        _policy(document),
-        _groups(document),
-        self_test_table(document["self_tests"]),
+        _checks(report),
+        _policy(report),
+        _groups(report.groups),
+        self_test_table(report.self_tests),
         ReportTable.of("provenance", "Provenance", provenance),
     ]
-    return (*tables, *_named_tables(document["tables"], "table"), *people_tables(document))
+    return (*tables, *_named_tables(report.tables, "table"), *people_tables(report))
 
 
-def people_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
+def people_tables(report: Report) -> tuple[ReportTable, ...]:
     """Return the tables about single people."""
-    return tuple(_named_tables(document.get(PEOPLE_AT_RISK, {}).get("tables", ()), "people"))
+    people = report.people_at_risk
+    return () if people is None else tuple(_named_tables(people.tables, "people"))
 
 
-def _named_tables(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTable]:
-    """Yield tables of a document, each with a name for its file that no other has, of letters every system takes."""
+def _named_tables(tables: Sequence[TitledTable], kind: str) -> Iterator[ReportTable]:
+    """Yield tables of a report, each with a name for its file that no other has, of letters every system takes."""
     taken = {""}
     for table in tables:
-        slug = re.sub("[^a-z0-9]+", "-", table["title"].lower()).strip("-")[:48].strip("-") or "table"
+        slug = re.sub("[^a-z0-9]+", "-", table.title.lower()).strip("-")[:48].strip("-") or "table"
         names = (f"{kind}-{slug}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1))
         taken.add(name := next(name for name in names if name not in taken))
-        rows = tuple(map(tuple, table["rows"]))
-        yield ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
+        yield ReportTable(name=name, title=table.title, columns=table.columns, rows=table.rows)
 
 
-def _checks(document: Mapping[str, Any]) -> ReportTable:
-    measurements = {m["check"]: m for m in document["measurements"]}
-    settling = {row.check: row.settling for row in check_rows(document)}
+def _checks(report: Report) -> ReportTable:
     rows = []
-    for row in document["verdict"]["checks"]:
-        limit, measurement = row["limit"], measurements.get(row["check"], {})
-        estimate, decided = measurement.get("estimate"), row["decided"]
+    for row in report.rows:
+        limit, measurement = row.limit, row.measurement
+        estimate = getattr(measurement, "estimate", None)
         rows.append(
             {
-                **{name: row[name] for name in ("check", "title", "verdict")},
-                "blocks": _yes(row["blocks"]),
-                "item": row["item"] or None,
-                "limit": limit and limit["value"],
-                "at least": _yes(row["at_least"]),
-                "unit": row["unit"],
-                "source": limit and (limit["source"] or NO_SOURCE),
-                **{name: measurement.get(name) for name in ("basis", "outcome")},
+                **{name: getattr(row, name) for name in ("check", "title", "verdict")},
+                "blocks": _yes(row.blocks),
+                "item": row.item or None,
+                "limit": limit and limit.value,
+                "at least": _yes(row.at_least),
+                "unit": row.unit,
+                "source": limit and (limit.source or NO_SOURCE),
+                **{name: getattr(measurement, name, None) for name in ("basis", "outcome")},
                 **_of_estimate("value", estimate),
-                **{name: estimate and estimate[name] for name in ("level", "n")},
-                **_of_estimate("control", measurement.get("control")),
-                "control name": measurement.get("control_name"),
-                **{f"decided {end}": decided and decided[end] for end in ("low", "high")},
-                "p value": row["p_value"],
-                "p adjusted": row["p_adjusted"],
-                **{name: measurement.get(name) for name in ("attacked", "knows")},
-                "assumptions": " ".join(measurement.get("assumptions", ())),
-                "reason": measurement.get("reason"),
-                "why": row["why"],
-                "what would settle it": settling.get(row["check"]),
+                **{name: getattr(estimate, name, None) for name in ("level", "n")},
+                **_of_estimate("control", getattr(measurement, "control", None)),
+                "control name": getattr(measurement, "control_name", None),
+                **{f"decided {end}": getattr(row.decided, end, None) for end in ("low", "high")},
+                "p value": row.p_value,
+                "p adjusted": row.p_adjusted,
+                **{name: getattr(measurement, name, None) for name in ("attacked", "knows")},
+                "assumptions": " ".join(getattr(measurement, "assumptions", ())),
+                "reason": getattr(measurement, "reason", None),
+                "why": row.why,
+                "what would settle it": row.settling,
             }
         )
     return ReportTable.of("checks", "Verdicts", rows)
 
 
-def _policy(document: Mapping[str, Any]) -> ReportTable:
-    worded = {row.check: (row.title, row.limit_label) for row in check_rows(document)}
-    rows = []
-    for item, limit in enumerate(document["policy"]["limits"], 1):
-        title, written = worded.get(limit["check"]) or (limit["check"], str(limit["value"]))
-        signed = {name: limit[name] for name in ("author", "date", "rationale")}
+def _policy(report: Report) -> ReportTable:
+    worded = {row.check: (row.title, row.limit_label) for row in report.rows}
+    rows: list[dict[str, Cell]] = []
+    for item, limit in enumerate(report.policy.limits, 1):
+        title, written = worded.get(limit.check) or (limit.check, str(strict(limit.value)))
         rows.append(
             {
                 "item": item,
-                **{"check": limit["check"], "title": title},
-                **{"limit": limit["value"], "in words": written},
-                "required": _yes(limit["required"]),
-                **signed,
-                "source": limit["source"] or NO_SOURCE,
+                **{"check": limit.check, "title": title},
+                **{"limit": limit.value, "in words": written},
+                "required": _yes(limit.required),
+                **{name: getattr(limit, name) for name in ("author", "date", "rationale")},
+                "source": limit.source or NO_SOURCE,
             }
         )
     page = ("item", "title", "in words", "required", "author", "date", "rationale", "source")
     return ReportTable.of("policy", "Limits of the policy", rows, visible_columns=page)
 
 
-def _groups(document: Mapping[str, Any]) -> ReportTable:
-    titles = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
-    rates = dict(zip(titles, GROUP_RATES, strict=True))
+_GROUP_RATES = {
+    "positive labels": "label_rate",
+    "accepted in test": "test_rate",
+    "accepted of positive labels": "test_tpr",
+    "accepted of negative labels": "test_fpr",
+}
+"""Column of the groups' table -> rate in a group's summary."""
+
+
+def _groups(groups: Sequence[GroupSummary]) -> ReportTable:
     rows = []
-    for group in document["groups"]:
-        row: dict[str, Cell] = {"group": group["group"], "records": group["count"]}
-        for title, rate in rates.items():
-            row |= _of_estimate(title, group[rate], f"{title} of")
+    for group in groups:
+        row: dict[str, Cell] = {"group": group.group, "records": group.count}
+        for title, rate in _GROUP_RATES.items():
+            row |= _of_estimate(title, getattr(group, rate), f"{title} of")
         rows.append(row)
-    shares = {title: f"{title} of" for title in titles}
+    shares = {title: f"{title} of" for title in _GROUP_RATES}
     return ReportTable.of("groups", "Groups, with 95% intervals", rows, shares=shares)
 
 
-def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
+def self_test_table(tests: Sequence[SelfTest]) -> ReportTable:
     """Return FairLeak's tests of itself, as a report has them."""
     rates = {"false positives": ("false_alarms", "null models"), "detected": ("detected", "planted leaks")}
     columns = [name for title, (_, of) in rates.items() for name in _of_estimate(title, None, of)]
     rows = []
     for test in tests:
-        cells = [cell for title, (rate, of) in rates.items() for cell in _of_estimate(title, test[rate], of).values()]
-        rows.append((test["attack"], *cells, _yes(test["passed"]), test["told"]))
+        estimates = [_of_estimate(title, getattr(test, rate), of) for title, (rate, of) in rates.items()]
+        cells = [strict(cell) for estimate in estimates for cell in estimate.values()]
+        rows.append((test.attack, *cells, _yes(test.passed), test.told))
     return ReportTable(
         name="self-test",
         title="Self-test, with 95% intervals",
@@ -227,27 +230,29 @@ def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
     )
 
 
-def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def provenance_rows(report: Report) -> Sequence[tuple[str, str]]:
     """Where the numbers come from, as name and text."""
-    provenance = document["provenance"]
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(provenance["packages"].items()))
-    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(provenance["seeds"].items()))
+    provenance = report.provenance
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(provenance.packages.items()))
+    seeds = ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items()))
+    seconds = report.times.seconds
     rows = (
-        ("Fingerprint of the policy", provenance["policy"]),
-        ("Fingerprint of the plan", provenance["plan"]),
-        ("Fingerprint of FairLeak's code", provenance["code"]),
-        ("Fingerprint of the data", document["data"]["fingerprint"]),
-        ("Fingerprint of the model's answers", document["model"]["fingerprint"]),
-        ("FairLeak", provenance["fairleak"]),
-        ("Python", provenance["python"]),
-        ("Machine", provenance["platform"]),
+        ("Fingerprint of the policy", provenance.policy),
+        ("Fingerprint of the plan", provenance.plan),
+        ("Fingerprint of FairLeak's code", provenance.code),
+        ("Fingerprint of the data", report.data.fingerprint),
+        ("Fingerprint of the model's answers", report.model.fingerprint),
+        ("FairLeak", provenance.fairleak),
+        ("Python", provenance.python),
+        ("Machine", provenance.platform),
         ("Packages", versions),
         ("Seeds", seeds),
-        *((name.capitalize(), cell_text(value)) for name, value in sorted(document["times"].items())),
+        ("Seconds", "" if seconds is None else cell_text(seconds)),
+        ("Started", report.times.started),
     )
     return [(name, text) for name, text in rows if text]
 
 
-def csv_files(document: Mapping[str, Any]) -> dict[str, bytes]:
+def csv_files(report: Report) -> dict[str, bytes]:
     """Return a report's files, such as "checks.csv": name -> content."""
-    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(document)}
+    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(report)}

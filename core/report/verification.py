@@ -16,7 +16,7 @@ from __future__ import annotations
 import base64
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,20 @@ from ..base.errors import FairLeakError, InputError, check_format
 from ..base.fingerprint import code_fingerprint
 from ..base.serialize import Result
 from ..base.untrusted import ask_child
-from .canonical import parse_json, report_fingerprint
-from .document import Document
+from .canonical import parse_json, report_fingerprint, strict
+from .codec import checked, report_of
 from .judgement import contradictions
 from .page import embedded_document, to_html
 from .public_summary import SUMMARY_KIND, is_summary_page
-from .schema import is_report, schema_error
+from .report import Report
+from .schema import is_report
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+
+Parsed = dict[str, Any]
+"""What a file holds as JSON, unchecked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     stated = stated if isinstance(stated, str) else ""
     findings = verified_document(document)
     if _is_page(text) and all(finding.holds for finding in findings if finding.name == "schema"):
-        findings.append(_tried("page", _page, document, text))
+        findings.append(_tried("page", _page, report_of(document), text))
     if signed:
         same = bool(stated) and stated.startswith(prefix)
         sentence = (
@@ -91,12 +96,12 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
-def verified_document(document: Document) -> list[VerificationIssue]:
-    """Fingerprint, schema and verdict of a document, verified."""
+def verified_document(document: Parsed) -> list[VerificationIssue]:
+    """Fingerprint, schema and verdict of a parsed report, verified."""
     schema = _tried("schema", _schema, document)
     findings = [_tried("content", _content, document), schema]
     if schema.holds:
-        findings.append(_tried("verdict", _verdict, document))
+        findings.append(_tried("verdict", _verdict, report_of(document)))
     return findings
 
 
@@ -109,8 +114,8 @@ _NO_SUMMARY = (
 )
 
 
-def document_in(text: str, *, name: str = "The file") -> Document:
-    """Return the document of a report, JSON or page, unchecked; InputError for a text that cannot be read as one."""
+def document_in(text: str, *, name: str = "The file") -> Parsed:
+    """Return what a report holds, JSON or page, parsed and unchecked; InputError for a text that is no report."""
     page = _is_page(text)
     rule = f"{name} must be a report of FairLeak, report.json or report.html"
     if page and is_summary_page(text):
@@ -130,8 +135,8 @@ def document_in(text: str, *, name: str = "The file") -> Document:
     return document
 
 
-def readable(text: str, *, name: str) -> Document:
-    """Document of a report.json or report.html whose fingerprint and verdict hold; sentences call the file by `name`.
+def readable(text: str, *, name: str) -> Report:
+    """Report in a report.json or report.html whose fingerprint and verdict hold; sentences call the file by `name`.
 
     InputError says in one sentence what does not hold. How a page looks is not verified: its document is read.
     """
@@ -139,7 +144,7 @@ def readable(text: str, *, name: str) -> Document:
     for finding in verified_document(document):
         if not finding.holds:
             raise InputError(f"{name} must be a report that verifies. {finding.sentence}")
-    return document
+    return report_of(document)
 
 
 SECONDS = 20.0
@@ -157,15 +162,16 @@ _MODULES = (
 """What is imported, and called, before the file is opened: after that nothing can be read, not even our own code."""
 
 
-def readable_in_child(content: bytes, *, name: str) -> Document:
+def readable_in_child(content: bytes, *, name: str) -> Report:
     """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
     arguments = {"content": content, "name": name}
-    return ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES)[0]
+    document, _ = ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES)
+    return report_of(document)
 
 
-def verified(report: object, *, content: bytes, name: str) -> tuple[Document, None]:
-    """Return the document of a file's content; what a child is asked for."""
-    return readable(report_text(content, name=name), name=name), None
+def verified(report: object, *, content: bytes, name: str) -> tuple[Parsed, None]:
+    """Return the report in a file's content, as JSON has it; what a child is asked for."""
+    return strict(readable(report_text(content, name=name), name=name)), None
 
 
 def report_text(content: bytes, *, name: str) -> str:
@@ -186,7 +192,7 @@ def _tried(name: str, verification: Callable[..., VerificationIssue], *arguments
         return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {reason}")
 
 
-def _content(document: Document) -> VerificationIssue:
+def _content(document: Parsed) -> VerificationIssue:
     stated, computed = document.get("fingerprint"), report_fingerprint(document)
     stated = stated if isinstance(stated, str) else ""
     if computed == stated:
@@ -201,23 +207,26 @@ def _short(fingerprint: str) -> str:
     return f"{fingerprint[:8]} {fingerprint[8:16]}" if hexadecimal else "none"
 
 
-def _schema(document: Mapping[str, Any]) -> VerificationIssue:
-    error = schema_error(document)
-    return VerificationIssue("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
+def _schema(document: Parsed) -> VerificationIssue:
+    try:
+        checked(document)
+    except InputError as error:
+        return VerificationIssue("schema", False, f"Schema does not hold: {error}")
+    return VerificationIssue("schema", True, "Schema holds.")
 
 
-def _verdict(document: Document) -> VerificationIssue:
-    clauses = contradictions(document)
+def _verdict(report: Report) -> VerificationIssue:
+    clauses = contradictions(report)
     if clauses:
         return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
     reason = "judged again, the numbers in the report give the same verdicts under the policy in it."
     return VerificationIssue("verdict", True, f"Verdict holds: {reason}")
 
 
-def _page(document: Document, text: str) -> VerificationIssue:
-    if to_html(document) == text.removeprefix("\ufeff"):
+def _page(report: Report, text: str) -> VerificationIssue:
+    if to_html(report) == text.removeprefix("\ufeff"):
         return VerificationIssue("page", True, "Page holds: it shows what its findings say.")
-    if document["provenance"]["code"] != code_fingerprint():
+    if report.provenance.code != code_fingerprint():
         sentence = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
         return VerificationIssue("page", False, sentence)
     sentence = "Page does not hold: drawn again from its own findings it looks different, so it was altered."

@@ -104,7 +104,7 @@ class SelfTests(Background):
             "False-positive rate on models with no leak, detection rate of planted leaks; 95% CI in brackets",
         )
         if self.results:
-            results_table = self_test_table([test.to_dict() for test in self.results]).formatted
+            results_table = self_test_table(self.results).formatted
             st.table(
                 pd.DataFrame(results_table.rows, columns=list(results_table.columns)).map(shell.escape), hide_index=True
             )
@@ -200,7 +200,7 @@ def summary_button(reports: Reports, *, testing: bool = False) -> None:
     While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
     """
     possible = has_typst()
-    signatures = report_history.signatures_of(reports.document["fingerprint"])
+    signatures = report_history.signatures_of(reports.document.fingerprint)
     waiting = "Opens when the self-test has ended, which is part of it." if testing else None
     panels.download(
         "One-page summary (PDF)",
@@ -232,9 +232,9 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
         with st.container(horizontal=True, gap="small"):
             for name in PUBLIC_FILES:
                 _public_button(reports, name)
-    day = str(document["times"].get("started", ""))[:10]
-    mark = report_history.short(document["fingerprint"])
-    version = f"FairLeak {document['provenance']['fairleak']}"
+    day = document.started_on
+    mark = report_history.short(document.fingerprint)
+    version = f"FairLeak {document.provenance.fairleak}"
     st.caption(f"Fingerprint of the internal report {mark} · {day} · {version}")
 
 

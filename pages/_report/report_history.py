@@ -15,11 +15,11 @@ import streamlit as st
 
 import core
 from core.base.errors import FairLeakError, InputError
-from core.report import Reports
+from core.report import Report, Reports
 from core.report.comparison import Comparison, compare, comparison_html
 from core.report.comparison.changes import NO_PROOF
-from core.report.document import day_text
 from core.report.one_page import disagreement
+from core.report.report import day_text
 from core.report.verification import readable_in_child
 from core.store.history import (
     DECISIONS,
@@ -80,7 +80,7 @@ _MOST = 4
 def chosen(release: Reports) -> Comparison | None:
     """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
     now = release.document
-    entries = {str(entry.id): entry for entry in _read(History.entries) if entry.fingerprint != now["fingerprint"]}
+    entries = {str(entry.id): entry for entry in _read(History.entries) if entry.fingerprint != now.fingerprint}
     labels = {key: f"{day_text(entry.when)} · {entry.short} · {entry.project}" for key, entry in entries.items()}
     titles = {_NOTHING: "Nothing", **labels, _BROUGHT: "A report of yours"}
     if st.session_state.get(_BOX) not in titles:  # deleted since it was chosen, or the audit on the page by now
@@ -157,14 +157,14 @@ _SOMEBODY = "Dashboard, not signed in"
 def card(reports: Reports, *, testing: bool) -> None:
     """Draw the card; `testing` says that the self-test, which is part of the report, still runs."""
     document = reports.document
-    mark = short(document["fingerprint"])
+    mark = short(document.fingerprint)
     entries = _read(History.entries)
     with st.container(border=True, gap="small", key="sign_off"):
         heading, project, button = st.columns([6, 3.4, 1], vertical_alignment="bottom")
         with project:
             name = _project(entries, document)
         entry = next(
-            (entry for entry in entries if (entry.project, entry.fingerprint) == (name, document["fingerprint"])), None
+            (entry for entry in entries if (entry.project, entry.fingerprint) == (name, document.fingerprint)), None
         )
         with heading:
             status = "Not in the history yet; signing keeps it there"
@@ -201,12 +201,12 @@ def short(fingerprint: str) -> str:
     return f"{fingerprint[:4]} {fingerprint[4:8]}"
 
 
-def _project(entries: tuple[Entry, ...], document: dict[str, Any]) -> str:
+def _project(entries: tuple[Entry, ...], document: Report) -> str:
     """Choose a project, or name a new one; by itself that of the last audit of this table and attribute."""
     projects = list(dict.fromkeys(entry.project for entry in entries))
     if (chosen := st.session_state.get(_PROJECT)) and chosen not in projects:
         projects.append(chosen)
-    about = (document["data"]["title"], document["data"]["attribute"])
+    about = (document.data.title, document.data.attribute)
     last = next((entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None)
     project = st.selectbox(
         "Project",
@@ -220,12 +220,12 @@ def _project(entries: tuple[Entry, ...], document: dict[str, Any]) -> str:
     return " ".join((project or "").split())
 
 
-def _signatures(project: str, document: dict[str, Any]) -> list[Signature]:
+def _signatures(project: str, document: Report) -> list[Signature]:
     """Return what was signed in a project, latest first, as it stands beside the report on screen."""
     if not project:
         return []
     parts, signed = parts_of(document), _read(lambda history: history.signatures(project=project))
-    return [signature.beside(document["fingerprint"], parts) for signature in reversed(signed)]
+    return [signature.beside(document.fingerprint, parts) for signature in reversed(signed)]
 
 
 def signature_line(signature: Signature) -> str:
@@ -246,9 +246,7 @@ def signature_line(signature: Signature) -> str:
     return f"{icon} {title} by {who}{reason}.{void}"
 
 
-def _form(
-    document: dict[str, Any], mark: str, valid_signatures: list[Signature], *, testing: bool, has_project: bool
-) -> None:
+def _form(document: Report, mark: str, valid_signatures: list[Signature], *, testing: bool, has_project: bool) -> None:
     if not signin.is_officer():
         st.caption("An officer signs.")
         return
@@ -284,7 +282,7 @@ def _form(
     panels.notes(" ".join(filter(None, sentences)))
 
 
-def _keep(document: dict[str, Any], *, sign: bool = False) -> None:
+def _keep(document: Report, *, sign: bool = False) -> None:
     """Keep a report in the project, and sign it; what is wrong is said in the card, and nothing typed is lost."""
     history = current(create=True)
     if history is None:

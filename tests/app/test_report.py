@@ -164,12 +164,12 @@ def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashb
         key="of this test",
         store=SimpleNamespace(remember=lambda key, make: make()),
     )
-    caveats = report_audit.judged_reports(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
-    kinds = [caveat["kind"] for caveat in caveats]
+    caveats = report_audit.judged_reports(work, default_policy(), ()).document.caveats  # type: ignore[arg-type]
+    kinds = [caveat.kind for caveat in caveats]
     assert kinds[:2] == ["chosen_on_these_records", "self_test_missing"]
     work.subject.picked = False
-    caveats = report_audit.judged_reports(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
-    assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in caveats)
+    caveats = report_audit.judged_reports(work, default_policy(), SELF_TESTS).document.caveats  # type: ignore[arg-type]
+    assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat.kind for caveat in caveats)
 
 
 def test_a_changed_limit_is_judged_without_an_attack_and_keeps_its_reason(dashboard: Dashboard, attacks: Attacks):

@@ -50,7 +50,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: D
     assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
     assert report.button("sign_audit").label == f"Sign {entry.short}" and report.button("keep_audit").disabled
     document = history().document(entry)
-    assert document["verdict"]["headline"] in report.plain_finding and document["self_tests"]
+    assert document.verdict.headline in report.plain_finding and document.self_tests
 
 
 def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(report: Dashboard):

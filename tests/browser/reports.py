@@ -54,7 +54,9 @@ def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
     headline = verdict_headline(view)
     view.wait_for(view.keyed("download_public_json"))
-    findings = from_json(_file(view, "download_internal_json"))
+    text = _file(view, "download_internal_json")
+    from_json(text)
+    findings = json.loads(text)
     internal = Downloaded(_file(view, "download_internal_html"), findings, findings["verdict"]["headline"])
     assert embedded_document(internal.html) == findings
     assert findings["verdict"]["headline"] in headline

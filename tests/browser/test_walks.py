@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from core.learn.examples import EXAMPLES, example, sheet
-from core.report.document import day_text
+from core.report.report import day_text
 from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone

@@ -10,7 +10,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +20,11 @@ import pytest
 from core.auditing import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
 from core.auditing.policy import CHECKS, Limit, Policy
 from core.auditing.policy.limits import in_range
-from core.auditing.result import GroupSummary
+from core.auditing.result import GroupSummary, Provenance
 from core.base.errors import InputError
 from core.cli.notebook import AuditResult
 from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
+from core.report.codec import report_of
 from core.report.judgement import contradictions
 from core.report.junit import audit_junit
 from core.report.one_page import page_content
@@ -169,9 +170,10 @@ REPORTS = {seed: Reports(audit(seed)) for seed in SEEDS}
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parts_of_reports(seed: int) -> None:
     entries = []
-    document = {**REPORTS[seed].document, "fingerprint": "f" * 64, "provenance": PROVENANCE}
-    entries += [f"internal {name}: {sealed(document[name])}" for name in sorted(document)]
-    for measurement in document["measurements"]:
+    document = replace(REPORTS[seed].document, fingerprint="f" * 64, provenance=Provenance(**PROVENANCE))
+    parts = canonical.strict(document)
+    entries += [f"internal {name}: {sealed(parts[name])}" for name in sorted(parts)]
+    for measurement in parts["measurements"]:
         entries.append(f"internal {measurement['check']}: {sealed(measurement)}")
     for table in tables.report_tables(document):
         table_text = table.formatted
@@ -182,14 +184,15 @@ def test_parts_of_reports(seed: int) -> None:
     entries.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
     content = page_content(document)
     entries += [f"internal page {name}: {sealed(content[name])}" for name in content]
-    summary = {**REPORTS[seed].summary, "fingerprint": "f" * 64, "fairleak": "1"}
-    entries += [f"summary {name}: {sealed(summary[name])}" for name in sorted(summary)]
+    summary = replace(REPORTS[seed].summary, fingerprint="f" * 64, fairleak="1")
+    summarised = canonical.strict(summary)
+    entries += [f"summary {name}: {sealed(summarised[name])}" for name in sorted(summarised)]
     entries.append(f"summary markdown: {sealed(summary_markdown(summary))}")
     entries.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
     display = AuditResult(REPORTS[seed])
     board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(display._repr_html_()))
-    parts = (display._repr_markdown_(), board, f"{display!r} {display}", display.verdict)
-    entries += [f"notebook: {sealed(part)}" for part in parts]
+    shown = (display._repr_markdown_(), board, f"{display!r} {display}", display.verdict)
+    entries += [f"notebook: {sealed(part)}" for part in shown]
     compare(f"audits/{seed}.txt", "\n".join(entries) + "\n")
 
 
@@ -248,17 +251,17 @@ def _altered(document: Any, rng: np.random.Generator) -> tuple[str, Any]:
 def test_reports_judged_again() -> None:
     entries = []
     for seed in SEEDS:
-        document, rng = REPORTS[seed].document, np.random.default_rng(seed)
-        assert contradictions(document) == []
+        document, rng = canonical.strict(REPORTS[seed].document), np.random.default_rng(seed)
+        assert contradictions(REPORTS[seed].document) == []
         for name, altered in (_altered(document, rng) for _ in range(18)):
-            entries.append(f"{name}: {_sentences(contradictions, altered)}")
+            entries.append(f"{name}: {_sentences(altered)}")
     compare("audits/judged_internal.txt", normal("\n".join(entries)))
 
 
-def _sentences(judge: Callable[[Any], Any], document: Any) -> str:
+def _sentences(document: Any) -> str:
     """Return the first thing that is said of a document, and a digest of all."""
     try:
-        sentences = judge(document)
+        sentences = contradictions(report_of(document))
     except InputError as error:
         sentences = [f"refused: {error}"]
     every = [normal(sentence) for sentence in sentences]
@@ -279,7 +282,7 @@ def _canonical() -> Iterator[tuple[str, Any]]:
         yield f"shown {value}", [tables.cell_text(value), tables.cell_text(1e4 * value)]
     for value, low, high in PRECISIONS:
         estimate = Estimate(value=value, low=low, high=high, n=1234)
-        yield f"words {low}", [tables.rate_text(estimate), tables.rate_text(canonical.strict(estimate), of=True)]
+        yield f"words {low}", [tables.rate_text(estimate), tables.rate_text(estimate, of=True)]
     odd = ["inf", "-inf", "x", True, None, 1234, -1234, 999.96, -0.00001, 1e-5, 999.9, -1000.4]
     yield "cells", [tables.cell_text(cell) for cell in odd]
     yield "fingerprint", canonical.report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
@@ -302,7 +305,7 @@ WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"
 
 def test_reports_of_another_form() -> None:
     entries = []
-    document, rng = REPORTS[1].document, np.random.default_rng(1)
+    document, rng = canonical.strict(REPORTS[1].document), np.random.default_rng(1)
     assert not schema.schema_error(document)
     by_depth: dict[str, tuple[Any, ...]] = {}
     for path in _paths(document):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,6 +27,8 @@ from core.experiments.choose import ChooseSettings
 from core.experiments.sweep import SweepSettings
 from core.models import METHOD_TITLES
 from core.report import public_summary, report_document, to_json
+from core.report.canonical import strict
+from core.report.codec import report_of
 from core.report.comparison import compare as compared
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
@@ -70,20 +71,21 @@ def _compared() -> Iterator[tuple[str, str]]:
             old = REPORTS[before].document
             for name, new in (
                 ("next", REPORTS[(before + 1) % len(SEEDS)].document),
-                ("altered", _altered(old, np.random.default_rng(before))[1]),
+                ("altered", _altered(strict(old), np.random.default_rng(before))[1]),
             ):
                 output = refused(lambda old=old, new=new, margin=margin: _comparison(old, new, margin))
                 yield f"{before} internal {margin} {name}", output
 
 
 def _comparison(old: Any, new: Any, margin: float | None) -> str:
-    comparison = compared(*({**document, "fingerprint": "f" * 64} for document in (old, new)), margin=margin)
+    reports = (report_of({**strict(document), "fingerprint": "f" * 64}) for document in (old, new))
+    comparison = compared(*reports, margin=margin)
     return f"{comparison.verdict}\n{text_of(comparing._printed(comparison))}"
 
 
 def _replayed() -> Iterator[tuple[str, str]]:
     for seed in SEEDS:
-        old, rng = REPORTS[seed].document, np.random.default_rng(seed)
+        old, rng = strict(REPORTS[seed].document), np.random.default_rng(seed)
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
@@ -345,7 +347,7 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
             ("public", "summary.json", REPORTS[1].summary),
         ):
             (out / kind).mkdir(parents=True)
-            (out / kind / name).write_text(json.dumps(document), encoding="utf-8")
+            (out / kind / name).write_text(to_json(document), encoding="utf-8")
         if wrong == "public":
             shutil.rmtree(out / wrong)
         if wrong:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
 from tests.golden.numbers import NamedValues, compare_numbers
+from tests.report_changes import altered_report
 from tests.samples_report import POLICY
 
 NONE = Measurement(check="unfairness", outcome=Outcome.NOT_RUN, reason="Not here.")
@@ -63,13 +63,10 @@ def in_reports() -> NamedValues:
 
 def in_settings() -> NamedValues:
     """What reports say differently of data, model, plan, policy, code and seeds."""
-    before = report()
-    before["provenance"]["code"] = "6" * 64
+    before = altered_report(report(), lambda document: document["provenance"].update(code="6" * 64))
 
     def changed(name: str, change: Callable[[dict[str, Any]], Any]) -> tuple[str, Any]:
-        after = copy.deepcopy(before)
-        change(after)
-        comparison = compare(before, after)
+        comparison = compare(before, altered_report(before, change))
         rows = [
             [setting_change.part, setting_change.what, setting_change.before, setting_change.after]
             for setting_change in comparison.changed

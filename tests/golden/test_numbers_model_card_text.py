@@ -158,7 +158,7 @@ def in_variants() -> NamedValues:
         steps: list[int] = []
         report = lambda *done, log=steps: log.extend(done)  # noqa: E731
         people = refused(
-            released_people, config, data, settings, arguments=predictions, names=("x", "y"), report=report
+            released_people, config, data, settings, model_predictions=predictions, names=("x", "y"), report=report
         )
         if isinstance(people, str):
             yield settings.group, people

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from core.auditing import plan_of, read_plan
+from core.auditing import read_plan
 from core.auditing.card_plan import read_release
 from core.auditing.policy import default_policy, policy_text, read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
 from core.experiments.sweep import FolderStore, SweepPoint
-from core.report import from_json, policy_of, report_document, to_json
+from core.report import from_json, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
 from core.store.history import History
+from tests.report_changes import altered_report
 from tests.samples_report import sample
 
 PLAN = '[data]\ndataset = "demo"\n'
@@ -26,25 +28,23 @@ FOREIGN_FORMAT = 2
 
 
 def report_json(folder: Path) -> None:
-    from_json(to_json({**report_document(sample()), "schema": FOREIGN_FORMAT}))
+    from_json(to_json(replace(report_document(sample()), schema=FOREIGN_FORMAT)))
 
 
 def report_to_verify(folder: Path) -> None:
-    verify_report(to_json({**report_document(sample()), "schema": FOREIGN_FORMAT}), name="The report")
+    verify_report(to_json(replace(report_document(sample()), schema=FOREIGN_FORMAT)), name="The report")
 
 
 def page_to_verify(folder: Path) -> None:
-    verify_report(to_html({**report_document(sample()), "schema": FOREIGN_FORMAT}), name="The report")
+    verify_report(to_html(replace(report_document(sample()), schema=FOREIGN_FORMAT)), name="The report")
 
 
 def plan_in_a_report(folder: Path) -> None:
-    report = report_document(sample())
-    plan_of({**report, "plan": {**report["plan"], "schema": FOREIGN_FORMAT}})
+    altered_report(report_document(sample()), lambda document: document["plan"].update(schema=FOREIGN_FORMAT))
 
 
 def policy_in_a_report(folder: Path) -> None:
-    report = report_document(sample())
-    policy_of({**report, "policy": {**report["policy"], "schema": FOREIGN_FORMAT}})
+    altered_report(report_document(sample()), lambda document: document["policy"].update(schema=FOREIGN_FORMAT))
 
 
 def plan_file(folder: Path) -> None:

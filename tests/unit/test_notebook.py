@@ -14,7 +14,7 @@ from core import audit
 from core.__main__ import main
 from core.base.errors import InputError
 from core.cli.notebook import AuditResult
-from core.report import board_html, caveats_html, check_rows
+from core.report import board_html, caveats_html
 from core.report.public_summary import markdown
 from tests import samples
 from tests.unit.test_architecture import HEAVY, loaded_by
@@ -61,13 +61,13 @@ def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, caps
 
 def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     page_text = html.unescape(result._repr_html_())
-    assert board_html(check_rows(result.reports.document)) in page_text
+    assert board_html(result.reports.document.rows) in page_text
     assert (
         f"<h3>{html.escape(result.headline)}</h3>" in page_text
         and "sandbox" in page_text
         and "<script" not in page_text
     )
-    limited = [row for row in check_rows(result.reports.document) if row.limit]
+    limited = [row for row in result.reports.document.rows if row.limit]
     lines = result._repr_markdown_().splitlines()
     end = 4 + len(limited)
     assert lines[0].startswith(f"**{result.headline}** ")

@@ -17,8 +17,8 @@ from core.auditing import (
     ModelPlan,
     audit_steps,
     catalogue_plan,
+    check_plan,
     commented_plan,
-    plan_of,
     plan_text,
     read_plan,
     run_audit,
@@ -28,7 +28,7 @@ from core.auditing.run import audited_of, measured
 from core.auditing.self_tests import self_test, trials
 from core.experiments.sweep import MemoryStore, sweep
 from core.experiments.sweep.point import StudyMeasure, StudyPoint
-from core.report import Reports, check_rows, from_json, to_json, verify_report
+from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files
 from core.studies.config import AuditConfig
@@ -91,16 +91,17 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     assert steps[-1] == (audit_steps(PLAN), audit_steps(PLAN))
     reports = Reports(audit)
     document = from_json(to_json(reports.document))
-    assert plan_of(document) == PLAN and "[uniqueness]" in plan_text(plan_of(document))
-    (row,) = [row for row in check_rows(document) if row.check == "score_uniqueness"]
+    check_plan(document.plan)
+    assert document.plan == PLAN and "[uniqueness]" in plan_text(document.plan)
+    (row,) = [row for row in document.rows if row.check == "score_uniqueness"]
     assert row.verdict in ("pass", "fail", "inconclusive") and row.attempt.estimate is not None
-    (chapter,) = [entry for entry in document["findings"] if entry["study"] == STUDY.name]
-    assert chapter["title"] == STUDY.title and chapter["findings"][0]["to_do"] == "Release fewer decimals."
+    (chapter,) = [entry for entry in document.findings if entry.study == STUDY.name]
+    assert chapter.title == STUDY.title and chapter.findings[0].to_do == "Release fewer decimals."
     page = to_html(document)
     assert f'<h2 id="study-uniqueness">{STUDY.title}</h2>' in page and "Release fewer decimals." in page
     assert "table-people-singled-out-by-their-score.csv" in csv_files(document)
     assert all(finding.holds for finding in verify_report(to_json(document)).findings)
-    told_settings = {row["setting"]: row["value"] for row in reports.summary["settings"] if row["part"] == STUDY.title}
+    told_settings = {row.setting: row.value for row in reports.summary.settings if row.part == STUDY.title}
     assert list(told_settings.values()) == ["3"]
     labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
     unscored = measured("score_uniqueness", audited_of(labels, samples.table(600)))

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...auditing import changed_values
+from ...auditing import AuditPlan, changed_values
+from ...auditing.plan import PARTS
 from ...auditing.policy import limit_text
 from ...auditing.policy.checks import check_title
 from ...base.serialize import Result
+from ..canonical import strict
+from ..report import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +25,9 @@ class Changed(Result):
     after: str
 
 
-def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Changed, ...]:
+def changed_settings(before: Report, after: Report) -> tuple[Changed, ...]:
     """Return everything that is not the same, part by part."""
-    attribute = after["data"]["attribute"] or "the attribute"
+    attribute = after.data.attribute or "the attribute"
     was, now = _parts(before, after, attribute), _parts(after, before, attribute)
     changes = []
     for part, values in was.items():
@@ -36,7 +39,7 @@ def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
     return tuple(changes)
 
 
-def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | None:
+def same_people(before: Report, after: Report) -> bool | None:
     """Return whether two audits judge the same people; None where the reports do not tell.
 
     They do if records and split are the same, and do not if the split is another. The records' fingerprint is of every
@@ -44,53 +47,58 @@ def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | N
     """
     if _split(before) != _split(after):
         return False
-    return True if before["data"]["fingerprint"] == after["data"]["fingerprint"] else None
+    return True if before.data.fingerprint == after.data.fingerprint else None
 
 
-def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    config = document["plan"]["config"]
-    return config["seed"], config["train_share"], document["data"]["sets"]
+def _split(report: Report) -> tuple[Any, ...]:
+    config = report.plan.config
+    return config.seed, config.train_share, report.data.sets
 
 
-def _parts(document: Mapping[str, Any], reference: Mapping[str, Any], attribute: str) -> dict[str, dict[str, Any]]:
+def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[str, Any]]:
     """Return what a report tells of each part."""
-    data, model, policy, provenance = (document[name] for name in ("data", "model", "policy", "provenance"))
-    extra_columns = [name for name in data["features"] if name not in reference["data"]["features"]]
-    parts = {
+    data, model, policy, provenance = report.data, report.model, report.policy, report.provenance
+    extra_columns = [name for name in data.features if name not in reference.data.features]
+    limits: dict[str, Any] = {}
+    for limit in policy.limits:
+        title = check_title(limit.check, attribute)
+        limits |= {
+            f"limit: {title}": limit_text(limit.check, limit.value),
+            f"required: {title}": limit.required,
+            f"source: {title}": limit.source or "no source",
+        }
+    return {
         "Data": {
-            "table": data["title"],
-            "fingerprint": _short(data["fingerprint"]),
-            "records": data["n"],
-            **{f"{name} records": data["sets"].get(name) for name in ("train", "attack", "validation", "test")},
+            "table": data.title,
+            "fingerprint": _short(data.fingerprint),
+            "records": data.n,
+            **{f"{name} records": data.sets.get(name) for name in ("train", "attack", "validation", "test")},
             "columns": f"only here: {', '.join(extra_columns)}" if extra_columns else "none of its own",
-            "sensitive attribute": data["attribute"],
-            "label": data["label"],
+            "sensitive attribute": data.attribute,
+            "label": data.label,
         },
         "Model": {
-            "title": model["title"],
-            "kind": model["kind"],
-            "answers (fingerprint)": _short(model["fingerprint"]),
+            "title": model.title,
+            "kind": model.kind,
+            "answers (fingerprint)": _short(model.fingerprint),
         },
         "Plan": {},
-        "Policy": {name: policy[name] for name in ("name", "version", "level")}
-        | {"fingerprint": _short(provenance["policy"])},
-        "Code": {
-            "FairLeak": provenance["fairleak"],
-            "code (fingerprint)": _short(provenance["code"]),
-            "Python": provenance["python"],
-            "machine": provenance["platform"],
-            **provenance["packages"],
+        "Policy": {
+            "name": policy.name,
+            "version": policy.version,
+            "level": policy.level,
+            "fingerprint": _short(provenance.policy),
+            **limits,
         },
-        "Seeds": {"audit": document["plan"]["config"]["seed"]},
+        "Code": {
+            "FairLeak": provenance.fairleak,
+            "code (fingerprint)": _short(provenance.code),
+            "Python": provenance.python,
+            "machine": provenance.platform,
+            **provenance.packages,
+        },
+        "Seeds": {"audit": report.plan.config.seed},
     }
-    for limit in policy["limits"]:
-        title = check_title(limit["check"], attribute)
-        parts["Policy"] |= {
-            f"limit: {title}": limit_text(limit["check"], limit["value"]),
-            f"required: {title}": limit["required"],
-            f"source: {title}": limit["source"] or "no source",
-        }
-    return parts
 
 
 def _value(part: str, what: str, values: Mapping[str, Any]) -> Any:
@@ -108,12 +116,12 @@ def _short(digits: str) -> str:
     return f"{digits[:4]} {digits[4:8]}" if digits else ""
 
 
-def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) -> dict[str, tuple[Any, Any]]:
+def _settings(before: Report, after: Report, part: str) -> dict[str, tuple[Any, Any]]:
     """Return what the plans ask for otherwise, by its place in their files, and of the data the roles of columns."""
     if part == "Data":
-        prefix, settings = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
+        prefix, settings = "role of ", [strict(report.plan.config.roles) or {} for report in (before, after)]
     elif part == "Plan":
-        prefix, settings = "", [_requested_settings(document["plan"]) for document in (before, after)]
+        prefix, settings = "", [_requested_settings(report.plan) for report in (before, after)]
     else:
         return {}
     was, now = map(_with_none_text, settings)
@@ -128,10 +136,9 @@ def _with_none_text(value: Any) -> Any:
     return "none" if value in (None, "") else value
 
 
-def _requested_settings(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _requested_settings(plan: AuditPlan) -> dict[str, Any]:
     """Return what a plan asks for; files, which may have any name, roles and seed aside."""
-    config = {name: value for name, value in plan["config"].items() if name not in ("roles", "seed", "dataset")}
-    studies = {name: values for name, values in plan.get("studies", ())}
-    parts = {name: plan[name] for name in ("outputs", "answers", "membership", "guard")}
-    model = {name: plan["model"][name] for name in ("features", "positive", "threshold")}
-    return {"config": config, "model": model, **parts, "studies": studies}
+    config = {name: value for name, value in strict(plan.config).items() if name not in ("roles", "seed", "dataset")}
+    parts = {name: strict(getattr(plan, name)) for name in PARTS}
+    model = {name: strict(getattr(plan.model, name)) for name in ("features", "positive", "threshold")}
+    return {"config": config, "model": model, **parts, "studies": strict(dict(plan.studies))}

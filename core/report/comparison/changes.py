@@ -42,7 +42,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from ...auditing.policy import CHECKS, UNITS, CheckVerdict, Status
 from ...auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
@@ -59,7 +58,7 @@ from ...stats.estimates import (
     weighted_sum,
 )
 from ...studies.study import Outcome
-from ..document import audit_day, audit_name, check_rows
+from ..report import Report
 from .changed_settings import Changed, changed_settings, same_people
 
 
@@ -162,8 +161,8 @@ class Comparison(Result):
         return day if self.after.day.endswith(year) else self.before.day
 
 
-def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: float | None = None) -> Comparison:
-    """Compare two reports, as `core.report` makes documents or `core.report.verification.readable` reads them.
+def compare(before: Report, after: Report, *, margin: float | None = None) -> Comparison:
+    """Compare two reports, as `core.report` makes them or `core.report.verification.readable` reads them.
 
     Compared are the checks that either policy limits. The whole is worse if a required check is worse. Else it is
     inconclusive if a required check cannot be compared though it had a number before or fails now, if no required check
@@ -174,7 +173,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     """
     if margin is not None and not (math.isfinite(margin) and margin > 0.0):
         raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {value_excerpt(margin)}.")
-    was, now = ({row.check: row for row in check_rows(document)} for document in (before, after))
+    was, now = ({row.check: row for row in report.rows} for report in (before, after))
     limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
     question = _question(before, after)
     people = same_people(before, after)
@@ -183,8 +182,8 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
-    failed = {"earlier audit": before["self_tests"], "later audit": after["self_tests"]}
-    broken = [name for name, tests in failed.items() if not all(test["passed"] for test in tests)]
+    failed = {"earlier audit": before.self_tests, "later audit": after.self_tests}
+    broken = [name for name, tests in failed.items() if not all(test.passed for test in tests)]
     if broken and verdict != Outlook.WORSE:
         verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: self-test failed ({', '.join(broken)})."
     return Comparison(
@@ -239,13 +238,13 @@ _OF_METRIC = ("unfairness", "correction_gain")
 """Checks whose number is about the audited fairness metric."""
 
 
-def _question(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+def _question(before: Report, after: Report) -> dict[str, str]:
     """Return check -> why its two numbers answer two questions; "" is for every check."""
     reasons: dict[str, str] = {}
     for name, title in (("label", "label"), ("attribute", "sensitive attribute")):
-        if (was := before["data"][name]) != (now := after["data"][name]):
+        if (was := getattr(before.data, name)) != (now := getattr(after.data, name)):
             reasons[""] = f"The {title} was {was}, now it is {now}."
-    if (was := before["model"]["metric"]) != (now := after["model"]["metric"]):
+    if (was := before.model.metric) != (now := after.model.metric):
         reasons |= dict.fromkeys(_OF_METRIC, f"The fairness metric was {was}, now it is {now}.")
     return reasons
 
@@ -404,19 +403,19 @@ def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     return " ".join(parts)
 
 
-def _answers(document: Mapping[str, Any]) -> tuple[str, str]:
+def _answers(report: Report) -> tuple[str, str]:
     """Return what says that a model's answers and what was asked of them are the same."""
-    return document["model"]["fingerprint"], document["provenance"]["plan"]
+    return report.model.fingerprint, report.provenance.plan
 
 
-def _audit(document: Mapping[str, Any]) -> AuditReference:
+def _audit(report: Report) -> AuditReference:
     return AuditReference(
-        title=document["plan"]["title"] or document["data"]["title"],
-        name=audit_name(document),
-        day=audit_day(document),
-        fingerprint=document["fingerprint"],
-        overall=Status(document["verdict"]["overall"]),
-        headline=document["verdict"]["headline"],
+        title=report.title,
+        name=report.name,
+        day=report.day,
+        fingerprint=report.fingerprint,
+        overall=report.verdict.overall,
+        headline=report.verdict.headline,
     )
 
 

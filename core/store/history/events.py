@@ -8,6 +8,8 @@ from typing import Any
 
 from ...base.fingerprint import content_fingerprint
 from ...base.serialize import Result
+from ...report import Report
+from ...report.canonical import strict
 from ..chain import Link, Record
 
 DECISIONS: Mapping[str, str] = {
@@ -166,17 +168,17 @@ def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     )
 
 
-def not_releasable(document: Mapping[str, Any]) -> str:
+def not_releasable(report: Report) -> str:
     """Return why "Release" cannot be signed, naming what is missing; "" where it can."""
-    verdict, limits = document["verdict"], document["policy"]["limits"]
-    titles = {row["check"]: row["title"] for row in verdict["checks"]}
-    blocking = [row["title"] for row in verdict["checks"] if row["blocks"]]
-    unsourced = [titles.get(limit["check"], limit["check"]) for limit in limits if not limit["source"].strip()]
+    verdict, limits = report.verdict, report.policy.limits
+    titles = {row.check: row.title for row in verdict.checks}
+    blocking = [row.title for row in verdict.checks if row.blocks]
+    unsourced = [titles.get(limit.check, limit.check) for limit in limits if not limit.source.strip()]
     missing = []
     if blocking:
         missing.append(f"Required and not passed: {_listed(blocking)}.")
-    elif verdict["overall"] != "pass":
-        missing.append(verdict["headline"])
+    elif verdict.overall != "pass":
+        missing.append(verdict.headline)
     if unsourced:
         missing.append(f"Limits without a source: {_listed(unsourced)}.")
     return " ".join(missing)
@@ -187,16 +189,16 @@ def _listed(names: Sequence[str]) -> str:
     return "; ".join(names) if more < 2 else f"{'; '.join(names[:_MOST_NAMES])}; and {more} more"
 
 
-def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
+def parts_of(report: Report) -> dict[str, str]:
     """Return the fingerprints of what a report is made of, by what people call it."""
-    origin = document["provenance"]
+    origin = report.provenance
     return {
-        "data": document["data"]["fingerprint"],
-        "model": document["model"]["fingerprint"],
-        "plan": origin["plan"],
-        "policy": origin["policy"],
-        "self-test": content_fingerprint(document["self_tests"]),
-        "FairLeak": origin["code"],
+        "data": report.data.fingerprint,
+        "model": report.model.fingerprint,
+        "plan": origin.plan,
+        "policy": origin.policy,
+        "self-test": content_fingerprint(strict(report.self_tests)),
+        "FairLeak": origin.code,
     }
 
 

@@ -12,8 +12,7 @@ from ... import __version__
 from ...base.errors import InputError
 from ...base.validation import choice, whole_number
 from ...datasets.columns import quoted
-from ...report import from_json, report_fingerprint, to_json
-from ...report.canonical import parse_json
+from ...report import Report, from_json, to_json
 from ..chain import TIME, now
 from .events import (
     DECISIONS,
@@ -82,31 +81,30 @@ class History:
         """Return what the history is called in sentences: its path or its URL without the password."""
         return self._store.location
 
-    def keep(self, document: dict[str, Any], *, project: str, who: str) -> Entry:
+    def keep(self, report: Report, *, project: str, who: str) -> Entry:
         """Keep an audit's internal report; the same one twice in a project is one entry.
 
         Raises `InputError` if it is no internal report, or its fingerprint is not that of its content.
         """
         project, who = check_line(project, "project"), check_line(who, "who")
-        text = to_json(document)
+        text = to_json(report)
         from_json(text)
-        if report_fingerprint(document) != document["fingerprint"]:
+        if report.content_fingerprint != report.fingerprint:
             raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
         with self._store.write_transaction() as change:
             events = change.record()
-            if (entry := events.entry_of(project, document["fingerprint"])) is not None:
+            if (entry := events.entry_of(project, report.fingerprint)) is not None:
                 return entry
-            policy = document["policy"]
             body = {
                 "project": project,
-                "fingerprint": document["fingerprint"],
+                "fingerprint": report.fingerprint,
                 "when": now(),
                 "who": who,
-                "verdict": document["verdict"]["overall"],
-                "dataset": document["data"]["title"],
-                "attribute": document["data"]["attribute"],
-                "policy": f"{policy['name']}, version {policy['version']}",
-                "parts": parts_of(document),
+                "verdict": report.verdict.overall,
+                "dataset": report.data.title,
+                "attribute": report.data.attribute,
+                "policy": f"{report.policy.name}, version {report.policy.version}",
+                "parts": parts_of(report),
                 "digest": _digest(text),
             }
             change.add(events, {"kind": "kept", **body})
@@ -140,17 +138,17 @@ class History:
             raise InputError(f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}.")
         return matches[0]
 
-    def document(self, entry: Entry) -> dict[str, Any]:
-        """Return an entry's document; InputError if it was deleted, or is not what was kept."""
+    def document(self, entry: Entry) -> Report:
+        """Return an entry's report; InputError if it was deleted, or is not what was kept."""
         with self._store.read_transaction() as look:
-            return self._document(look, look.record(), entry)
+            return self._report(look, look.record(), entry)
 
-    def _document(self, look: HistoryTransaction, events: Events, entry: Entry) -> dict[str, Any]:
+    def _report(self, look: HistoryTransaction, events: Events, entry: Entry) -> Report:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
         if text is None or _digest(text) != digest:
             problem = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
             raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.location}.")
-        return parse_json(text)
+        return from_json(text)
 
     def _entry(self, events: Events, entry: Entry) -> Entry:
         """Return an entry as it is now; InputError if it was deleted."""
@@ -185,8 +183,8 @@ class History:
         statement["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
         with self._store.write_transaction() as change:
             events = change.record()
-            document = self._document(change, events, entry)
-            if decision == "release" and (missing := not_releasable(document)):
+            report = self._report(change, events, entry)
+            if decision == "release" and (missing := not_releasable(report)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
             signed = [signature for signature in events.signatures if signature.covers(entry)]
             for signature in signed:

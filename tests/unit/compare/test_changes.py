@@ -13,8 +13,9 @@ from core.report.comparison import Outlook, Turn, change_between, change_text, c
 from core.report.comparison.changes import CheckChange, _decided
 from core.stats.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
 from core.studies.study import Measurement, Outcome
-from tests.compared_reports import estimate, report
+from tests.compared_reports import estimate, report, with_failed_tests
 from tests.junit_rules import read_junit
+from tests.report_changes import altered_report
 from tests.samples_report import HOSTILE, POLICY
 
 RUNS = 2000
@@ -171,8 +172,8 @@ def test_what_is_new_or_defined_otherwise_is_never_better():
     later = compare(report({"membership_caught": broke}), report())
     assert turns(later)["membership_caught"] == Turn.NOT_RUN_BEFORE
     before = report()
-    for row in before["verdict"]["checks"]:
-        row["definition"] = f"Another one of {HOSTILE}."
+    rows = (dataclasses.replace(row, definition=f"Another one of {HOSTILE}.") for row in before.verdict.checks)
+    before = dataclasses.replace(before, verdict=dataclasses.replace(before.verdict, checks=tuple(rows)))
     redefined = compare(before, report({"membership_caught": estimate(0.0, 0.001)}))
     assert {change.turn for change in redefined.checks if change.before} == {Turn.OTHER_DEFINITION}
     assert redefined.verdict == Outlook.INCONCLUSIVE
@@ -180,8 +181,7 @@ def test_what_is_new_or_defined_otherwise_is_never_better():
 
 @pytest.mark.parametrize(("part", "value"), [("attribute", "race"), ("label", "income")])
 def test_another_attribute_or_label_is_another_question(part: str, value: str):
-    before = report()
-    before["data"][part] = value
+    before = altered_report(report(), lambda document: document["data"].update({part: value}))
     comparison = compare(before, report())
     assert {change.turn for change in comparison.checks if change.before} == {Turn.OTHER_DEFINITION}
     assert any(value in change.why for change in comparison.checks)
@@ -206,20 +206,19 @@ def test_a_margin_asks_for_proof():
 
 
 def test_a_table_without_one_feature_is_not_said_to_be_about_other_people():
-    before, after = report(), report()
-    after["data"]["fingerprint"], after["data"]["features"] = "ab" * 32, after["data"]["features"][1:]
+    before = report()
+    data = dataclasses.replace(before.data, fingerprint="ab" * 32, features=before.data.features[1:])
+    after = dataclasses.replace(before, data=data)
     assert compare(before, after).same_people is None
-    after["data"]["sets"]["test"] -= 1
+    sets = {**data.sets, "test": data.sets["test"] - 1}
+    after = dataclasses.replace(before, data=dataclasses.replace(data, sets=sets))
     assert compare(before, after).same_people is False
 
 
 def test_a_failed_self_test_is_never_better():
     better = {"membership_caught": estimate(0.01, 0.001)}
     assert compare(report(), report(better)).verdict == Outlook.BETTER
-    broken = report(better)
-    assert broken["self_tests"]
-    for test in broken["self_tests"]:
-        test["passed"] = False
+    broken = with_failed_tests(report(better))
     comparison = compare(report(), broken)
     assert comparison.verdict == Outlook.INCONCLUSIVE
     assert comparison.headline == "Inconclusive: self-test failed (later audit)."

@@ -14,15 +14,16 @@ import pytest
 import yaml
 
 from core.__main__ import main
+from core.auditing.policy import Status
 from core.base.errors import InputError
-from core.report import report_fingerprint, to_json
+from core.report import Report, report_fingerprint, to_json
 from core.report.comparison import compare, comparison_html, comparison_junit
 from core.report.junit import Case, audit_junit, junit_xml
 from core.report.page import to_html
 from core.report.verification import readable, readable_in_child
 from core.stats.estimates import certain
 from core.store.history import History
-from tests.compared_reports import PLAN, estimate, people, report
+from tests.compared_reports import PLAN, estimate, people, report, with_failed_tests
 from tests.html_reader import Reader
 from tests.junit_rules import read_junit
 from tests.patience import entries, finished
@@ -88,11 +89,16 @@ def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
         assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
 
 
+def free(**changes: Any) -> Report:
+    """Return a report of which no check blocks, with changes in its verdict."""
+    document = report()
+    rows = tuple(dataclasses.replace(row, blocks=False) for row in document.verdict.checks)
+    return dataclasses.replace(document, verdict=dataclasses.replace(document.verdict, checks=rows, **changes))
+
+
 def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
     """A failed self-test, of which no check of its own tells, and checks none of which could be run."""
-    broken = report({"membership_caught": estimate(0.01, 0.001)})
-    for test in broken["self_tests"]:
-        test["passed"] = False
+    broken = with_failed_tests(report({"membership_caught": estimate(0.01, 0.001)}))
     compared = compare(report(), broken)
 
     def failed(xml: bytes) -> list[Any]:
@@ -104,10 +110,8 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
     (case,) = failed(comparison_junit(compared))
     assert case.attrib["name"] == "Comparison" and case.find("failure").text == compared.headline
     for overall in ("inconclusive", "not_run"):
-        document = report()
-        document["verdict"]["checks"] = [row | {"blocks": False} for row in document["verdict"]["checks"]]
-        document["verdict"] |= {"overall": overall, "headline": "Do not release yet: the self-test failed."}
-        (case,) = failed(audit_junit(document))
+        headline = "Do not release yet: the self-test failed."
+        (case,) = failed(audit_junit(free(overall=Status(overall), headline=headline)))
         assert case.attrib["name"] == "Release" and case.find("failure").attrib["type"] == overall
     limits = tuple(dataclasses.replace(limit, if_not_run="allowed") for limit in POLICY.limits)
     excused = report(policy=dataclasses.replace(POLICY, limits=limits))
@@ -116,10 +120,7 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
     assert [message.split(":")[0] for message in messages if message.startswith("Not run")] == [
         "Not run (not blocking)"
     ]
-    passed = report()
-    passed["verdict"] |= {"overall": "pass"}
-    passed["verdict"]["checks"] = [row | {"blocks": False} for row in passed["verdict"]["checks"]]
-    assert not failed(audit_junit(passed))
+    assert not failed(audit_junit(free(overall=Status.PASS)))
 
 
 def test_hostile_names_are_texts_in_junit_and_on_the_page():
@@ -127,9 +128,10 @@ def test_hostile_names_are_texts_in_junit_and_on_the_page():
     xml = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
     suite = read_junit(xml)
     assert suite.attrib["name"].startswith(HOSTILE) and "\x1b" not in suite.attrib["name"]
-    before, after = report(), report({"membership_caught": estimate(0.4, 0.01)})
-    for document in (before, after):
-        document["plan"]["title"] = HOSTILE + "\x07"
+    before, after = (
+        dataclasses.replace(entry, plan=dataclasses.replace(entry.plan, title=HOSTILE + "\x07"))
+        for entry in (report(), report({"membership_caught": estimate(0.4, 0.01)}))
+    )
     assert HOSTILE in read_junit(audit_junit(after)).attrib["name"]
     compared = compare(before, after)
     assert int(read_junit(comparison_junit(compared)).attrib["failures"]) == 1
@@ -139,7 +141,7 @@ def test_hostile_names_are_texts_in_junit_and_on_the_page():
 
 def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_path: Path, capsys: Capture):
     fine = to_json(report())
-    assert readable(fine, name="x") == readable(to_html(report()), name="x") == json.loads(fine)
+    assert readable(fine, name="x") == readable(to_html(report()), name="x") == report()
     altered = json.loads(fine)
     leak = next(row for row in altered["measurements"] if row["check"] == "correction_gain")["estimate"]
     leak |= {"value": 0.001, "low": 0, "high": 0.002}  # its verdict is still that it fails
@@ -163,7 +165,7 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
 
 def test_readable_apart_reads_and_refuses_reports():
     fine = to_json(report())
-    assert readable_in_child(fine.encode(), name="The file") == json.loads(fine)
+    assert readable_in_child(fine.encode(), name="The file") == report()
     for content, reason in (
         (b"\xff\xfe", "got no text"),
         (b"{}", "does not call itself that"),
@@ -174,7 +176,7 @@ def test_readable_apart_reads_and_refuses_reports():
 
 
 def test_a_report_of_other_code_is_compared():
-    document = report()
+    document = json.loads(to_json(report()))
     document["provenance"] |= {"code": "0" * 64, "fairleak": "0.0.9"}
     document["fingerprint"] = report_fingerprint(document)
     comparison = compare(readable(to_json(document), name="x"), report())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from core.base.errors import FairLeakError, InputError
-from core.report import report_fingerprint, to_json, verify_report
+from core.report import to_json, verify_report
+from core.report.report import Times
 from core.store.chain import FIRST, TIME, linked
 from core.store.history import Entry, History
 from tests.history_work import PROJECT, WHO, report
@@ -32,8 +34,8 @@ def test_what_is_kept_comes_back_as_it_was(history: History, location: str):
     assert again.entries("Nobody's") == ()
     for entry, data in ((first, "2025"), (second, "2026"), (third, "2026")):
         document = again.document(entry)
-        assert to_json(document) == to_json(report(data)) and report_fingerprint(document) == entry.fingerprint
-    assert (first.who, first.verdict, first.dataset) == (WHO, "fail", report()["data"]["title"])
+        assert to_json(document) == to_json(report(data)) and document.content_fingerprint == entry.fingerprint
+    assert (first.who, first.verdict, first.dataset) == (WHO, "fail", report().data.title)
     assert abs(datetime.strptime(first.when, TIME).replace(tzinfo=UTC) - datetime.now(UTC)) < timedelta(hours=1)
     assert verify_report(to_json(again.document(first)), signed=first.short).holds
 
@@ -42,21 +44,22 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
     first = keep(history)
     assert history.keep(report(), project=f"  {PROJECT} ", who="somebody else") == first
     assert history.entries() == (first,)
-    later = report() | {"times": {"started": "2031-01-01T00:00:00Z", "seconds": 1}}
-    later["fingerprint"] = report_fingerprint(later)
+    later = replace(report(), times=Times(started="2031-01-01T00:00:00Z", seconds=1.0))
+    later = replace(later, fingerprint=later.content_fingerprint)
     assert history.keep(later, project=PROJECT, who=WHO) != first
     assert len(history.entries()) == 2
 
 
 def test_a_document_that_is_no_internal_report(tmp_path: Path):
     history = History.open(tmp_path / "history")
-    for changes, message in (
-        ({"kind": "fairleak public summary"}, "must have the kind 'fairleak release audit'"),
-        ({"fingerprint": "0" * 64}, "must have the fingerprint of its content"),
-        ({"verdict": {}}, "must follow its schema"),
+    negative = replace(report().data, n=-1)
+    for other, message in (
+        (replace(report(), kind="fairleak public summary"), "must have the kind 'fairleak release audit'"),
+        (replace(report(), fingerprint="0" * 64), "must have the fingerprint of its content"),
+        (replace(report(), data=negative), "must follow its schema"),
     ):
         with pytest.raises(InputError, match=message):
-            history.keep(report() | changes, project=PROJECT, who=WHO)
+            history.keep(other, project=PROJECT, who=WHO)
     for project in ("", " \n", "x" * 81, "\x1b[2J"):
         with pytest.raises(InputError, match="project must be 1 to 80 printable characters"):
             history.keep(report(), project=project, who=WHO)
@@ -95,9 +98,7 @@ def test_a_later_audit_voids_a_signature_for_good_and_says_what_changed(history:
     sign(history, first, "do_not_release")
     sign(history, keep(history, project="Cards"), "do_not_release")
     changed_report = report("other", policy="4")
-    beside = history.signatures(first)[0].beside(
-        changed_report["fingerprint"], first.parts | {"data": "x", "policy": "y"}
-    )
+    beside = history.signatures(first)[0].beside(changed_report.fingerprint, first.parts | {"data": "x", "policy": "y"})
     assert beside.void == "the audit changed since (data, policy)"
     assert history.signatures(first)[0].void == ""
     second = keep(history, policy="4")
@@ -186,7 +187,7 @@ def test_a_changed_document_is_noticed_and_the_others_are_read(history_file: Pat
     )
     history = History.open(history_file)
     intact, changed = history.entries()
-    assert history.document(intact)["fingerprint"] == intact.fingerprint
+    assert history.document(intact).fingerprint == intact.fingerprint
     for read in (history.document, lambda e: sign(history, e, "do_not_release", name="B")):
         with pytest.raises(InputError, match="The document of audit 2 was changed after it was kept"):
             read(changed)

@@ -45,7 +45,7 @@ def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location
     path.write_text(to_json(report()), encoding="utf-8")
     page.write_text(to_html(report("other")), encoding="utf-8")
     assert keep_output(capsys, path) == f"It is kept in the project 'Loans' of the history '{location}', as audit 2.\n"
-    assert report()["fingerprint"] in history_output(capsys, "show", "2", "--report", tmp_path / "kept.json")
+    assert report().fingerprint in history_output(capsys, "show", "2", "--report", tmp_path / "kept.json")
     assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
     history_output(capsys, "sign", "2", "--name", "A. Officer", "--role", "DPO", "--decision", "do_not_release")
     keep_output(capsys, page)
@@ -60,7 +60,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
     History.open().keep(report(), project="Loans", who="A")
     (letter := tmp_path / "letter").write_text("Dear officer")
     forged = tmp_path / "forged.json"
-    forged.write_text(to_json(report() | {"fingerprint": "0" * 64}), encoding="utf-8")
+    forged.write_text(to_json(replace(report(), fingerprint="0" * 64)), encoding="utf-8")
     for arguments, phrases in (
         (("expire", "--days", "-1"), ("days must be", "-1")),
         (("delete", "2", "99"), ("There is no audit '99'",)),

@@ -18,7 +18,7 @@ def checked(location: str) -> dict[int, str]:
     history = History.open(location, create=False)
     entries = history.entries()
     for entry in entries:
-        assert history.document(entry)["fingerprint"] == entry.fingerprint
+        assert history.document(entry).fingerprint == entry.fingerprint
     assert len({entry.fingerprint for entry in entries}) == len(entries)
     return {entry.id: entry.fingerprint for entry in entries}
 

@@ -172,7 +172,7 @@ def test_a_failed_self_test_blocks_the_release(
     output = capsys.readouterr().out
     assert output.startswith("Do not release yet: the self-test failed.\nThe self-test failed for “Members caught”: ")
     report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-    assert from_json(report)["verdict"]["overall"] == "inconclusive"
+    assert from_json(report).verdict.overall == "inconclusive"
     assert main([*small_demo, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
@@ -325,7 +325,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
         main([*command, *more])
         assert f"policy: {policy.name}, version" in capsys.readouterr().out
         report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-        assert from_json(report)["policy"]["name"] == policy.name
+        assert from_json(report).policy.name == policy.name
 
 
 def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path, capsys: Capture):

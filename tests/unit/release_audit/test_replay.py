@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.__main__ import main
-from core.auditing import changed_values, compare_runs, plan_of, read_plan, run_audit
+from core.auditing import changed_values, check_plan, compare_runs, read_plan, run_audit
 from core.auditing.policy import default_policy
 from core.base.errors import InputError
 from core.datasets import read_table
@@ -19,6 +20,7 @@ from core.report import Reports, from_json, to_json
 from tests.compared_reports import PLAN as VERSION
 from tests.compared_reports import people
 from tests.refusals import refused
+from tests.report_changes import altered_report
 
 
 def report() -> dict[str, Any]:
@@ -256,27 +258,29 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
 
 
 def test_the_plan_comes_back_from_the_report(folder: Path) -> None:
-    document = from_json((folder / "report.json").read_text(encoding="utf-8"))
-    assert plan_of(document) == PLAN
-    for plan in (
-        None,
-        {},
-        {**document["plan"], "schema": 2},
-        {**document["plan"], "extra": 1},
-        {**document["plan"], "model": 5},
+    report = from_json((folder / "report.json").read_text(encoding="utf-8"))
+    check_plan(report.plan)
+    assert report.plan == PLAN
+    plan = json.loads(to_json(report))["plan"]
+    for other, sentence in (
+        (None, "A report must follow its schema; at 'plan' there must be"),
+        ({}, "A report must follow its schema; at 'plan' there must be a key"),
+        ({**plan, "schema": 2}, "The report's plan must be of format 1"),
+        ({**plan, "extra": 1}, "A report must follow its schema; at 'plan' there must be no key 'extra'"),
+        ({**plan, "model": 5}, "A report must follow its schema; at 'plan/model' there must be another value"),
+        ({**plan, "config": {**plan["config"], "tolerance": 7}}, "The report's plan: tolerance must"),
     ):
-        with pytest.raises(InputError, match=r"^The report's plan must be"):
-            plan_of({**document, "plan": plan})
-    broken = {**document["plan"], "config": {**document["plan"]["config"], "tolerance": 7}}
-    with pytest.raises(InputError, match="tolerance"):
-        plan_of({**document, "plan": broken})
-    assert replace(plan_of(document), title="x") != PLAN
+        with pytest.raises(InputError, match=f"^{sentence}"):
+            from_json(to_json({**json.loads(to_json(report)), "plan": other}))
+
+
+def _put(title: str, key: str, value: Any, document: dict[str, Any]) -> None:
+    document["plan"][title][key] = value
 
 
 def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
     """A report may have been written by anybody: its plan keeps the rules of a plan file."""
-    document = from_json((folder / "report.json").read_text(encoding="utf-8"))
-    plan = document["plan"]
+    report = from_json((folder / "report.json").read_text(encoding="utf-8"))
     for title, key, value, phrase in (
         ("data", "file", "../people.csv", "data.file"),
         ("answers", "questions", 10**9, "questions must"),
@@ -285,7 +289,7 @@ def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
         ("model", "file", "m.onnx", "contradict"),
     ):
         with pytest.raises(InputError) as caught:
-            plan_of({**document, "plan": {**plan, title: {**plan[title], key: value}}})
+            check_plan(altered_report(report, partial(_put, title, key, value)).plan)
         assert str(caught.value).startswith("The report's plan") and phrase in str(caught.value)
     with pytest.raises(InputError, match=r"^The report's plan: title must"):
-        plan_of({**document, "plan": {**plan, "title": "x" * 201}})
+        check_plan(replace(report.plan, title="x" * 201))

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
-from core.report import report_document, to_json
+from core.learn.reference_pages import page
+from core.report import from_json, report_document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
 from core.report.tables import cell_text, csv_files
+from tests.judged_report import judged_audit
 from tests.report_texts import with_texts
 from tests.samples_report import sample
 
 AUDIT = sample()
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
 
 @pytest.mark.parametrize(
@@ -62,17 +67,36 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
         assert first.pop(differing) != second.pop(differing)
     assert json.dumps(first) == json.dumps(second)
     assert to_json(report_document(AUDIT)) == to_json(report_document(sample()))
-    document = report_document(AUDIT)
+    document = json.loads(to_json(report_document(AUDIT)))
     inside = {name: value for name, value in document.items() if name != "fingerprint"}
     text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert document["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_report_is_read_as_it_was_written():
+    for report in (report_document(AUDIT), report_document(judged_audit())):
+        text = to_json(report)
+        assert from_json(text) == report and to_json(from_json(text)) == text
+        assert report.content_fingerprint == report.fingerprint
+
+
+def test_reports_keep_to_the_published_schema():
+    published = (DOCS / "report.schema.json").read_text(encoding="utf-8")
+    assert published == page("report.schema.json"), "`make docs` writes it anew"
+    validator = Draft202012Validator(json.loads(published))
+    validator.check_schema(validator.schema)
+    document = json.loads(to_json(report_document(judged_audit())))
+    assert not list(validator.iter_errors(document))
+    document["data"].pop("n")
+    document["groups"][0]["count"] = -1
+    assert sorted(error.validator for error in validator.iter_errors(document)) == ["minimum", "required"]
 
 
 def test_numbers_json_does_not_know():
     numbers = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
     assert strict(numbers) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
     assert json.dumps(strict(-0.0)) == "0"
-    document = report_document(AUDIT)
+    document = json.loads(to_json(report_document(AUDIT)))
     assert document["plan"]["config"]["epsilon"] == "inf"
     assert document["verdict"]["checks"][-1]["p_value"] is None
     assert document["tables"][-1]["rows"][-1][2] is None
@@ -100,8 +124,8 @@ def test_every_table_is_a_file_with_a_harmless_name():
     assert len(names) == 5 + 1  # texts that are all the same leave one title
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
     document = report_document(AUDIT)
-    table = document["tables"][0] | {"title": "Gains"}
-    names = [name for name in csv_files(document | {"tables": [table] * 4}) if "gains" in name]
+    table = replace(document.tables[0], title="Gains")
+    names = [name for name in csv_files(replace(document, tables=(table,) * 4)) if "gains" in name]
     assert names == ["table-gains.csv", "table-gains-2.csv", "table-gains-3.csv", "table-gains-4.csv"]
 
 

@@ -15,6 +15,7 @@ from core.auditing.policy import CHECKS
 from core.base.errors import InputError
 from core.report import report_document, report_fingerprint, to_json, verify_report
 from core.report.canonical import parse_json
+from core.report.codec import report_of
 from core.report.page import to_html
 from tests.judged_report import judged_audit
 from tests.refusals import refused
@@ -184,7 +185,7 @@ def test_the_command(tmp_path, capsys):
     assert code == 1 and "the report was altered after it was written" in output
     foreign = json.loads(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True))
     assert verify(to_json(foreign))[0] == 0
-    code, output = verify(to_html(foreign).replace("Do not release", "Release", 1))
+    code, output = verify(to_html(report_of(foreign)).replace("Do not release", "Release", 1))
     assert code == 1 and "Page cannot be verified: another FairLeak drew it." in output
 
 

@@ -15,7 +15,7 @@ import pytest
 from core.auditing import ReleaseAudit
 from core.auditing.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
 from core.base.errors import FairLeakError
-from core.report import Reports, check_rows
+from core.report import Reports
 from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_line
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
@@ -103,7 +103,7 @@ def test_it_is_one_page_that_says_every_number(name: str):
         if right > left and top > bottom:
             assert left > inside and right < A4[0] - inside and bottom > inside and top < A4[1] - inside
     page_text = compact(text.get_text_range())
-    for row in check_rows(document):
+    for row in document.rows:
         assert compact(plain_line(row.title, 70)) in page_text or compact(plain_line(row.title, 90)) in page_text
         if row.measured:
             assert compact(row.value) in page_text
@@ -114,7 +114,7 @@ def test_it_is_one_page_that_says_every_number(name: str):
     for _, entry_text in [*content["audited"], *content["lists"]]:
         assert compact(entry_text) in page_text
     assert compact(content["headline"]) in page_text and "Notlegaladvice." in page_text
-    assert document["fingerprint"] in page_text
+    assert document.fingerprint in page_text
     for signature in signatures[-6:]:
         assert compact(plain_line(signature.name, 60)) in page_text and compact(signature.title) in page_text
     assert ("Preparedby" in page_text) == (not signatures)
@@ -135,7 +135,7 @@ def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
 
 def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
     document = Reports(judged_audit(policy=predictions_policy(), tests=sample().self_tests)).document
-    detail = document["verdict"]["detail"]
+    detail = document.verdict.detail
     assert len(detail) > 350 and detail.endswith("No verdict here can be relied on until the cause is found.")
     assert page_content(document)["detail"] == detail
 

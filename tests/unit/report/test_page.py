@@ -85,5 +85,5 @@ def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
 def test_the_difference_between_groups_stands_beside_the_unfairness():
     document = report_document(sample())
     (fairness_text,) = (text for name, text in _model(document) if "Fairlearn" in name and "test" in name)
-    rates = [group["test_rate"]["value"] for group in document["groups"]]
+    rates = [group.test_rate.value for group in document.groups]
     assert fairness_text.startswith(f"{max(rates) - min(rates):.3f} (")
