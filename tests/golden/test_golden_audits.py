@@ -191,8 +191,8 @@ def test_parts_of_reports(seed: int) -> None:
     entries.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
     display = AuditResult(REPORTS[seed])
     board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(display._repr_html_()))
-    shown = (display._repr_markdown_(), board, f"{display!r} {display}", display.verdict)
-    entries += [f"notebook: {sealed(part)}" for part in shown]
+    forms = (display._repr_markdown_(), board, f"{display!r} {display}", display.verdict)
+    entries += [f"notebook: {sealed(part)}" for part in forms]
     compare(f"audits/{seed}.txt", "\n".join(entries) + "\n")
 
 

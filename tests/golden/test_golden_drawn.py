@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joi
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
 from core.charts.text import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
 from core.report.charts import bar, element, group_chart, line_chart, svg
+from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.membership import charts as membership
 from core.studies.membership.disparity import GapTest
@@ -277,6 +279,10 @@ def test_words_and_axes(kind: str) -> None:
     compare_numbers(f"charts_{kind}", numbers)
 
 
+def titled(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> TitledTable:
+    return TitledTable(title="t", columns=tuple(columns), rows=tuple(map(tuple, rows)))
+
+
 def _report() -> Iterator[tuple[str, str]]:
     """Yield a report's charts: tolerances that are drawn or not, groups without records, bars at their ends."""
     columns = ["tolerance", "attacker", "before", "after", "after, low", "after, high"]
@@ -298,20 +304,15 @@ def _report() -> Iterator[tuple[str, str]]:
         ],
     }
     for name, some in tables.items():
-        yield f"lines {name}", str(line_chart({"title": "t", "columns": columns, "rows": some}))
+        yield f"lines {name}", str(line_chart(titled(columns, some)))
     for column_names in (columns[1:], ["tolerance", "attacker", "before"]):
-        yield f"lines {len(column_names)}", str(line_chart({"title": "t", "columns": column_names, "rows": []}))
-    yield "no interval", str(line_chart({"title": "t", "columns": columns[:4], "rows": [row[:4] for row in rows]}))
-    rate = {"value": 0.3, "low": 0.2, "high": 0.45, "n": 30, "level": 0.95}
-    none = {**rate, "value": None, "low": None, "high": None, "n": 0}
+        yield f"lines {len(column_names)}", str(line_chart(titled(column_names, [])))
+    yield "no interval", str(line_chart(titled(columns[:4], [row[:4] for row in rows])))
+    rate = Estimate(value=0.3, low=0.2, high=0.45, n=30, level=0.95)
+    missing = replace(rate, value=math.nan, low=math.nan, high=math.nan, n=0)
     for many in (0, 1, 2, 3):
-        groups = [
-            {
-                "group": f"g{i} <i>",
-                "test_rate": rate,
-                "test_tpr": none if i % 2 else rate,
-                "test_fpr": None if i else none,
-            }
+        groups: list[Any] = [
+            SimpleNamespace(group=f"g{i} <i>", test_rate=rate, test_tpr=missing if i % 2 else rate, test_fpr=missing)
             for i in range(many)
         ]
         yield f"groups {many}", str(group_chart(groups))

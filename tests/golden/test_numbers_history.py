@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from core.store.history import DECISIONS, Signature, check_line, needs_reason, not_releasable
@@ -51,10 +52,11 @@ def in_events() -> NamedValues:
             [needs_reason(decision, signed) for signed in ([], signatures, signatures[:1], signatures[2:])],
         )
     for blocking in range(7):
-        rows = [{"check": f"c{i}", "title": f"T{i}", "blocks": i < blocking} for i in range(6)]
-        limits = [{"check": f"c{i}", "source": " " if i + blocking > 5 else "Law"} for i in range(7)]
-        verdict = {"checks": rows, "overall": "pass" if blocking % 2 else "not_run", "headline": "H."}
-        yield f"releasable, {blocking}", not_releasable({"verdict": verdict, "policy": {"limits": limits}})
+        rows = [SimpleNamespace(check=f"c{i}", title=f"T{i}", blocks=i < blocking) for i in range(6)]
+        limits = [SimpleNamespace(check=f"c{i}", source=" " if i + blocking > 5 else "Law") for i in range(7)]
+        verdict = SimpleNamespace(checks=rows, overall="pass" if blocking % 2 else "not_run", headline="H.")
+        report: Any = SimpleNamespace(verdict=verdict, policy=SimpleNamespace(limits=limits))
+        yield f"releasable, {blocking}", not_releasable(report)
     for line in ("  a   b ", "", "x" * 80, "x" * 81, "a\x00b"):
         yield f"line {line!r}", refused(check_line, line, "name")
 

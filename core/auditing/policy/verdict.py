@@ -285,8 +285,8 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             "It holds for these attacks, this model and this table, not for others."
         )
         about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
-        kept = "Every required limit is kept" if about_model else _ABOUT_FAIRLEAK
-        return f"{kept}: Pass {n} of {n}.", _sentences(claim, _calculated(rows), _excused(rows), optional)
+        claim_text = "Every required limit is kept" if about_model else _ABOUT_FAIRLEAK
+        return f"{claim_text}: Pass {n} of {n}.", _sentences(claim, _calculated(rows), _excused(rows), optional)
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {VERDICT_TITLES[worst]} {required[worst]} of {n}."
     if required[worst] == n:

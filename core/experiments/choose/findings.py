@@ -73,8 +73,8 @@ def _leak_comparison(choice: Choice) -> str:
     n, more = len(choice.candidates) - 1, len(choice.leak_more)
     if choice.prefer != "leak" or n == 0:
         return ""
-    shown = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
-    return f"{shown}Others that may differ by chance: {n - more}. "
+    sentence = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
+    return f"{sentence}Others that may differ by chance: {n - more}. "
 
 
 def _leak(side: Side, attribute: str) -> str:

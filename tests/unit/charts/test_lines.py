@@ -21,6 +21,7 @@ from core.charts.drawing import Axis, percents, value_of
 from core.charts.lines import Curve, draw_lines, level
 from core.charts.text import plain
 from core.report import charts as report_charts
+from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.bias_queries import Leak
 from core.studies.bias_queries.charts import draw_leakage
@@ -71,7 +72,9 @@ def table_of_a_report(rng: np.random.Generator) -> None:
         for attacker in [nasty(rng) for _ in range(int(rng.integers(1, 4)))]
         for tolerance in (0.0, 0.01, 0.05, 0.2)
     ]
-    report_charts.line_chart({"title": "Accuracy by tolerance", "columns": names, "rows": rows})
+    report_charts.line_chart(
+        TitledTable(title="Accuracy by tolerance", columns=tuple(names), rows=tuple(map(tuple, rows)))
+    )
 
 
 @pytest.fixture(scope="module")

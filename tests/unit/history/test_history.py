@@ -53,13 +53,13 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
 def test_a_document_that_is_no_internal_report(tmp_path: Path):
     history = History.open(tmp_path / "history")
     negative = replace(report().data, n=-1)
-    for other, message in (
+    for altered, message in (
         (replace(report(), kind="fairleak public summary"), "must have the kind 'fairleak release audit'"),
         (replace(report(), fingerprint="0" * 64), "must have the fingerprint of its content"),
         (replace(report(), data=negative), "must follow its schema"),
     ):
         with pytest.raises(InputError, match=message):
-            history.keep(other, project=PROJECT, who=WHO)
+            history.keep(altered, project=PROJECT, who=WHO)
     for project in ("", " \n", "x" * 81, "\x1b[2J"):
         with pytest.raises(InputError, match="project must be 1 to 80 printable characters"):
             history.keep(report(), project=project, who=WHO)

@@ -262,7 +262,7 @@ def test_the_plan_comes_back_from_the_report(folder: Path) -> None:
     check_plan(report.plan)
     assert report.plan == PLAN
     plan = json.loads(to_json(report))["plan"]
-    for other, sentence in (
+    for altered, sentence in (
         (None, "A report must follow its schema; at 'plan' there must be"),
         ({}, "A report must follow its schema; at 'plan' there must be a key"),
         ({**plan, "schema": 2}, "The report's plan must be of format 1"),
@@ -271,7 +271,7 @@ def test_the_plan_comes_back_from_the_report(folder: Path) -> None:
         ({**plan, "config": {**plan["config"], "tolerance": 7}}, "The report's plan: tolerance must"),
     ):
         with pytest.raises(InputError, match=f"^{sentence}"):
-            from_json(to_json({**json.loads(to_json(report)), "plan": other}))
+            from_json(to_json({**json.loads(to_json(report)), "plan": altered}))
 
 
 def _put(title: str, key: str, value: Any, document: dict[str, Any]) -> None:

@@ -67,15 +67,15 @@ def places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
             yield value, key, inner
 
 
-def _other(value: Any, rng: random.Random) -> Any:
+def _altered(value: Any, rng: random.Random) -> Any:
     """Return another value of the same type; None stays."""
-    others: dict[type, Callable[[], Any]] = {
+    makers: dict[type, Callable[[], Any]] = {
         str: lambda: f"{value}{rng.random()}",
         bool: lambda: not value,
         int: lambda: rng.randint(0, 99),
         float: rng.random,
     }
-    return others.get(type(value), lambda: None)()
+    return makers.get(type(value), lambda: None)()
 
 
 def unlike(document: Document, rng: random.Random) -> Document:
@@ -83,7 +83,7 @@ def unlike(document: Document, rng: random.Random) -> Document:
     changed = deepcopy(document)
     for holder, key, path in list(places(changed)):
         if not (PUBLISHED.fullmatch(path) or SET.fullmatch(path)):
-            holder[key] = _other(holder[key], rng)
+            holder[key] = _altered(holder[key], rng)
     for rows in (changed["verdict"]["checks"], changed["measurements"], changed["groups"], changed["tables"]):
         rng.shuffle(rows)
     changed["data"]["features"] *= rng.randint(0, 3)
