@@ -174,7 +174,7 @@ def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gro
 SECTIONS = {
     "transfer": "is fooled least: by",
     "person": "Inferred as",
-    "where": "half of the noise",
+    "where": "Half of the noise is in",
     "cost": "Baseline: ",
 }
 

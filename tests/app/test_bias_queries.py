@@ -61,7 +61,7 @@ def assert_tells(dashboard: Dashboard, runs: Trials, m: int, mechanism: Mechanis
     """Check finding and grey line against core."""
     leak, prior = runs.leak(m, mechanism, "strongest").leakage, runs.leak(0, Exact(), "strongest").leakage
     best = f"Best decoder: {percent(leak)} balanced accuracy"
-    assert best in dashboard.plain_finding and re.search(rf"(?i)\b{m} (exact )?answer", dashboard.plain_finding)
+    assert best in dashboard.plain_finding and re.search(rf"(?i)answers: {m}\b", dashboard.plain_finding)
     assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.plain_finding
     base = f"of the audited model: {percent(runs.accuracy(runs.numbers[-1]).base)}."
     assert (base in dashboard.page_text) != mechanism.absolute

@@ -177,9 +177,9 @@ def test_sections_of_the_plain_tree_and_other_groups(dashboard: Dashboard, gate:
         dashboard.until(lambda text=text: text in dashboard.page_text)
         assert not dashboard.test.warning
     dashboard.choose(further_members="others", member_by="roles:origin")
-    assert "By origin" in dashboard.page_text
+    assert "by origin" in dashboard.page_text
     dashboard.choose(member_and_by="roles:age/ranges")
-    assert "By origin and age" in dashboard.page_text
+    assert "by origin and age" in dashboard.page_text
     assert "Smallest gap that a sample of this size finds" in dashboard.page_text
     dashboard.choose(member_and_by="roles:origin")
     assert "two different attributes" in dashboard.plain_problem()
