@@ -252,7 +252,7 @@ def test_values_in_one_group(dashboard: Dashboard):
     assert "takes together" not in dashboard.page_text
     women = content.count(b"Female")
     dashboard.give("desk_test_set", "three.csv", content.replace(b",Female", b",divers", 3))
-    assert f"takes together {women - 3} 'Female' and 3 'divers'." in dashboard.page_text
+    assert f"takes together {women - 3} 'Female', 3 'divers'." in dashboard.page_text
     assert "Male**, compared with everybody else" in dashboard.page_text
 
 

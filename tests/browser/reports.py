@@ -35,7 +35,7 @@ class Downloaded(NamedTuple):
 
 def verdict_headline(view: View) -> str:
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
-    headline = view.finding_with("check")
+    headline = view.finding_with(" of ")
     view.wait_for(view.keyed("download_internal_json"))
     view.halt("cancel_self_test")
     view.page.wait_for_timeout(2500)  # the page is drawn anew when it sees, every 1.5 s, that the test has ended

@@ -149,7 +149,7 @@ def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[floa
     for index, now in enumerate(CARDS):
         drawing = draw(CARDS, now)
         assert list(drawing.table["models"]) == [1, 2, 5, 12]
-        yield At(drawing, f"{now.n_models} model", index, heights(now))
+        yield At(drawing, f"at {now.n_models:,}", index, heights(now))
 
 
 def gained() -> Iterator[At]:

@@ -139,7 +139,9 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
         assert measurement.estimate is not None and measurement.estimate.high == 1.0
         assert (measurement.estimate.low > 0.4) == (verdict == "fail")
         assert measurement.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
-        assert measurement.assumptions[-1].startswith("The difference of “rather not say” is unknown")
+        assert measurement.assumptions[-1].startswith(
+            "The interval ends at 100 points, because differences are unknown: “rather not say”."
+        )
         row = judge(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
         assert row.verdict == verdict and row.blocks
         assert verdict == "fail" or row.settling.startswith("Not everybody could be measured: TPR at 1% FPR needs")

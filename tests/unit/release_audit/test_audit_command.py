@@ -70,13 +70,13 @@ SMALL = replace(
 def test_a_false_promise_is_told_to_the_auditor_alone(reports: Reports):
     """How false it is tells the unfairness on the training records, which no public summary tells."""
     inside = reports.document
-    measurement = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
-    true = measurement["details"]["disclosed tolerance used"]
-    assert true - 0.001 < inside["model"]["achieved"] <= true and inside["model"]["achieved"] > 0.05
-    assert measurement["attacked"].startswith(
+    measurement = {measurement.check: measurement for measurement in inside.measurements}["correction_gain"]
+    true = measurement.details["disclosed tolerance used"]
+    assert true - 0.001 < inside.model.achieved <= true and inside.model.achieved > 0.05
+    assert measurement.attacked.startswith(
         f"The disclosed tolerance 0.05 does not hold; the attackers used {true:g}, which does. "
     )
-    assert "Correction with a true tolerance" in {table["title"] for table in inside["tables"]}
+    assert "Correction with a true tolerance" in {table.title for table in inside.tables}
     for content in reports.public_files.values():
         assert f"{true:g}".encode() not in content.partition(b"<body>")[2]
 
