@@ -130,7 +130,7 @@ ensure_started(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
-plan = report_plan.plan_of(config, table).answers
+plan = report_plan.plan_of(config, table).bias_queries
 planned, answers = (
     answers_text(n, Answering(noise=noise, epsilon=epsilon)) if n else "no answers"
     for n, noise, epsilon in (

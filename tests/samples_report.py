@@ -230,7 +230,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
                 dataset="upload",
                 roles=Roles(label="income", positive=">50K", favourable=">50K", sensitive="sex", group=("Female",)),
             ),
-            answers=PlannedAnswers(questions=25),
+            bias_queries=PlannedAnswers(questions=25),
             policy="policies/bank.toml",
         ),
         data=DataSummary(

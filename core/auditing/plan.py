@@ -124,9 +124,9 @@ class AuditPlan(Result):
     model: ModelPlan = field(default_factory=ModelPlan)
     config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
-    answers: PlannedAnswers = field(default_factory=PlannedAnswers)
+    bias_queries: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
-    guard: GuardPlan = field(default_factory=GuardPlan)
+    attriguard: GuardPlan = field(default_factory=GuardPlan)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
 
@@ -147,22 +147,28 @@ class AuditPlan(Result):
 
     @property
     def studied(self) -> dict[str, Any]:
-        """What the plan sets of studies: its table -> settings."""
-        return {"answers": self.answers, "membership": self.membership, "guard": self.guard, **dict(self.studies)}
+        """Study -> what the plan sets of it."""
+        return {
+            "attriguard": self.attriguard,
+            "bias_queries": self.bias_queries,
+            "membership": self.membership,
+            **dict(self.studies),
+        }
 
     def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
         """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
-        title = _TITLES.get(study, study)
-        return self.studied[title] if title in self.studied else default()
+        return self.studied[study] if study in self.studied else default()
 
 
-_TITLES = {"queries": "answers", "membership": "membership", "attriguard": "guard"}
-"""Study -> its table in a plan, where that has another name or is always written."""
-
-_NO_TABLE = ("attribute", "correction", "model_card", "model_fairness")
+_NO_TABLE = ("attribute", "correction", "fairness", "model_card")
 """Studies that a plan sets nothing of beyond [model] and [outputs]."""
 
-PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
+PARTS = {
+    "outputs": OutputsPlan,
+    "bias_queries": PlannedAnswers,
+    "membership": MembershipPlan,
+    "attriguard": GuardPlan,
+}
 """Table of every plan -> its settings."""
 
 _CONFIG = params(AuditConfig)
@@ -180,7 +186,7 @@ SOURCE: Tables = {
 def other_studies() -> dict[str, type]:
     """Return name -> settings of the studies of an audit with a table of their name, only where it is given."""
     return {
-        name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*_TITLES, *_NO_TABLE)
+        name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*PARTS, *_NO_TABLE)
     }
 
 

@@ -78,9 +78,9 @@ Report = Callable[[int, int], None]
 
 def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
-    answers = len(DECODERS) if plan.answers.questions else 0
+    answers = len(DECODERS) if plan.bias_queries.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    steps = answers + shadows + guard_steps(plan.guard) + len(other_studies()) + (plan.people is not None)
+    steps = answers + shadows + guard_steps(plan.attriguard) + len(other_studies()) + (plan.people is not None)
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 

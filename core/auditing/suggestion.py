@@ -54,7 +54,7 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
         title=f"{entry.title}, by {entry.attributes.get(chosen, chosen).lower()}",
         data=DataPlan(dataset=dataset, attribute=chosen),
         config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
-        answers=_ANSWERS,
+        bias_queries=_ANSWERS,
     )
 
 
@@ -127,7 +127,7 @@ def suggested_plan(
         config=replace(
             config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN_PREDICTIONS
         ),
-        answers=_ANSWERS,
+        bias_queries=_ANSWERS,
         membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )
     questions = tuple(role for role in suggestion.questions if not (role == "positive" and positive))

@@ -56,7 +56,7 @@ class CommandGroup:
     parser: type[Parser] = Parser
 
 
-_BUILT_IN: Mapping[str, ModuleType] = {"queries": queries, "membership": membership}
+_BUILT_IN: Mapping[str, ModuleType] = {"bias_queries": queries, "membership": membership}
 """Study -> its command on built-in tables, whose numbers are those of its page."""
 
 

@@ -1,4 +1,4 @@
-"""``fairleak attack queries``: leakage from answers to bias queries."""
+"""``fairleak attack bias_queries``: leakage from answers to bias queries."""
 
 from __future__ import annotations
 

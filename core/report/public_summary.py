@@ -93,9 +93,9 @@ _OF_MODEL = ("kind", "method", "epsilon", "depth", "metric", "tolerance", "train
 
 _PART_TITLES = {
     "outputs": "Released outputs",
-    "answers": "Bias-query answers",
+    "bias_queries": "Bias-query answers",
     "membership": "Membership",
-    "guard": "AttriGuard",
+    "attriguard": "AttriGuard",
 }
 
 _TITLES: Mapping[str, Mapping[str, str]] = {"method": METHOD_TITLES, "metric": METRIC_TITLES}

@@ -84,7 +84,9 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
 def _asked_before() -> AuditPlan:
     first = catalogue_plan("demo")
     request: AuditPlan | None = st.session_state.get(_REQUEST)
-    return request or AuditPlan(answers=first.answers, membership=first.membership, guard=first.guard)
+    return request or AuditPlan(
+        bias_queries=first.bias_queries, membership=first.membership, attriguard=first.attriguard
+    )
 
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
@@ -152,11 +154,11 @@ def attacks(config: AuditConfig, table: Table) -> None:
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        answers = _edited_part(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
+        answers = _edited_part(now.bias_queries, ("questions", "people", "mechanism", "epsilon"), mark)
         shadows = sorted({*_SHADOWS, now.membership.shadows})
         slider_options: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN_PREDICTIONS}
         membership = _edited_part(now.membership, ("shadows",), mark, kind="select_slider", **slider_options)
-        guard = _edited_part(now.guard, ("budget",), mark)
+        guard = _edited_part(now.attriguard, ("budget",), mark)
         people = st.checkbox(
             "List people at risk (internal report only)",
             now.people is not None,
@@ -167,7 +169,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
     membership = membership if config.method != GIVEN_PREDICTIONS else _asked_before().membership
-    parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
+    parts: dict[str, Any] = {"bias_queries": answers, "membership": membership, "attriguard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
         people_settings = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)

@@ -92,7 +92,7 @@ Visibility = Literal["visible", "hidden"]
 _FIRST = "overview"
 """The page at the bare address."""
 
-_STUDY_PAGES = {"queries": "bias_queries", "model_fairness": "model"}
+_STUDY_PAGES = {"fairness": "model"}
 """Study -> the page about it, where that has another name."""
 
 _STYLE = """<style>

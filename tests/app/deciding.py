@@ -31,9 +31,9 @@ def quick(plan: AuditPlan) -> AuditPlan:
     return replace(
         plan,
         config=replace(plan.config, method="unmitigated", tolerance=0.05) if trained else plan.config,
-        answers=PlannedAnswers(questions=4, people=40, epsilon=0.5, repeats=2)
-        if plan.answers.questions
-        else plan.answers,
+        bias_queries=PlannedAnswers(questions=4, people=40, epsilon=0.5, repeats=2)
+        if plan.bias_queries.questions
+        else plan.bias_queries,
         membership=MembershipPlan(shadows=0),
     )
 

@@ -459,12 +459,12 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()
     assert "Released: scores as they are." in dashboard.plain_finding
-    assert attacks.plans[-1].outputs == OutputsPlan() and attacks.plans[-1].answers.questions == 0
+    assert attacks.plans[-1].outputs == OutputsPlan() and attacks.plans[-1].bias_queries.questions == 0
     assert [(plan.title, plan.membership.shadows) for plan in attacks.plans[1:]] == [("Loans, spring", 0), ("", 16)]
 
 
 def _but_answers(plan: AuditPlan) -> tuple[Any, ...]:
-    return plan.data, plan.model, plan.config, plan.outputs, plan.answers, plan.membership
+    return plan.data, plan.model, plan.config, plan.outputs, plan.bias_queries, plan.membership
 
 
 def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):

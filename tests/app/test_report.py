@@ -88,7 +88,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert attacked == [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
     assert [job.lane for job in attacked] == ["decision", "self_test"]
     (plan,) = attacks.plans
-    assert plan.data.dataset == "demo" and plan.answers.questions == 0 and plan.membership.shadows == 16
+    assert plan.data.dataset == "demo" and plan.bias_queries.questions == 0 and plan.membership.shadows == 16
 
 
 def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(dashboard: Dashboard, attacks: Attacks):
@@ -272,7 +272,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.widget("asked_questions").set_value(4)
     dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
-    assert [plan.answers.questions for plan in attacks.plans] == [0, 4]
+    assert [plan.bias_queries.questions for plan in attacks.plans] == [0, 4]
     assert_shows(dashboard, expected(attacks))
 
 
@@ -283,7 +283,7 @@ def test_given_predictions_without_scores_are_judged_as_init_suggests(dashboard:
     (plan,) = attacks.plans
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")
     assert read_plan(plan_text(plan)) == plan  # the command reads it
-    assert not plan.answers.questions and not plan.membership.shadows
+    assert not plan.bias_queries.questions and not plan.membership.shadows
     assert_shows(dashboard, expected(attacks, predictions_policy()))
     assert "FairLeak for given predictions" in dashboard.plain_finding
 

@@ -67,8 +67,8 @@ def audit(seed: int) -> ReleaseAudit:
         title=str(rng.choice(["", "Loans", "people", "Adult census"])),
         model=ModelPlan(kind=kind, file="m.onnx" if kind == "file" else ""),
         config=replace(base.plan.config, roles=roles, tolerance=float(rng.choice([0.0, 0.001, 0.2]))),
-        answers=PlannedAnswers(questions=int(rng.choice([0, 25]))),
-        guard=GuardPlan(budget=float(rng.choice([0.0, 3.0]))),
+        bias_queries=PlannedAnswers(questions=int(rng.choice([0, 25]))),
+        attriguard=GuardPlan(budget=float(rng.choice([0.0, 3.0]))),
         outputs=OutputsPlan(released=str(rng.choice(["scores", "labels"]))),
     )
     model = replace(

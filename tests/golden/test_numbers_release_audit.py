@@ -43,8 +43,8 @@ PLANS = {
     "scores": f'{DATA_PLAN}score = "said"\nsets = "part"\n[model]\nkind = "predictions"\n',
     "a file": f'{DATA_PLAN}[model]\nkind = "file"\nfile = "m.onnx"\nfeatures = ["a", "b"]\npositive = "1"\n',
     "a private tree": f'title = "T"\npolicy = "default"\n{DEMO}[model]\nmethod = "dp_id3"\nepsilon = 2\nseed = 9\n',
-    "people": f"{DEMO}[people]\nshadows = 8\n[two_models]\n[membership]\nshadows = 8\n[answers]\nquestions = 3\n",
-    "a guard": f"{DEMO}[guard]\nbudget = 0.5\n[outputs]\nreleased = 'labels'\n",
+    "people": f"{DEMO}[people]\nshadows = 8\n[two_models]\n[membership]\nshadows = 8\n[bias_queries]\nquestions = 3\n",
+    "a guard": f"{DEMO}[attriguard]\nbudget = 0.5\n[outputs]\nreleased = 'labels'\n",
     "roles": '[data]\ndataset = "adult"\nlabel = "income"\npositive = "y"\nfavourable = "y"\nsensitive = "sex"\n',
     "nothing": "",
     "no table": "[data]\n",
@@ -95,7 +95,7 @@ CARDS = {
     "neither": f'{DEMO}[[number]]\nstatistic = "size"\n',
     "no statistic": f"{DEMO}[[number]]\nvalue = 1\n",
     "another model": f'{DEMO}[[number]]\nmodel = "x"\nstatistic = "sp_gap"\nvalue = 1\n',
-    "a table of audits": f"{DEMO}[answers]\nquestions = 3",
+    "a table of audits": f"{DEMO}[bias_queries]\nquestions = 3",
     "columns of one": f"{DEMO}[models]\ncolumns = ['a']",
     "a count of one": f"{DEMO}[models]\ncount = 3",
     "one without": f"{DEMO}[models]\nwithout = ['a']",
@@ -126,7 +126,7 @@ def in_plans() -> NamedValues:
         yield name, [plan_text(plan), read_plan(plan_text(plan)) == plan]
         yield f"{name}, steps", [audit_steps(plan), plan.has_true_sets, bool(plan.people), *plan.studied]
         settings = [
-            plan.settings_of(study, dict) for study in ("queries", "attriguard", "two_models", "measured_epsilon")
+            plan.settings_of(study, dict) for study in ("bias_queries", "attriguard", "two_models", "measured_epsilon")
         ]
         yield f"{name}, settings", [type(part).__name__ for part in settings]
     for name, text in CARDS.items():

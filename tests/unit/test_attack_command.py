@@ -30,8 +30,8 @@ SERVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "measured_epsilon": ("ε = 1 promised", ("--canaries", "300", "--repeats", "2000")),
     "membership": ("random guessing", ("--shadows", "4", "--method", "unmitigated")),
     "model_card": ("Majority-class baseline", ("--people", "60")),
-    "model_fairness": ("majority-class baseline", ()),
-    "queries": ("features alone", ("--questions", "6", "--people", "30", "--repeats", "4")),
+    "fairness": ("majority-class baseline", ()),
+    "bias_queries": ("features alone", ("--questions", "6", "--people", "30", "--repeats", "4")),
     "two_models": ("alone, balanced accuracy", ()),
     "people": ("by chance alone", ("--people", "60", "--models", "2", "--shadows", "0", "--answers", "12")),
 }
@@ -75,7 +75,7 @@ def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name: str, 
 LACKING: dict[str, tuple[str, ...]] = {
     "Two models of the same records are needed; only the predictions of one are given.": ("two_models",),
     SETS_UNKNOWN: ("membership",),
-    "Scores are needed; only predicted labels are given.": ("queries",),
+    "Scores are needed; only predicted labels are given.": ("bias_queries",),
     "AttriGuard is not planned.": ("attriguard", "--budget", "0"),
     "Prediction columns belong to a table; an audit has one model.": (
         "model_card",
@@ -99,7 +99,7 @@ def test_a_table_that_does_not_serve_a_study_is_one_sentence(sentence: str, pred
 def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Path, tmp_path: Path):
     def tolerance(*settings: str) -> float:
         path = tmp_path / "found.json"
-        line = ["attack", "model_fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
+        line = ["attack", "fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
         assert main([*line, *settings]) == 0
         content = json.loads(path.read_text("utf-8"))
         unfairness = next(row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes")
@@ -112,14 +112,14 @@ def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Pa
 
 def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path, capsys: Capture):
     columns = ROLES[:4]
-    message = refused(capsys, "attack", "model_fairness", "--file", str(people), *columns, "-q")
+    message = refused(capsys, "attack", "fairness", "--file", str(people), *columns, "-q")
     plan = people.with_name("open.toml")
     assert main(["init", "--file", str(people), *columns, "-o", str(plan)]) == 0
     capsys.readouterr()
     audited = refused(capsys, "audit", str(plan), "--out", str(tmp_path / "out"))
     sentence = audited.splitlines()[-1].removeprefix("fairleak audit: ")
     assert sentence.startswith("data.favourable: Which outcome is good for the person is not answered.")
-    assert message == f"fairleak attack model_fairness: {sentence}\n"
+    assert message == f"fairleak attack fairness: {sentence}\n"
 
 
 def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys: Capture):
@@ -128,7 +128,7 @@ def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys:
     capsys.readouterr()
     printed = []
     for table in (["--plan", str(plan)], ["--file", str(people), *ROLES], [f"--set=plan={plan}"]):
-        assert main(["attack", "model_fairness", *table, "-q"]) == 0
+        assert main(["attack", "fairness", *table, "-q"]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] == printed[2]
     assert main(["attack", "attriguard", "--plan", str(plan), "-q"]) == 0  # which the plan leaves out
@@ -172,6 +172,6 @@ def test_an_own_table_is_swept_in_memory(people: Path, predicted: Path, tmp_path
 
 def test_settings_of_a_command_are_settings_of_the_study():
     studies: list[Study[object, object]] = list(attack_studies().values())
-    assert {study.name for study in studies if study.command_defaults} == {"attriguard", "queries", "two_models"}
+    assert {study.name for study in studies if study.command_defaults} == {"attriguard", "bias_queries", "two_models"}
     for study in studies:
         study.settings(**study.command_defaults)

@@ -141,7 +141,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 def test_the_keys_of_set_are_the_flags():
     settings = [word for key in ("method=unmitigated", "seed=2", "train_share=0.4") for word in ("--set", key)]
     flags = ["--method", "unmitigated", "--seed", "2", "--train-share", "0.4"]
-    assert streams_of("attack", "model_fairness", *settings)[0] == streams_of("attack", "model_fairness", *flags)[0]
+    assert streams_of("attack", "fairness", *settings)[0] == streams_of("attack", "fairness", *flags)[0]
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

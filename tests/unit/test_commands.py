@@ -127,7 +127,7 @@ def test_the_naive_accounting_is_said_not_to_be_private(run: Any):
     assert "the tree is not private" in err and content["tables"]["Models"][0]["ε spent in truth"] == "no bound"
 
 
-REVEAL = "attack queries --method unmitigated --people 30 --repeats 4"
+REVEAL = "attack bias_queries --method unmitigated --people 30 --repeats 4"
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -166,7 +166,7 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_table_that_is_nowhere_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
-    message = refused(capsys, "attack", "queries", "--dataset", "adult", "--data", tmp_path)
+    message = refused(capsys, "attack", "bias_queries", "--dataset", "adult", "--data", tmp_path)
     assert "adult/adult.data" in message and "FAIRLEAK_DATA" in message
 
 
@@ -202,7 +202,7 @@ BAD = {
     f"{GUARD} --target given": "--given must come with --target given, got --target given",
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
     "defend attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
-    "attack queries --method unmitigated --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2",
+    "attack bias_queries --method unmitigated --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2",
     f"{REVEAL} --questions 5,1000": "--questions must be in 0 to 18, got 1000",
     f"{REVEAL} --attribute age/ranges": "compare two groups, got 4",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
@@ -218,10 +218,10 @@ BAD = {
     "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",
     "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
     "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
-    "attack queries --set beauty=1": "--set must be KEY=VALUE with a key among dataset,",
+    "attack bias_queries --set beauty=1": "--set must be KEY=VALUE with a key among dataset,",
     "attack attriguard --set plan=none.toml": "--plan must be a file that can be read",
     "attack model_card --file none.csv": "--file must be a file that can be read",
-    "attack queries --file none.csv": "--file must be a file that can be read",
+    "attack bias_queries --file none.csv": "--file must be a file that can be read",
     "attack membership --set file=none.csv": "--file must be a file that can be read",
     "attack correction --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated",
     "attack correction --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",

@@ -364,10 +364,10 @@ _MOST_TIMES = 10
 
 _PAGES = {
     "attriguard": "AttriGuard",
+    "bias_queries": "Bias queries",
     "correction": "Correction",
     "membership": "Membership",
-    "model_fairness": "Choose a model",
-    "queries": "Bias queries",
+    "fairness": "Choose a model",
 }
 """Study -> the page that helps, where that has another name than the study."""
 

@@ -46,7 +46,7 @@ error of the best accuracy (Breiman et al. 1984); the smallest worst leak."""
 LEAKS = {"all": "All attacks", "attribute": "Sensitive attribute", "membership": "Membership"}
 """Which attacks the worst leak is taken from."""
 
-MEASURED_BY = ("attribute", "correction", "membership", "model_fairness")
+MEASURED_BY = ("attribute", "correction", "fairness", "membership")
 """Studies whose checks are quick enough for every candidate; membership without shadow models."""
 
 MOST_CANDIDATES = 500

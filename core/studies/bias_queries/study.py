@@ -52,7 +52,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
     Of more than two groups the answers compare the largest with everybody else.
     """
 
-    name = "queries"
+    name = "bias_queries"
     title = "Bias queries"
     settings = PlannedAnswers
     command_defaults: ClassVar[Mapping[str, Any]] = {"questions": 25}

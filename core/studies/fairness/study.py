@@ -191,7 +191,7 @@ def _unanswering(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
 class FairnessStudy(Study[FairnessSettings, Subject]):
     """How far the groups' rates are from the overall rate; the subject itself is the result."""
 
-    name = "model_fairness"
+    name = "fairness"
     title = "Fairness of the model"
     settings = FairnessSettings
     declared = DECLARED

@@ -43,7 +43,7 @@ Capture = pytest.CaptureFixture[str]
 
 PLAN = replace(
     catalogue_plan("demo"),
-    answers=PlannedAnswers(questions=5, people=50, epsilon=0.5, repeats=3),
+    bias_queries=PlannedAnswers(questions=5, people=50, epsilon=0.5, repeats=3),
     membership=MembershipPlan(shadows=4),
 )
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
@@ -62,7 +62,7 @@ def audit(reports: Reports) -> ReleaseAudit:
 SMALL = replace(
     PLAN,
     config=replace(PLAN.config, roles=samples.ROLES),
-    answers=PlannedAnswers(questions=4, people=40, repeats=2),
+    bias_queries=PlannedAnswers(questions=4, people=40, repeats=2),
     membership=MembershipPlan(shadows=0),
 )
 
@@ -114,7 +114,7 @@ def command(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for an audit of a small table under the demo's name."""
     monkeypatch.setattr("core.auditing.inputs.load", lambda name, **_: samples.table(800))
-    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(SMALL, bias_queries=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
     return ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
@@ -282,7 +282,7 @@ def test_a_model_file_promises_what_its_answers_keep_to(init: Init, tmp_path: Pa
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     achieved = audited_of(plan, table, model_file=load_model(plan, folder=tmp_path)).model.unfairness_train
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
-    assert plan.outputs == OutputsPlan() and plan.answers.questions == 0
+    assert plan.outputs == OutputsPlan() and plan.bias_queries.questions == 0
 
 
 def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(init: Init, tmp_path: Path, capsys: Capture):
@@ -309,8 +309,8 @@ def test_gen_config_says_what_is_released_and_promises_no_answers(
     columns: dict[str, object], outputs: OutputsPlan, init: Init
 ):
     plan, _, _ = init(given_people(300).drop(columns="score").assign(**columns))
-    assert (plan.outputs, plan.answers.questions, plan.model.kind) == (outputs, 0, "predictions")
-    assert catalogue_plan("demo").outputs == OutputsPlan() and catalogue_plan("demo").answers.questions == 0
+    assert (plan.outputs, plan.bias_queries.questions, plan.model.kind) == (outputs, 0, "predictions")
+    assert catalogue_plan("demo").outputs == OutputsPlan() and catalogue_plan("demo").bias_queries.questions == 0
 
 
 def test_a_plan_for_predictions_names_the_policy_for_them(

@@ -48,12 +48,12 @@ def members(audited: Audited) -> MembershipResult:
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
 PLAN = AuditPlan(
     config=CONFIG,
-    answers=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
+    bias_queries=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
     membership=MembershipPlan(shadows=4),
-    guard=GuardPlan(budget=0.4),
+    attriguard=GuardPlan(budget=0.4),
 )
 
-BARE = replace(PLAN, answers=PlannedAnswers(), membership=MembershipPlan(shadows=0), guard=GuardPlan())
+BARE = replace(PLAN, bias_queries=PlannedAnswers(), membership=MembershipPlan(shadows=0), attriguard=GuardPlan())
 
 
 @pytest.fixture(scope="module")

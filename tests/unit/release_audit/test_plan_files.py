@@ -82,9 +82,9 @@ def plans(draw: st.DrawFn) -> AuditPlan:
             train_share=draw(st.floats(0.1, 0.8)),
             seed=draw(st.integers(0, 2**32 - 1)),
         ),
-        answers=PlannedAnswers(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
+        bias_queries=PlannedAnswers(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
         membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
-        guard=GuardPlan(budget=draw(st.floats(0, 1000))),
+        attriguard=GuardPlan(budget=draw(st.floats(0, 1000))),
     )
 
 
