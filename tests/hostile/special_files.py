@@ -76,7 +76,7 @@ WRITTEN = {
             "sweep": ("--csv", "--store", "--data"),
             "attack correction --decompose": ("--csv", "--store", "--data"),
             "tradeoff": ("--csv", "--output", "--data"),
-            "attack queries": ("--csv", "--data"),
+            "attack bias_queries": ("--csv", "--data"),
             "defend attriguard --dataset demo_ratings": ("--csv", "--json"),
             "attack membership": ("--csv", "--json", "--data"),
             "card card.toml": ("--csv", "--json", "--data"),

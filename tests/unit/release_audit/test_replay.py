@@ -283,7 +283,7 @@ def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
     report = from_json((folder / "report.json").read_text(encoding="utf-8"))
     for title, key, value, phrase in (
         ("data", "file", "../people.csv", "data.file"),
-        ("answers", "questions", 10**9, "questions must"),
+        ("bias_queries", "questions", 10**9, "questions must"),
         ("membership", "shadows", 10**9, "shadows must"),
         ("config", "epsilon", 0.5, "contradict"),
         ("model", "file", "m.onnx", "contradict"),

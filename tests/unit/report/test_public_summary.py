@@ -119,7 +119,7 @@ def synthetic(rng: random.Random) -> Document:
     document["caveats"] = [caveat.to_dict() for caveat in in_order(Caveat(kind, "x") for kind in kinds)]
     document["self_tests"] = document["self_tests"][: rng.randint(0, 2)]
     document["policy"]["limits"] = rng.sample(document["policy"]["limits"], rng.randint(1, 8))
-    document["plan"]["answers"]["questions"] = rng.randint(0, 99)
+    document["plan"]["bias_queries"]["questions"] = rng.randint(0, 99)
     document["plan"]["outputs"]["decimals"] = rng.choice([None, 1, 2])
     if rng.random() < 0.5:
         document["plan"]["model"]["kind"] = "predictions"
