@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
@@ -371,7 +371,7 @@ def _search() -> Background:
     evaluations = int(st.session_state.get("evaluations") or 30)
     kind = "predictions" if adversary == "predictions" else "features"
 
-    def tuned(report: Report) -> Any:
+    def tuned(report: ReportProgress) -> Any:
         from core.adversaries import tune_forest
         from core.datasets.splits import split
         from core.studies.subject import train_model

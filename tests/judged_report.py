@@ -20,7 +20,7 @@ def judged_audit(
     """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
     audit = audit or sample()
     plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
-    bound = certain(declared_limits(plan.answers)[0], 0)
+    bound = certain(declared_limits(plan.bias_queries)[0], 0)
     measurements = tuple(
         dataclasses.replace(m, estimate=bound) if m.check == "targeted_leakage" else m for m in audit.measurements
     )

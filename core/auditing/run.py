@@ -17,7 +17,7 @@ from ..studies.bias_queries import DECODERS
 from ..studies.correction import ATTACKERS
 from ..studies.people import MEMBERS, PEOPLE
 from ..studies.registry import STUDIES
-from ..studies.study import Finding, Measurement, Outcome, Row, Study, not_run
+from ..studies.study import Finding, Measurement, Outcome, ReportProgress, Row, Study, not_run
 from ..studies.subject import Progress, splits_with_unanswered, train_model
 from .answers import require_answers
 from .inputs import Audited, access_of, input_of
@@ -73,9 +73,6 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
     return Outcome.FAILED, str(error) if has_message else f"The attack stopped with an error ({type(error).__name__})."
 
 
-Report = Callable[[int, int], None]
-
-
 def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.bias_queries.questions else 0
@@ -93,7 +90,7 @@ def run_audit(
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     chosen: StudyFindings | None = None,
     guesses: Collection[str] = (),
-    report: Report | None = None,
+    report: ReportProgress | None = None,
 ) -> ReleaseAudit:
     """Audit of a model, judged by a policy.
 
@@ -145,7 +142,7 @@ def audited_of(
     *,
     model_file: ModelFile | None = None,
     guesses: Collection[str] = (),
-    report: Report | None = None,
+    report: ReportProgress | None = None,
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `run_audit`."""
     source = input_of(plan, table, model_file=model_file)

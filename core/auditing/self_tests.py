@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,10 @@ from ..base.seeds import child_seed
 from ..base.serialize import RecordError, Result, dumps, loads
 from ..stats.estimates import Estimate, proportion
 from ..studies.registry import STUDIES
-from ..studies.study import Measurement, Plant, Study
+from ..studies.study import Measurement, Plant, ReportProgress, Study
 from .policy import Limit, Policy, Status, judge
 from .result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
 from .subprocess_jobs import run_in_subprocess
-
-Report = Callable[[int, int], None]
 
 RUNS = 200
 """Null models of a trial whose share is 1; there are half as many planted leaks."""
@@ -65,7 +63,7 @@ def self_test(
     *,
     seed: int = SELF_TEST_SEED,
     runs: int = RUNS,
-    report: Report | None = None,
+    report: ReportProgress | None = None,
     tried: Sequence[Trial] | None = None,
 ) -> tuple[SelfTest, ...]:
     """Return the false-positive rate and the detection rate of every trial.
@@ -116,7 +114,7 @@ class _CachedTests(Result):
     digest: str
 
 
-def cached_self_test(folder: Path, *, report: Report | None = None) -> tuple[SelfTest, ...]:
+def cached_self_test(folder: Path, *, report: ReportProgress | None = None) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
     The folder is made if it is not there; a file in it that is damaged or of another origin is written again. Where it
@@ -151,7 +149,7 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-def self_test_in_subprocess(folder: Path, *, report: Report) -> tuple[SelfTest, ...]:
+def self_test_in_subprocess(folder: Path, *, report: ReportProgress) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
     `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the

@@ -20,9 +20,9 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 from ..base.errors import FairLeakError
 from ..base.untrusted import child as processes
 from ..datasets.dataset import AuditDataset
+from ..studies.study import ReportProgress
 
 T = TypeVar("T")
-Report = Callable[[int, int], None]
 
 _MODULES = (
     "core.studies.registry",
@@ -52,8 +52,8 @@ def warm_up(*modules: str) -> None:
 
 
 def run_in_subprocess(
-    make: Callable[[Report], Iterator[T] | T],
-    report: Report,
+    make: Callable[[ReportProgress], Iterator[T] | T],
+    report: ReportProgress,
     *,
     about: AuditDataset | None = None,
     nice: int = 10,
@@ -103,7 +103,7 @@ def run_in_subprocess(
         process.end()
 
 
-def run_in_process(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) -> Iterator[T]:
+def run_in_process(make: Callable[[ReportProgress], Iterator[T] | T], report: ReportProgress, **_: Any) -> Iterator[T]:
     """Yield the same, made here."""
     result = make(report)
     yield from result if isinstance(result, Iterator) else iter([result])

@@ -52,7 +52,7 @@ from ..report.report import KIND
 from ..report.verification import ENDING, private_key, signature_of
 from ..store.history import History, check_line
 from ..studies.correction import false_promise
-from ..studies.study import Outcome, Report
+from ..studies.study import Outcome, ReportProgress
 from .arguments import (
     add_data_argument,
     add_file_arguments,
@@ -156,7 +156,7 @@ def _kind_of(path: Path) -> str:
 class SelfTestsBeside:
     """Begins the test with the audit's first step, returns its results when called, ends it when left."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ReportProgress) -> None:
         self._report, self._left, self._done = report, threading.Event(), 0
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test")
         self._future: Future[tuple[SelfTest, ...]] | None = None
@@ -168,7 +168,7 @@ class SelfTestsBeside:
         self._left.set()
         self._pool.shutdown()
 
-    def beside(self, report: Report) -> Report:
+    def beside(self, report: ReportProgress) -> ReportProgress:
         """Return an audit's report that begins the test: input that cannot be used is refused before."""
 
         def both(done: int, total: int) -> None:

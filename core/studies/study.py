@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from ..base.serialize import Result
 from ..stats.estimates import Estimate
 from ..stats.quantities import Row as Row
 from .subject import Subject
 
+if TYPE_CHECKING:
+    from ..charts.drawing import Drawing
+
 S = TypeVar("S")
 R = TypeVar("R")
 
-Report = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """Called with (steps done, steps in all); may raise `core.base.errors.Cancelled` to stop."""
 
 
@@ -161,13 +164,17 @@ class Study(Generic[S, R]):
         """Return how many steps `run` reports."""
         return 1
 
-    def run(self, subject: Subject, settings: S, report: Report | None = None) -> Iterator[R]:
+    def run(self, subject: Subject, settings: S, report: ReportProgress | None = None) -> Iterator[R]:
         """Yield the result as it grows; the last one is whole. The same seed gives the same numbers."""
         raise NotImplementedError
 
     def findings(self, result: R, settings: S) -> tuple[Finding, ...]:
         """Return what was found, the headline first."""
         raise NotImplementedError
+
+    def charts(self, result: R, settings: S) -> Mapping[str, Drawing]:
+        """Return title -> chart of a result, also of one that still grows; the hero first."""
+        return {}
 
     def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:
         """Return a measurement for each name in `declared`."""

@@ -16,7 +16,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.arrays import Floats
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
@@ -413,7 +413,7 @@ class DefenceStudy(Background):
         return attackers_fitted(self.settings, budgets)
 
 
-def _grown(guarded: Callable[[Any], Guard], settings: Any, report: Report) -> Iterator[Grown]:
+def _grown(guarded: Callable[[Any], Guard], settings: Any, report: ReportProgress) -> Iterator[Grown]:
     """Yield the study after each attacker, with the curves."""
     curves, guard = dict[str, tuple[ExposurePoint, ...]](), guarded(settings)
     for steps, exposure in enumerate(guard.expose()):

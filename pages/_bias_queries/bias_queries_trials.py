@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import AuditDataset
@@ -101,7 +101,7 @@ class QueryTrials(Trials):
 
 
 def _measured(
-    pool: QueryPool, asking: Asking, mechanism: Any, points: Sequence[tuple[int, str]], report: Report
+    pool: QueryPool, asking: Asking, mechanism: Any, points: Sequence[tuple[int, str]], report: ReportProgress
 ) -> Iterator[Leak]:
     """Yield the leaks of points of a curve, (number of answers, decoder)."""
     trials = Trials(pool, asking)

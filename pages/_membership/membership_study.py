@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
@@ -196,7 +196,7 @@ class MembershipJob(Background):
 
 
 def _grown(
-    now: MembershipAudit | None, train: Callable[[], TrainedTarget], report: Report
+    now: MembershipAudit | None, train: Callable[[], TrainedTarget], report: ReportProgress
 ) -> Iterator[MembershipAudit]:
     """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
     if now is None:

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from core.auditing.card_plan import ReleasePlan
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions
@@ -193,7 +193,9 @@ def _published(column: Any) -> Sequence[str]:
     return chosen or ()
 
 
-def _read(people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: Report) -> tuple[ReleaseStudy, ...]:
+def _read(
+    people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: ReportProgress
+) -> tuple[ReleaseStudy, ...]:
     """Return the card with each of the settings."""
     studies = []
     for done, setting in enumerate(settings):
@@ -300,7 +302,7 @@ class Card:
         key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
         return self._in_process(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
 
-    def _in_process(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
+    def _in_process(self, key: str, label: str, make: Callable[[ReportProgress], Any]) -> Any:
         """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""
         return require_result(
             self.store, key, label, lambda job: job.in_subprocess(make), lane="questions", patience=_PATIENCE

@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
 from core.auditing.policy import Policy, default_policy, judge
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import code_fingerprint, fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page
@@ -46,7 +46,7 @@ class Attacks(Background):
         self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **options)
 
 
-def _reports(subject: AuditRequest, report: Report) -> Reports:
+def _reports(subject: AuditRequest, report: ReportProgress) -> Reports:
     """Audit of a subject, judged by FairLeak's own policy."""
     from core.auditing import run_audit
 

@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.auditing.subprocess_jobs import Report, run_in_subprocess
+from core.auditing.subprocess_jobs import ReportProgress, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
@@ -175,12 +175,14 @@ class Job:
                 self._moved = time.monotonic()
             self.done, self.total = done, total
 
-    def in_subprocess(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
+    def in_subprocess(self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None) -> Any:
         """Return what is made in a process of its own, see `core.auditing.subprocess_jobs`."""
         (result,) = self.each_in_subprocess(make, about=about)
         return result
 
-    def each_in_subprocess(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
+    def each_in_subprocess(
+        self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None
+    ) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         is_own_data, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
         nice, then = (step + 5 * is_own_data for step in _NICE.get(kind, (10, 10)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from core.auditing.subprocess_jobs import Report
+from core.auditing.subprocess_jobs import ReportProgress
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset, Table
@@ -230,7 +230,7 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
     """Return a finished audit, with the curve of the published attack; waits with a progress bar while it runs."""
     dataset = dataset_of(table, config.roles)
 
-    def make(report: Report) -> CorrectionResult:
+    def make(report: ReportProgress) -> CorrectionResult:
         result = run(config, report, dataset=dataset)
         result.curve(report=report, **ATTACKER)
         return result

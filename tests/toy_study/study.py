@@ -13,7 +13,7 @@ from core.base.serialize import Result
 from core.base.settings import Settings
 from core.stats.estimates import Estimate, count, interval, percent, proportion
 from core.studies.planted import draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study
+from core.studies.study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from core.studies.subject import Subject
 
 
@@ -76,7 +76,9 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         """Return that no scores are released, where none are."""
         return "" if subject.released_scores is not None else "Scores are needed; labels alone are released."
 
-    def run(self, subject: Subject, settings: UniquenessSettings, report: Report | None = None) -> Iterator[Uniqueness]:
+    def run(
+        self, subject: Subject, settings: UniquenessSettings, report: ReportProgress | None = None
+    ) -> Iterator[Uniqueness]:
         """Count who shares a score."""
         rows, scores = subject.splits.test, subject.released_scores
         assert scores is not None

@@ -202,7 +202,9 @@ BAD = {
     f"{GUARD} --target given": "--given must come with --target given, got --target given",
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
     "defend attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
-    "attack bias_queries --method unmitigated --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2",
+    "attack bias_queries --method unmitigated --train-epsilon 2": (
+        "--train-epsilon is for the method dp_id3 alone, got 2"
+    ),
     f"{REVEAL} --questions 5,1000": "--questions must be in 0 to 18, got 1000",
     f"{REVEAL} --attribute age/ranges": "compare two groups, got 4",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",

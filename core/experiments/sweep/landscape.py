@@ -11,7 +11,7 @@ and ranks people by its score of their own label.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,6 +36,7 @@ from ...stats.fairness import METRICS, difference_between_groups, unfairness
 from ...studies.config import AuditConfig
 from ...studies.correction import attack_model, disclose, smallest_tolerance
 from ...studies.membership import area, true_label_probability
+from ...studies.study import ReportProgress
 from ...studies.subject import check_cells
 from .point import environment
 
@@ -293,8 +294,6 @@ def read_landscape(path: Path) -> Landscape:
 _DIGITS = 6
 _LEAST = 1e-12
 """A probability of 0 counts as this, as in `core.studies.membership.attacks.loss`."""
-
-Report = Callable[[int, int], None]
 NumberByName = dict[str, float]
 
 
@@ -303,7 +302,7 @@ def landscape_steps(plan: LandscapePlan) -> int:
     return len(plan.seeds) * (1 + len(plan.epsilons))
 
 
-def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | None = None) -> Landscape:
+def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: ReportProgress | None = None) -> Landscape:
     """Train and attack every model of a map.
 
     Predictions that came with the table are not used: the models of the map are trained here. `report` is called with

@@ -53,7 +53,7 @@ from ...stats.estimates import (
     strongest,
 )
 from ..planted import SyntheticRecords, draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Study, not_run
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Study, not_run
 from ..subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
 ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}
@@ -508,7 +508,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     )
 
     def run(
-        self, subject: Subject, settings: AttributeSettings, report: Report | None = None
+        self, subject: Subject, settings: AttributeSettings, report: ReportProgress | None = None
     ) -> Iterator[AttributeInference]:
         """Yield what the attackers of `ATTACKER_POSITIONS` gain; one step."""
         gains = {}

@@ -16,7 +16,7 @@ from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.solvers import solve
 from ...stats.estimates import Estimate, accuracy, mean
-from ..study import Report
+from ..study import ReportProgress
 from .attackers import KnownPeople, drawn
 from .guard import READERS, Guarded
 
@@ -233,7 +233,7 @@ class Compared(Result):
     accuracy: dict[str, Estimate]
 
 
-def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
+def comparison(guarded: Guarded, report: ReportProgress | None = None) -> Iterator[Compared]:
     """Yield every other defence at some of its settings, read by the attackers who learned from the clean ratings.
 
     The report is called with (defences done, defences in all); it may raise `core.base.errors.Cancelled`.

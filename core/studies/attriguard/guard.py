@@ -25,7 +25,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.ratings import Ratings
 from ...stats.estimates import Estimate, mean, mean_rate
 from ..config import AuditConfig
-from ..study import Report
+from ..study import ReportProgress
 from .allocation import target_distribution
 from .attackers import (
     ADAPTIVE,
@@ -93,7 +93,7 @@ class Guard:
     trained_at: tuple[float, ...]
     """Budgets of the noise that adversarial attackers are trained against."""
 
-    def noise_of(self, records: Any, report: Report | None = None) -> RepresentativeNoise:
+    def noise_of(self, records: Any, report: ReportProgress | None = None) -> RepresentativeNoise:
         """Return the defender's noise for some people's records (n, d); the report may raise `Cancelled`."""
         raise NotImplementedError
 
@@ -101,7 +101,7 @@ class Guard:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         raise NotImplementedError
 
-    def search(self, report: Report | None = None, *, training: bool = False) -> RepresentativeNoise:
+    def search(self, report: ReportProgress | None = None, *, training: bool = False) -> RepresentativeNoise:
         """Return the noise of the people to protect, or of those attackers know (`training`), searched for once."""
         cached: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
         if training not in cached:
@@ -175,7 +175,7 @@ class Guard:
         searches = 1 + bool(ADAPTIVE & set(self.attackers))
         return self.search_steps * searches + attackers_fitted(self.settings)
 
-    def expose(self, report: Report | None = None) -> Iterator[Exposure]:
+    def expose(self, report: ReportProgress | None = None) -> Iterator[Exposure]:
         """Yield the exposure as it grows: first without attackers, then with one more fitted attacker each time.
 
         The report is called with (steps done, steps in all) after each step; it may raise `core.base.errors.Cancelled`.
@@ -240,7 +240,7 @@ class Guarded(Guard):
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 
-    def noise_of(self, records: Any, report: Report | None = None, **changed: Any) -> RepresentativeNoise:
+    def noise_of(self, records: Any, report: ReportProgress | None = None, **changed: Any) -> RepresentativeNoise:
         """Return the noise for some people's records (n, d), by the defender's settings or changed ones."""
         settings = replace(self.settings, **changed)
         return representatives(
@@ -306,7 +306,11 @@ class Transfer(Result):
 
 
 def transfer(
-    guarded: Guarded, *, makers: tuple[str, ...] = tuple(MAKERS), people: int = 300, report: Report | None = None
+    guarded: Guarded,
+    *,
+    makers: tuple[str, ...] = tuple(MAKERS),
+    people: int = 300,
+    report: ReportProgress | None = None,
 ) -> Transfer:
     """Show every maker's noise to logistic regression, a forest and a network.
 
@@ -362,7 +366,7 @@ class TableGuard(Guard):
         self.rules = rules if chosen.rules else pair_rules(self.columns)
         self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=chosen.defender)
 
-    def noise_of(self, records: Floats, report: Report | None = None) -> RepresentativeNoise:
+    def noise_of(self, records: Floats, report: ReportProgress | None = None) -> RepresentativeNoise:
         """Return the noise of people's records (n, d)."""
         return TableSearch(self.columns, self.defender, self.rules, margin=self.settings.margin).noise(records)
 

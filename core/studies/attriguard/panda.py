@@ -26,7 +26,7 @@ import numpy.typing as npt
 from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.validation import at_least_zero, choice
-from ..study import Report
+from ..study import ReportProgress
 from .noisy_records import NoisyRecords, RepresentativeNoise
 
 POLICIES = {
@@ -83,7 +83,7 @@ def representatives(
     step: float = 1.0,
     margin: float = 0.0,
     n_values: int | None = None,
-    report: Report | None = None,
+    report: ReportProgress | None = None,
 ) -> RepresentativeNoise:
     """Find the representative noise of every person for every value; the arguments are those of `panda`.
 
@@ -124,7 +124,7 @@ class _PandaSearch:
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
         self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
 
-    def run(self, people: Ints, targets: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
+    def run(self, people: Ints, targets: Ints, report: ReportProgress | None = None) -> tuple[Any, Ints, Mask, Mask]:
         """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
         reached = targets == self.predicted[people]
         fallback = np.zeros(people.size, dtype=bool)
@@ -146,7 +146,9 @@ class _PandaSearch:
             noisy, reached = self._changed(people, task, column, value), reached & ~misled
         return noisy, np.bincount(task, minlength=people.size), reached, fallback & reached
 
-    def _solved(self, people: Ints, class_index: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
+    def _solved(
+        self, people: Ints, class_index: Ints, policy: str, report: ReportProgress | None
+    ) -> tuple[Mask, list[_Moves]]:
         """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
         moves: list[_Moves] = []
         solved, done = np.zeros(people.size, dtype=bool), 0

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.seeds import child_generator
 from ...stats.estimates import strongest
 from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
 from .exposure import Exposure
@@ -76,7 +76,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         """Return the number of attackers fitted."""
         return guard_steps(settings)
 
-    def run(self, subject: Subject, settings: GuardPlan, report: Report | None = None) -> Iterator[Exposure]:
+    def run(self, subject: Subject, settings: GuardPlan, report: ReportProgress | None = None) -> Iterator[Exposure]:
         """Yield the test records' exposure, attacker by attacker."""
         # Adversarial attackers are trained at the planned budget.
         chosen = TableSettings(seed=subject.config.seed, trained_budgets=(settings.budget,))

@@ -12,7 +12,7 @@ from ...base.errors import InputError
 from ...base.seeds import child_generator
 from ...datasets.dataset import AuditDataset
 from ..planted import SyntheticRecords, subject_of
-from ..study import Finding, Measurement, Plant, Report, Row, Study
+from ..study import Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .decoders import DECODER_TITLES, DECODERS
 from .findings import (
@@ -71,7 +71,9 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         """Return how many decoders read the answers."""
         return len(DECODERS) if settings.questions else 0
 
-    def run(self, subject: Subject, settings: PlannedAnswers, report: Report | None = None) -> Iterator[AnswersLeak]:
+    def run(
+        self, subject: Subject, settings: PlannedAnswers, report: ReportProgress | None = None
+    ) -> Iterator[AnswersLeak]:
         """Yield the leak with one decoder more each time; what cannot be asked has a reason and no leak."""
         dataset = two_sided(subject.dataset)
         largest = "" if dataset is subject.dataset else dataset.group_names[1]

@@ -31,7 +31,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares
 from ...stats.estimates import Estimate, accuracy
 from ..config import AuditConfig
-from ..study import Report
+from ..study import ReportProgress
 from ..subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
 from .attribution import Attribution, attribute_leak
 from .disclosure import Disclosure, disclose, permuted_records
@@ -180,7 +180,9 @@ class CorrectionResult:
     """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
 
     @classmethod
-    def of(cls, subject: Subject, *, as_published: bool = False, report: Report | None = None) -> CorrectionResult:
+    def of(
+        cls, subject: Subject, *, as_published: bool = False, report: ReportProgress | None = None
+    ) -> CorrectionResult:
         """Train every attacker, each once a subject; under the paper's protocol too where that is asked for."""
         attacks, pairs = {}, attacks_of(as_published=as_published)
         for done, pair in enumerate(pairs, start=1):
@@ -253,7 +255,7 @@ class CorrectionResult:
 
         return self.subject.once(f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised)}", make)
 
-    def curve(self, *also: float, report: Report | None = None, **attacker: Any) -> list[Disclosure]:
+    def curve(self, *also: float, report: ReportProgress | None = None, **attacker: Any) -> list[Disclosure]:
         """Return what an attacker makes of the slider's tolerances, and of `also`, asked for now or before.
 
         `attacker` are the settings of `disclose`: adversary, cost, as_published.

@@ -28,7 +28,7 @@ from ...stats.estimates import estimate_columns
 from ...stats.fairness import METRIC_TITLES
 from ..config import AuditConfig
 from ..planted import draw_people, posterior, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Progress, Subject, train_model
 from . import findings
 from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
@@ -265,7 +265,7 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         return len(attacks_of(as_published=settings.as_published))
 
     def run(
-        self, subject: Subject, settings: CorrectionSettings, report: Report | None = None
+        self, subject: Subject, settings: CorrectionSettings, report: ReportProgress | None = None
     ) -> Iterator[CorrectionResult]:
         """Train every attacker; under the paper's protocol too where the settings ask for it."""
         yield CorrectionResult.of(subject, as_published=settings.as_published, report=report)
@@ -328,7 +328,9 @@ def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
     return fingerprint("audit", dataset.fingerprint, config)
 
 
-def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> CorrectionResult:
+def run(
+    config: AuditConfig, report: ReportProgress | None = None, *, dataset: AuditDataset | None = None
+) -> CorrectionResult:
     """Train a model and attack it under both protocols; the data may be left out only for the built-in demo.
 
     `report` is called with (steps done, steps in all); it may raise `core.base.errors.Cancelled` to stop. Raises

@@ -24,7 +24,7 @@ from ...stats.estimates import (
 )
 from ...stats.fairness import METRIC_TITLES, difference_title, group_rates
 from ..planted import draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Subject
 from .absence import ABSENCE, absence, absence_finding
 from .findings import (
@@ -215,7 +215,9 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
         """Return 0: a subject's model is measured already."""
         return 0
 
-    def run(self, subject: Subject, settings: FairnessSettings, report: Report | None = None) -> Iterator[Subject]:
+    def run(
+        self, subject: Subject, settings: FairnessSettings, report: ReportProgress | None = None
+    ) -> Iterator[Subject]:
         """Yield the subject, whose model is measured as it is trained."""
         yield subject
 

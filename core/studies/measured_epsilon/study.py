@@ -15,7 +15,7 @@ from ...base.serialize import Result
 from ...base.settings import Settings
 from ...stats.estimates import certain, epsilon_text
 from ..planted import draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Subject
 from .audits import MechanismAudit, audits
 from .bounds import OneRun
@@ -130,7 +130,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         return audits(settings.epsilon, noise=settings.noise, **sizes, seed=subject.config.seed)
 
     def run(
-        self, subject: Subject, settings: MeasuredEpsilonSettings, report: Report | None = None
+        self, subject: Subject, settings: MeasuredEpsilonSettings, report: ReportProgress | None = None
     ) -> Iterator[MeasuredEpsilon]:
         """Yield the mechanisms audited, one after the other."""
         mechanism_audits: tuple[MechanismAudit, ...] = ()

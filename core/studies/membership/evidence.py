@@ -20,7 +20,7 @@ from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
 from ...models.query_access import QueryAccess
-from ..study import Report
+from ..study import ReportProgress
 from .settings import check_shadows
 
 FEWEST = 10
@@ -174,7 +174,7 @@ class Evidence:
     shadows: int = 64
     online: bool = True
     """Whether shadows are trained with and without the judged, or without them alone."""
-    report: Report | None = None
+    report: ReportProgress | None = None
     """Called after each shadow."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What attacks share, such as shadow models."""

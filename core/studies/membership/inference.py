@@ -28,7 +28,7 @@ from ...datasets.splits import split as audit_split
 from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate
 from ..config import AuditConfig
-from ..study import Report
+from ..study import ReportProgress
 from .attack import MemberGuess
 from .attacks import ATTACKS, REGISTRY
 from .disparity import (
@@ -276,7 +276,7 @@ class MembershipAudit:
 
 
 def iter_audits(
-    now: MembershipAudit, *, left_out: Collection[str] = (), report: Report | None = None
+    now: MembershipAudit, *, left_out: Collection[str] = (), report: ReportProgress | None = None
 ) -> Iterator[MembershipAudit]:
     """Yield an audit with one attack more each time, but for those left out; what is there is not sought again."""
     for guess in run_attacks(now.target, finished=(*now.guesses, *left_out), report=report):
@@ -286,7 +286,7 @@ def iter_audits(
 
 
 def run_attacks(
-    target: TrainedTarget, *, finished: Collection[str] = (), report: Report | None = None
+    target: TrainedTarget, *, finished: Collection[str] = (), report: ReportProgress | None = None
 ) -> Iterator[MemberGuess]:
     """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
 

@@ -18,7 +18,7 @@ from ...base.errors import InputError
 from ...base.seeds import child_generator
 from ...stats.estimates import Estimate, certain, count, estimate_columns, percent, strongest
 from ..planted import SyntheticRecords, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import SETS_UNKNOWN, Subject
 from .attack import MemberGuess
 from .attacks import REGISTRY, attacks_on
@@ -136,7 +136,7 @@ class MembershipResult:
         return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
 
 
-def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Evidence:
+def evidence_of(subject: Subject, settings: MembershipPlan, report: ReportProgress | None = None) -> Evidence:
     """Return what attackers are given of a subject's training and test records, all of whom are judged.
 
     InputError if it is unknown which records the model was trained on, or there are too few.
@@ -293,7 +293,7 @@ class MembershipStudy(Study[MembershipPlan, MembershipResult]):
         return settings.shadows if subject.trainable and subject.released_scores is not None else 0
 
     def run(
-        self, subject: Subject, settings: MembershipPlan, report: Report | None = None
+        self, subject: Subject, settings: MembershipPlan, report: ReportProgress | None = None
     ) -> Iterator[MembershipResult]:
         """Yield the result after each attack; shadow models are trained once for all of them.
 

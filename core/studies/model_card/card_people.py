@@ -26,7 +26,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, split
 from ...models import fit_model
 from ..config import AuditConfig
-from ..study import Report
+from ..study import ReportProgress
 from ..subject import Progress, prior_of, train_model
 from .settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 
@@ -111,7 +111,7 @@ def released_people(
     audited: Codes | None = None,
     model_predictions: Codes | None = None,
     names: Sequence[str] = (),
-    report: Report | None = None,
+    report: ReportProgress | None = None,
 ) -> ReleasedPeople:
     """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
 
@@ -232,7 +232,7 @@ def natural_models(
     metric: str = "statistical_parity",
     without: Sequence[str] = (),
     seed: int = 0,
-    report: Report | None = None,
+    report: ReportProgress | None = None,
 ) -> tuple[Codes, tuple[str, ...]]:
     """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
 

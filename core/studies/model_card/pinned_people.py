@@ -19,7 +19,7 @@ from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...stats.estimates import LEVEL, Estimate, accuracy, proportion
-from ..study import Report
+from ..study import ReportProgress
 from ..subject import Progress
 from .equations import project
 from .meter import Meter, meter, predict
@@ -232,7 +232,12 @@ class Advice(Result):
 
 
 def advise(
-    posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0, report: Report | None = None
+    posterior: npt.ArrayLike,
+    release: Release,
+    *,
+    sensitive: npt.ArrayLike,
+    seed: int = 0,
+    report: ReportProgress | None = None,
 ) -> Advice:
     """Return the finest precision that discloses nobody; the release's own precision is one of those tried.
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...base.seeds import child_generator
 from ...models import GIVEN_PREDICTIONS
 from ..planted import SyntheticRecords, subject_of
-from ..study import Finding, Plant, Report, Row, Study
+from ..study import Finding, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from . import findings as wording
 from .card_people import released_people
@@ -61,7 +61,9 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
         """Return how many steps are reported: the attacker, the audited model, and the others."""
         return 2 + (0 if settings.family == "audited" else settings.count)
 
-    def run(self, subject: Subject, settings: ReleaseSettings, report: Report | None = None) -> Iterator[ReleaseStudy]:
+    def run(
+        self, subject: Subject, settings: ReleaseSettings, report: ReportProgress | None = None
+    ) -> Iterator[ReleaseStudy]:
         """Yield the card of the audited model, or of its family."""
         audited = subject.model.predictions
         people = released_people(subject.config, subject.dataset, settings, audited=audited, report=report)

@@ -41,7 +41,7 @@ from ..membership.study import FALSE_ALARMS, evidence_of
 from ..model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
 from ..model_card.card_people import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
-from ..study import Report
+from ..study import ReportProgress
 from ..subject import Subject, subject_of
 from .settings import PeopleSettings
 
@@ -137,7 +137,7 @@ class PeopleAttacks:
     `again` trains the audited model in another way; everything about it is then attacked again.
     """
 
-    def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:
+    def __init__(self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None) -> None:
         self.settings, self._report, self._done = settings, report, 0
         self.subject, self.dataset = subject, subject.dataset
         self._results: dict[object, IdentifiedRecords] = {}
@@ -322,7 +322,7 @@ _RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], Identif
 """Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""
 
 
-def judged_members(subject: Subject, shadows: int, report: Report | None = None) -> MemberGuess:
+def judged_members(subject: Subject, shadows: int, report: ReportProgress | None = None) -> MemberGuess:
     """Return what LiRA says of everybody; without shadow models, what boosting on everything released does.
 
     InputError if no scores are released, or it is unknown whom the model was trained on.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..study import Finding, Report, Row, Study
+from ..study import Finding, ReportProgress, Row, Study
 from ..subject import Subject
 from . import findings as wording
 from .people_at_risk import PeopleAtRisk
@@ -28,7 +28,9 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         """Return how many steps are reported at least: the models with their shadows."""
         return settings.steps
 
-    def run(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> Iterator[PeopleAtRisk]:
+    def run(
+        self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None
+    ) -> Iterator[PeopleAtRisk]:
         """Yield whom the attacks find, with the fix of each."""
         attacks = PeopleAttacks(subject, settings, report)
         now = tuple(attacks.run(name, settings) for name in ATTACKS)

@@ -34,7 +34,7 @@ from ...stats.estimates import (
     strongest,
 )
 from ..planted import SyntheticRecords, subject_of
-from ..study import Check, Finding, Measurement, Plant, Report, Row, Study
+from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject, fit_rows
 
 COUNTERPART = "counterpart"
@@ -272,7 +272,9 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
             return f"The second model must be of another method than the audited one, got {METHOD_TITLES[method]}."
         return ""
 
-    def run(self, subject: Subject, settings: TwoModelsSettings, report: Report | None = None) -> Iterator[TwoModels]:
+    def run(
+        self, subject: Subject, settings: TwoModelsSettings, report: ReportProgress | None = None
+    ) -> Iterator[TwoModels]:
         """Train the second model, and infer membership and groups from either model and from both."""
         method = companion_of(subject, settings)
         members, groups = membership(subject, method), attributes(subject, method)

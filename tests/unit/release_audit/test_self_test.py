@@ -27,7 +27,7 @@ from core.stats.estimates import Estimate, proportion
 from core.studies.membership.roc import members_above
 from core.studies.planted import SHARE, draw_people, posterior
 from core.studies.registry import STUDIES
-from core.studies.study import Finding, Measurement, Plant, Report, Study
+from core.studies.study import Finding, Measurement, Plant, ReportProgress, Study
 from core.studies.subject import Subject
 from tests.samples_report import sample
 
@@ -45,7 +45,7 @@ class FixedVerdicts(Study[Settings, Any]):
     name = title = "known"
     settings = Settings
 
-    def run(self, subject: Subject, settings: Settings, report: Report | None = None) -> Iterator[Any]:
+    def run(self, subject: Subject, settings: Settings, report: ReportProgress | None = None) -> Iterator[Any]:
         yield subject
 
     def findings(self, result: Any, settings: Settings) -> tuple[Finding, ...]:

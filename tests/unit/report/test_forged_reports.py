@@ -106,7 +106,7 @@ def test_whole_numbers_in_python_give_the_report_of_those_in_a_file():
     audit, texts = sample(), []
     for number in (int, float):
         answers = dataclasses.replace(audit.plan.bias_queries, epsilon=number(3))
-        plan = dataclasses.replace(audit.plan, answers=answers)
+        plan = dataclasses.replace(audit.plan, bias_queries=answers)
         policy = dataclasses.replace(POLICY, limits=(dataclasses.replace(first, value=number(1)), *rest))
         texts.append(to_json(report_document(judged_audit(dataclasses.replace(audit, plan=plan), policy=policy))))
     assert texts[0] == texts[1] and failed(texts[0]) == set()
