@@ -19,7 +19,7 @@ from core.base.files import csv_of_frame
 from core.base.fingerprint import fingerprint
 from core.base.settings import flags_text, params
 from core.datasets.roles import Roles
-from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from pages._report import report_plan
 from pages._report import report_policy as policies
@@ -75,6 +75,7 @@ _NAMES = {
     "threshold_optimizer": "Threshold opt.",
     "unmitigated": "No mitigation",
     "dp_id3": "Private tree",
+    "private_fair": "Private fair tree",
 }
 _OFFERED: dict[str, dict[Any, str]] = {
     "methods": {name: METHOD_TITLES[name] for name in _NAMES},
@@ -301,9 +302,9 @@ def short_title(point: CandidatePoint) -> str:
     if point.name:
         return point.name
     name = _NAMES[config.method]
-    if config.method == "exponentiated_gradient":
+    if config.method in TOLERANCE_METHODS:
         name += f" {tolerance_text(config.tolerance)}"
-    return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method == "dp_id3" else name
+    return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method in PRIVATE_METHODS else name
 
 
 def _short_label(candidate: Any) -> str:
@@ -381,7 +382,7 @@ def audit() -> None:
             state.keep_roles(state.dataset_name(), chosen.roles)
     else:
         values = {"method": chosen.method, "tolerance": chosen.tolerance, "depth": chosen.depth, "seed": chosen.seed}
-        if chosen.method == "dp_id3":
+        if chosen.method in PRIVATE_METHODS:
             values["epsilon"] = chosen.epsilon
         for name, value in values.items():
             state.choose(name, value)

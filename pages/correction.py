@@ -17,7 +17,7 @@ import streamlit as st
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
-from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text
 from core.stats.fairness import METRICS
 from core.stats.quantities import Row, share
@@ -226,7 +226,8 @@ def _rows(points: list[Any]) -> tuple[Any, list[Any]]:
 def _trained_models() -> Sweep:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
     tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
-    sweep_config = replace(config, method="exponentiated_gradient")
+    method = config.method if config.method in TOLERANCE_METHODS else TOLERANCE_METHODS[0]
+    sweep_config = replace(config, method=method)
     work = _models("sweep", grid(sweep_config, tolerances=tolerances, seeds=_seeds("sweep_seeds")))
     work.begin("sweeps", dataset.fingerprint, config)
     return work

@@ -14,7 +14,7 @@ import streamlit as st
 from core.auditing.policy import placeholders_text
 from core.base.caveats import CaveatKind
 from core.base.files import csv_of_frame
-from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.report.comparison import since
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
@@ -61,7 +61,7 @@ _STYLE = (
 def model_text() -> str:
     """Name the audited model: "Private tree (DP-ID3), ε = 3, depth 8"."""
     parts = [METHOD_TITLES[config.method]]
-    if config.method == "dp_id3":
+    if config.method in PRIVATE_METHODS:
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
     return ", ".join(parts if config.method == GIVEN_PREDICTIONS else [*parts, f"depth {config.depth}"])
 
@@ -69,7 +69,7 @@ def model_text() -> str:
 def finding(icon: str, point: str, evidence: str) -> None:
     """Write the verdict, or why there is none, as the page's finding."""
     constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
-    if config.method not in ("exponentiated_gradient", GIVEN_PREDICTIONS):  # which know nothing of it
+    if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS):  # which know nothing of it
         constraint = f"disclosed {constraint}"
     elif config.method == GIVEN_PREDICTIONS and config.tolerance == kept_tolerance(table, config):
         constraint += " assumed (the smallest that holds)"

@@ -20,6 +20,7 @@ from ..datasets import AuditDataset, Roles, Table, build_dataset, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
 from ..experiments.sweep import FolderStore, MemoryStore
+from ..models import PRIVATE_METHODS
 from ..report import FOLDERS, Report, verify_report
 from ..report.codec import report_of
 from ..report.verification import document_in, report_text
@@ -104,9 +105,10 @@ def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = Fa
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
-    """Refuse a finite budget of the private tree although none is trained."""
-    if math.isfinite(epsilon) and "dp_id3" not in methods:
-        raise InputError(f"--train-epsilon is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
+    """Refuse a finite budget of the private trees although none is trained."""
+    if math.isfinite(epsilon) and not set(PRIVATE_METHODS) & set(methods):
+        private, trained = ", ".join(PRIVATE_METHODS), ", ".join(methods)
+        raise InputError(f"--train-epsilon is for the methods {private} alone, got {epsilon:g} with {trained}.")
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:

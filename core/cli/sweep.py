@@ -15,7 +15,6 @@ from ..base.settings import from_arguments
 from ..base.validation import unit_interval
 from ..experiments.sweep import (
     PAPER_TOLERANCES,
-    SWEPT_METHODS,
     TOLERANCES,
     SweepPoint,
     SweepRow,
@@ -26,6 +25,7 @@ from ..experiments.sweep import (
     summary_frame,
     sweep,
 )
+from ..models import PRIVATE_METHODS, TOLERANCE_METHODS
 from ..stats.estimates import Spread
 from ..studies.config import AuditConfig
 from .arguments import (
@@ -124,8 +124,8 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
         for row in rows
     ]
     yield table(printed, left=3)
-    if any(row.method == "dp_id3" for row in rows):
-        yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
+    if any(row.method in PRIVATE_METHODS for row in rows):
+        yield f"{', '.join(PRIVATE_METHODS)}: private trees trained with epsilon {config.epsilon:g}."
     yield "true: seeds in which the model satisfies the disclosed tolerance. none after: no guess satisfies it."
     yield "With --protocol as_published, or where there is none, the tolerance is raised until the model satisfies it."
     yield ""
@@ -133,7 +133,7 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
 
 
 def _tolerance(row: SweepRow) -> str:
-    return f"{row.tolerance:g}" if row.method in SWEPT_METHODS else "none"
+    return f"{row.tolerance:g}" if row.method in TOLERANCE_METHODS else "none"
 
 
 def _with_missing(after: Spread | None, seeds: int) -> str:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .fair import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
+from .fair import (
+    CONSTRAINED_METHODS,
+    GIVEN_PREDICTIONS,
+    METHOD_TITLES,
+    METHODS,
+    PRIVATE_METHODS,
+    TOLERANCE_METHODS,
+    TREE_DEPTH,
+    FairModel,
+    fit_model,
+    instead_of_constant,
+)
 from .tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
     from .dp_id3 import DPID3Classifier
 
 __all__ = [
+    "CONSTRAINED_METHODS",
     "GIVEN_PREDICTIONS",
     "METHODS",
     "METHOD_TITLES",
+    "PRIVATE_METHODS",
+    "TOLERANCE_METHODS",
     "TREE_DEPTH",
     "BudgetLedger",
     "DPID3Classifier",

@@ -62,8 +62,27 @@ def _missing_last(features: Floats, domains: Sequence[int | tuple[float, float]]
     return coded
 
 
-METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
-"""Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""
+METHODS = (
+    "exponentiated_gradient",
+    "threshold_optimizer",
+    "correlation_remover",
+    "unmitigated",
+    "dp_id3",
+    "private_fair",
+)
+"""Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise.
+
+`private_fair` is `dp_id3` with answers changed by group until the rates meet a tolerance (`core.models.private_fair`).
+"""
+
+TOLERANCE_METHODS = ("exponentiated_gradient", "private_fair")
+"""Methods that are asked for a tolerance; the others have none, or always aim at 0."""
+
+CONSTRAINED_METHODS = (*TOLERANCE_METHODS, "threshold_optimizer")
+"""Methods that are trained for a fairness metric."""
+
+PRIVATE_METHODS = ("dp_id3", "private_fair")
+"""Methods that train with a privacy budget epsilon."""
 
 GIVEN_PREDICTIONS = "given"
 """Method of a model that came with the table as its predictions; not one of `METHODS`, as nothing is trained."""
@@ -74,6 +93,7 @@ METHOD_TITLES = {
     "correlation_remover": "Correlation remover",
     "unmitigated": "No mitigation",
     "dp_id3": "Private tree (DP-ID3)",
+    "private_fair": "Private fair tree",
     GIVEN_PREDICTIONS: "Given predictions",
 }
 
@@ -82,7 +102,11 @@ def instead_of_constant(method: str) -> str:
     """Return what to do about a model of this method that gives everybody the same answer."""
     if method == GIVEN_PREDICTIONS:
         return "Check that these are the model's answers; if they are, release another model."
-    remedy = {"exponentiated_gradient": "a larger tolerance, ", "dp_id3": "a larger ε, "}.get(method, "")
+    remedy = {
+        "exponentiated_gradient": "a larger tolerance, ",
+        "dp_id3": "a larger ε, ",
+        "private_fair": "a larger ε or tolerance, ",
+    }.get(method, "")
     return f"Choose {remedy}more data or another method."
 
 
@@ -119,13 +143,15 @@ class FairModel:
             drawn = self.estimator.predict(features, sensitive_features=sensitive, random_state=seed)
         elif self.method == "correlation_remover":
             drawn = self.estimator[1].predict(self._decorrelated(features, sensitive))
+        elif self.method == "private_fair":
+            drawn = self.estimator.predict(features, sensitive, seed=seed)
         else:
             drawn = self.estimator.predict(features)
         return np.asarray(drawn).astype(np.uint8)
 
     def acceptance(self, features: Floats, sensitive: Codes) -> Floats:
         """Return how likely one random draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`."""
-        if self.method == "threshold_optimizer":
+        if self.method in ("threshold_optimizer", "private_fair"):
             return self.scores(features, sensitive)
         if self.method != "exponentiated_gradient":
             return self.predict(features, sensitive, seed=0).astype(np.float64)
@@ -147,7 +173,7 @@ class FairModel:
         """Return how the model scores each person, shape (n,), in [0, 1].
 
         The share of positive labels in the person's leaf; of exponentiated gradient's trees the mean by their
-        weights; of the threshold optimizer the probability with which it accepts.
+        weights; of the threshold optimizer and the private fair tree the probability with which it accepts.
         """
         if self.method == "exponentiated_gradient":
             scored = sum(weight * _positive_shares(tree, features) for weight, tree in self._weighted_trees())
@@ -155,6 +181,8 @@ class FairModel:
             scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
         elif self.method == "correlation_remover":
             scored = self.estimator[1].predict_proba(self._decorrelated(features, sensitive))[:, 1]
+        elif self.method == "private_fair":
+            scored = self.estimator.probability(features, sensitive)
         else:
             scored = self.estimator.predict_proba(features)[:, 1]
         return np.clip(np.asarray(scored, dtype=np.float64), 0.0, 1.0)
@@ -188,16 +216,17 @@ def fit_model(
 
     Parameters
     ----------
-    method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3"}
+    method : str
+        One of `METHODS`.
     features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
         Labels are 0 or 1, groups 0 to K - 1.
     metric : str
         Fairness metric the method is to satisfy; correlation remover, control and private tree do not use it.
     tolerance : float in [0, 1]
-        Largest distance of a group's rate from everybody's that is asked for. Only exponentiated gradient can be
-        asked for more than 0; fairlearn's threshold optimizer always aims at 0.
+        Largest distance of a group's rate from everybody's that is asked for. Only `TOLERANCE_METHODS` can be asked
+        for more than 0; fairlearn's threshold optimizer always aims at 0.
     epsilon : float in (0, inf]
-        Privacy budget of the private tree; the other methods do not use it.
+        Privacy budget of `PRIVATE_METHODS`; the other methods do not use it.
     domains : sequence of int or (low, high), optional
         Public domain of each feature for the private tree, such as `AuditDataset.domains`: k for the codes 0 to k - 1,
         the last of which also stands for -1, or the range of a number. Read from the records when left out, which
@@ -217,6 +246,21 @@ def fit_model(
     if method == "dp_id3":
         private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed)
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
+    if method == "private_fair":
+        from .private_fair import fit_private_fair
+
+        grown = fit_private_fair(
+            features,
+            labels,
+            sensitive,
+            epsilon=epsilon,
+            n_groups=int(sensitive.max()) + 1,
+            domains=domains,
+            max_depth=depth,
+            seed=seed,
+        )
+        fair = grown.fair(tolerance, metric=metric)
+        return FairModel(method=method, needs_sensitive=True, randomised=True, estimator=fair)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     if method == "exponentiated_gradient":
         from fairlearn import reductions

@@ -98,7 +98,7 @@ TREE_SHARE = 0.75
 """Share of the budget the tree gets. It asks many small counts, the other part a single table of large ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PrivateFairModel:
     """A private tree and how often a group's person is answered yes by its decision, `acceptance` of shape (K, 2)."""
 

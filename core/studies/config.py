@@ -12,7 +12,7 @@ from ..base.serialize import UNSAID, Result
 from ..base.settings import validate
 from ..base.validation import LEAST_EPSILON
 from ..datasets.roles import Roles
-from ..models import GIVEN_PREDICTIONS, METHODS, TREE_DEPTH
+from ..models import GIVEN_PREDICTIONS, METHODS, PRIVATE_METHODS, TREE_DEPTH
 from ..stats.fairness import METRICS
 
 TRAINED_TOLERANCE = 0.005
@@ -70,10 +70,10 @@ class AuditConfig(Result):
         float,
         Param(
             "Privacy budget ε",
-            "Privacy budget of training, for the private tree; inf is no noise.",
+            "Privacy budget of training, for the private trees; inf is no noise.",
             least=LEAST_EPSILON,
             infinite=True,
-            only=("method", ("dp_id3",)),
+            only=("method", PRIVATE_METHODS),
             flag="--train-epsilon",
         ),
     ] = math.inf

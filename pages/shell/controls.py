@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.base.fingerprint import fingerprint
 from core.base.settings import Setting, params
 from core.datasets.catalog import CATALOG
-from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS
 from core.stats.estimates import epsilon_text, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from core.studies.config import AuditConfig
@@ -329,7 +329,7 @@ def _audited(places: Mapping[str, DeltaGenerator], *names: str) -> None:
     for name in sorted(names, key=lambda name: name == "tolerance"):
         with places[name]:
             value = _DRAWN[name]() if name in _DRAWN else _setting(name)
-        if value == "dp_id3":
+        if value in PRIVATE_METHODS:
             with places.get("epsilon", places[name]):
                 _setting("epsilon")
 

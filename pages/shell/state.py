@@ -14,7 +14,7 @@ from core.base.settings import params
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
-from core.models import GIVEN_PREDICTIONS
+from core.models import GIVEN_PREDICTIONS, PRIVATE_METHODS
 from core.studies.config import TRAINED_TOLERANCE, AuditConfig
 
 UPLOAD = "upload"
@@ -252,7 +252,7 @@ def config(table: Table) -> AuditConfig | None:
             _DEFAULTS["train_share"] if method == GIVEN_PREDICTIONS or roles.sets else setting("train_share")
         ),
         seed=int(setting("seed")),
-        epsilon=epsilon() if method == "dp_id3" else math.inf,
+        epsilon=epsilon() if method in PRIVATE_METHODS else math.inf,
         forest=forest if tuned_on == (table.fingerprint, roles) else None,
         depth=int(_DEFAULTS["depth"] if method == GIVEN_PREDICTIONS else setting("depth")),
     )

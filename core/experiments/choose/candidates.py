@@ -30,7 +30,7 @@ from ...base.settings import Settings
 from ...base.validation import LEAST_EPSILON
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
-from ...models import METHOD_TITLES, METHODS, TREE_DEPTH
+from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS, TREE_DEPTH
 from ...stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
 from ...studies.attribute import AttributeSettings
 from ...studies.config import MOST_DEPTH, AuditConfig
@@ -59,7 +59,8 @@ class ChooseSettings(Settings):
     methods: Annotated[
         tuple[str, ...],
         Param("Methods", "Fair learning methods, or all: {options}.", options=METHODS, some=True),
-    ] = METHODS
+    ] = METHODS[:-1]
+    """All but the private fair tree, of which there is one for each tolerance, budget and depth."""
     tolerances: Annotated[
         tuple[float, ...],
         Param("Tolerances", "Target tolerances of exponentiated gradient.", least=0.0, most=1.0, some=True),
@@ -154,9 +155,9 @@ class CandidatePoint(Result):
 def title_of(config: AuditConfig) -> str:
     """Return what to call a candidate that is trained."""
     parts = [METHOD_TITLES[config.method]]
-    if config.method == "exponentiated_gradient":
+    if config.method in TOLERANCE_METHODS:
         parts.append(f"tolerance {tolerance_text(config.tolerance)}")
-    elif config.method == "dp_id3":
+    if config.method in PRIVATE_METHODS:
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
     return ", ".join([*parts, f"depth {config.depth}"])
 

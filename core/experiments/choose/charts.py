@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...auditing.policy import VERDICT_TITLES
 from ...charts.drawing import Axis, Drawing, percents
 from ...charts.text import LINE, fit, short
-from ...models import METHOD_TITLES
+from ...models import METHOD_TITLES, PRIVATE_METHODS
 from ...stats.estimates import interval, percent
 from ...stats.quantities import plain_row
 from ...studies.config import AuditConfig
@@ -36,6 +36,7 @@ METHOD_STYLES = {
     "exponentiated_gradient": MethodStyle("prior", "circle", "●"),
     "correlation_remover": MethodStyle("remover", "square", "■"),
     "dp_id3": MethodStyle("tree", "triangle-up", "▲"),
+    "private_fair": MethodStyle("tree", "triangle-up-open", "△"),
     "threshold_optimizer": MethodStyle("ink", "diamond", "◆"),
     "unmitigated": MethodStyle("grey", "x", "✕"),
     "given": MethodStyle("first", "circle", "●"),
@@ -101,7 +102,7 @@ def _order(config: AuditConfig) -> tuple[int, int, float]:
 
 def _loose(config: AuditConfig) -> float:
     """Return how loose a constraint is: a tolerance, or the logarithm of a privacy budget."""
-    if config.method == "dp_id3":
+    if config.method in PRIVATE_METHODS:
         return 9.0 if math.isinf(config.epsilon) else math.log10(config.epsilon)
     return config.tolerance
 

@@ -25,6 +25,7 @@ import numpy as np
 from ...auditing.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
 from ...base.errors import InputError
 from ...base.seeds import child_generator
+from ...models import PRIVATE_METHODS
 from ...stats.estimates import Estimate, holm, normal_quantile, not_measured, paired_gain
 from ...studies.registry import STUDIES
 from ...studies.study import Measurement, Outcome, not_run
@@ -250,7 +251,10 @@ class Choice:
     def spent(self) -> float:
         """The privacy budget of all private candidates together, replicates counted; 0 where there are none."""
         return sum(
-            p.config.epsilon for candidate in self.candidates for p in candidate.points if p.config.method == "dp_id3"
+            p.config.epsilon
+            for candidate in self.candidates
+            for p in candidate.points
+            if p.config.method in PRIVATE_METHODS
         )
 
 

@@ -11,7 +11,7 @@ from ...auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, est
 from ...auditing.policy.checks import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
-from ...models import instead_of_constant
+from ...models import PRIVATE_METHODS, instead_of_constant
 from ...stats.estimates import count, epsilon_text, interval, number_text, percent, points
 from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
@@ -359,7 +359,7 @@ def price(choice: Choice) -> tuple[str, ...]:
             f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "
             "Its test accuracy is from the half that judges."
         )
-    private = sum(p.config.method == "dp_id3" for candidate in choice.candidates for p in candidate.points)
+    private = sum(p.config.method in PRIVATE_METHODS for candidate in choice.candidates for p in candidate.points)
     if private > 1:
         sentences.append(
             f"Private trees trained on these records: {count(private)}. A choice among them costs "

@@ -7,7 +7,6 @@ order in which they finish, and are kept at once, so that a sweep ended at any m
 from .engine import sweep
 from .point import (
     PAPER_TOLERANCES,
-    SWEPT_METHODS,
     TOLERANCES,
     SweepPoint,
     SweepSettings,
@@ -21,7 +20,6 @@ from .summary import SweepRow, summarise, summary_frame, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
-    "SWEPT_METHODS",
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",

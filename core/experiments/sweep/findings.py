@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...models import METHOD_TITLES
+from ...models import METHOD_TITLES, TOLERANCE_METHODS
 from ...stats.estimates import Estimate, epsilon_text, percent, points
 from ...stats.fairness import METRIC_TITLES
 from ...studies.config import AuditConfig
@@ -33,7 +33,7 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
     attribute = config.roles.attribute if config.roles else "attribute"
     holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
     counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
-    training_note = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
+    training_note = "" if config.method in TOLERANCE_METHODS else " All are trained by exponentiated gradient."
     effects = ""
     if len(gains) >= 4 and (helps or misleads):
         effects = f" {_before_disclosure(rows)}{counted}"

@@ -18,7 +18,7 @@ from ...base.param import Param
 from ...base.serialize import Result
 from ...base.settings import Settings
 from ...datasets.dataset import AuditDataset
-from ...models import METHODS
+from ...models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import Estimate
 from ...stats.fairness import METRICS
 from ...studies.config import AuditConfig
@@ -68,10 +68,6 @@ class SweepSettings(Settings):
     cost: Cost = "published"
 
 
-SWEPT_METHODS = ("exponentiated_gradient",)
-"""Methods that can be asked for a tolerance; each of the others is one point, at tolerance 0."""
-
-
 def grid(
     base: AuditConfig,
     *,
@@ -84,8 +80,9 @@ def grid(
 
     Raises `InputError` if a sequence is empty or a value breaks its rule.
 
-    Tolerances, in [0, 1], are those of the methods that can be asked for one (`SWEPT_METHODS`); the others appear once
-    for each metric and seed, with tolerance 0. Everything else is the base's; its epsilon is the private tree's alone.
+    Tolerances, in [0, 1], are those of the methods that can be asked for one (`core.models.TOLERANCE_METHODS`); the
+    others appear once for each metric and seed, with tolerance 0. Everything else is the base's; its epsilon is the
+    private trees' alone.
     """
     methods = (base.method,) if methods is None else methods
     metrics = (base.metric,) if metrics is None else metrics
@@ -100,10 +97,10 @@ def grid(
             metric=metric,
             seed=seed,
             tolerance=float(tolerance),
-            epsilon=base.epsilon if method == "dp_id3" else math.inf,
+            epsilon=base.epsilon if method in PRIVATE_METHODS else math.inf,
         )
         for seed, method, metric in product(seeds, methods, metrics)
-        for tolerance in (tolerances if method in SWEPT_METHODS else (0.0,))
+        for tolerance in (tolerances if method in TOLERANCE_METHODS else (0.0,))
     ]
     return list(dict.fromkeys(configs))
 
@@ -162,7 +159,7 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
             adversary=kind,
             cost=cost,
             as_published=published,
-            until_true=published or config.method not in SWEPT_METHODS,
+            until_true=published or config.method not in TOLERANCE_METHODS,
         )
     seconds = time.perf_counter() - started
     return SweepPoint.of(config, subject.model, disclosures=disclosures, seconds=seconds, seconds_model=seconds_model)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...adversaries import STRONG, TunedForest
-from ...models import GIVEN_PREDICTIONS
+from ...models import CONSTRAINED_METHODS, GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import (
     Estimate,
     count,
@@ -55,7 +55,7 @@ HELD_OUT_BELOW = (
 
 def first_tolerance(result: CorrectionResult) -> float:
     """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds."""
-    if result.config.method in ("exponentiated_gradient", GIVEN_PREDICTIONS):
+    if result.config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS):
         return result.config.tolerance
     return math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000
 
@@ -207,7 +207,7 @@ def certificate(now: Disclosure) -> Finding:
 def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
     """Return what DP training noise did and did not do to the attack; None for other methods."""
     config = result.config
-    if config.method != "dp_id3":
+    if config.method not in PRIVATE_METHODS:
         return None
     if math.isinf(config.epsilon):
         return Finding(
@@ -434,7 +434,7 @@ def control_findings(
 
 def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
-    trained = config.metric if config.method in ("exponentiated_gradient", "threshold_optimizer") else None
+    trained = config.metric if config.method in CONSTRAINED_METHODS else None
     estimates, n = [p.unknown.estimate for p in method_points], len(method_points)
     twins = [p.unknown.estimate for p in leak_points if p.config.method == "unmitigated"]
     compared = [

@@ -38,6 +38,7 @@ from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import binary_array, one_length
 from ...datasets.dataset import AuditDataset
+from ...models import CONSTRAINED_METHODS
 from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from ..config import AuditConfig
@@ -283,7 +284,7 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
         for name, (_, kind) in KINDS.items()
     }
     paper, known_rows = result.attack("features"), splits.attacker_rows
-    promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
+    promises = config.method in CONSTRAINED_METHODS
     real = result.disclose(config.tolerance)
     return LeakPoint.of(
         config,

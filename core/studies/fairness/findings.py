@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...models import GIVEN_PREDICTIONS, instead_of_constant
+from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS, instead_of_constant
 from ...stats.estimates import (
     Estimate,
     certain,
@@ -57,7 +57,7 @@ def headline(subject: Subject) -> Finding:
     train, test, difference = model.unfairness_train, model.unfairness_test, model.difference_test
     seen_text, unseen_text = (tolerance_text(value, limit=config.tolerance) for value in (train, test.value))
     constraint_note = ""
-    constrained = config.method in ("exponentiated_gradient", GIVEN_PREDICTIONS)
+    constrained = config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
     if config.method == GIVEN_PREDICTIONS and is_smallest(config.tolerance, train):
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
@@ -157,15 +157,15 @@ def cautions(subject: Subject) -> tuple[str, ...]:
         sentences.append("Your table gives predicted labels without scores: what needs scores is not run.")
     if subject.model.needs_sensitive:
         sentences.append(f"This method needs each person's {subject.attribute} to predict, now and after its release.")
-    if config.method == "dp_id3" and math.isinf(config.epsilon):
+    if config.method in PRIVATE_METHODS and math.isinf(config.epsilon):
         sentences.append("With ε = ∞ no noise is added: this is the plain tree, without a DP guarantee.")
-    elif config.method == "dp_id3":
+    elif config.method in PRIVATE_METHODS:
         sentences.append(
             f"The tree is {epsilon_text(config.epsilon)}-differentially private for one training record more or less. "
             "This assumes public categories and value ranges and a secret noise seed. Here the seed is visible: use "
             "the result for study, not as a private release. The measured figures are not private."
         )
-    if config.method not in ("exponentiated_gradient", GIVEN_PREDICTIONS) and config.tolerance > 0:
+    if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS) and config.tolerance > 0:
         why = ": this method always aims at 0" if config.method == "threshold_optimizer" else " by this method"
         sentences.append(f"The tolerance in the settings is not used{why}.")
     return tuple(sentences)
@@ -323,7 +323,8 @@ def rate_rows(subject: Subject) -> Iterator[Row]:
 def constraint_rows(subject: Subject) -> Iterator[Row]:
     """Yield the tolerance asked for and the unfairness reached, by both measures, on training and test records."""
     model, config = subject.model, subject.config
-    target_tolerance = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
+    targets = {"threshold_optimizer": 0.0} | dict.fromkeys(TOLERANCE_METHODS, config.tolerance)
+    target_tolerance = targets.get(config.method)
     for records, value, gap in (
         ("training", (model.unfairness_train, None, None), (model.difference_train, None, None)),
         ("unseen", _ends(model.unfairness_test), _ends(model.difference_test)),

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base.arrays import Mask
 from ...base.serialize import Result
-from ...models import GIVEN_PREDICTIONS
+from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS
 from ..bias_queries import Answering
 from ..correction import true_tolerance
 from ..model_card.settings import precision_text
@@ -79,7 +79,7 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     for epsilon in CARD:
         if settings.card_epsilon is None or epsilon < settings.card_epsilon:
             yield Remedy(slot="card", title=f"card with noise (ε = {epsilon:g})", change=(("card_epsilon", epsilon),))
-    now = config.epsilon if config.method == "dp_id3" else math.inf
+    now = config.epsilon if config.method in PRIVATE_METHODS else math.inf
     for epsilon in TRAINING:
         if subject.trainable and config.method != GIVEN_PREDICTIONS and epsilon < now:
             yield Remedy(slot="training", title=f"private tree (ε = {epsilon:g})", training=("dp_id3", epsilon))

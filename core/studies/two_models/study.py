@@ -21,7 +21,7 @@ from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Settings
-from ...models import METHOD_TITLES, METHODS
+from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS
 from ...stats.estimates import (
     Estimate,
     balanced_accuracy,
@@ -46,7 +46,7 @@ NONE = "none"
 _COMPANIONS = {
     NONE: "None",
     COUNTERPART: "Unmitigated or fair counterpart",
-    **{name: METHOD_TITLES[name] for name in METHODS if name != "dp_id3"},
+    **{name: METHOD_TITLES[name] for name in METHODS if name not in PRIVATE_METHODS},
 }
 """Second models on offer; no private tree, whose ε is one of the audited model alone."""
 
