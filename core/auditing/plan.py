@@ -6,6 +6,7 @@ in the shape it was asked in.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -16,9 +17,11 @@ from ..base.fingerprint import content_fingerprint
 from ..base.param import Param
 from ..base.serialize import UNSAID, Result
 from ..base.settings import (
+    Setting,
     Settings,
     Tables,
     built,
+    goes_with,
     location_of,
     naming,
     params,
@@ -155,6 +158,11 @@ class AuditPlan(Result):
             **dict(self.studies),
         }
 
+    @property
+    def without_roles(self) -> AuditPlan:
+        """The same plan with the roles that its dataset has for its attribute."""
+        return replace(self, config=replace(self.config, roles=None))
+
     def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
         """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
         return self.studied[study] if study in self.studied else default()
@@ -209,13 +217,51 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     """
     content = parsed(text, name=name)
     with naming(name):
-        tables = read_tables(content, plan_tables())
-        data, model, config = read_source(tables)
-        parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
-        more: tuple[tuple[str, Any], ...] = tuple(
-            (name, built(part, tables[name], name)) for name, part in own_tables().items() if name in content
-        )
-        return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
+        return _plan_of(content)
+
+
+def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
+    """Return the plan that the tables of a file describe."""
+    tables = read_tables(content, plan_tables())
+    data, model, config = read_source(tables)
+    parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
+    more: tuple[tuple[str, Any], ...] = tuple(
+        (name, built(part, tables[name], name)) for name, part in own_tables().items() if name in content
+    )
+    return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
+
+
+def plan_setting(key: str) -> Setting:
+    """Return the setting that a key of a plan names, such as "model.tolerance"; InputError if there is none."""
+    title, _, name = key.rpartition(".")
+    tables = plan_tables()
+    if title not in tables or name not in tables[title]:
+        titles = ", ".join(title for title in tables if title)
+        raise InputError(f"A key of a plan must be TABLE.KEY with a table among {titles}, got {value_excerpt(key)}.")
+    return tables[title][name]
+
+
+def changed_plan(plan: AuditPlan, values: Mapping[str, Any]) -> AuditPlan:
+    """Return a plan with other values of some keys, such as "model.tolerance"; None leaves a key out.
+
+    Keys that do not go with the new values are left out too: the budget of a method that has none.
+    InputError if a key is unknown, or a value breaks its rule or contradicts another.
+    """
+    content: dict[str, Any] = tomllib.loads(plan_text(plan))
+    for key, value in values.items():
+        plan_setting(key)
+        title, _, name = key.rpartition(".")
+        table = content.setdefault(title, {}) if title else content
+        table[name] = value
+    tables = plan_tables()
+    for title, table in content.items():
+        if isinstance(table, dict):
+            content[title] = {
+                name: value
+                for name, value in table.items()
+                if value is not None and goes_with(tables, title, name, content)
+            }
+    return _plan_of(content)
 
 
 def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
@@ -267,6 +313,15 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
 def plan_text(plan: AuditPlan) -> str:
     """Return the plan as TOML that `read_plan` reads back equal."""
     return toml_text(plan_tables(), _values(plan, plan.studies))
+
+
+def plan_value(plan: AuditPlan, key: str) -> Any:
+    """Return what a plan says of a key such as "model.tolerance"; None where the key does not go with the others."""
+    title, _, name = key.rpartition(".")
+    values = dict(_values(plan, plan.studies))
+    if title not in values or not goes_with(plan_tables(), title, name, values):
+        return None
+    return values[title].get(name)
 
 
 def commented_plan(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from ..datasets import Table, build_dataset
+from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
 from ..stats.quantities import plain_row
 from ..studies.attriguard.study import guard_steps
@@ -41,6 +41,7 @@ from .sizes import with_remedy
 
 if TYPE_CHECKING:
     from ..models.model_files import ModelFile
+    from ..models.query_access import QueryAccess
 
 Rows = tuple[Row, ...]
 
@@ -148,6 +149,19 @@ def audited_of(
     source = input_of(plan, table, model_file=model_file)
     facts = require_answers(source.table, source.roles, guesses=guesses)
     dataset = build_dataset(source.table, source.roles)
+    access = None if model_file is None else access_of(plan, table, dataset, model_file)
+    audited = audited_on(plan, dataset, access=access, report=report)
+    return replace(audited, model_notes=source.notes, facts=facts)
+
+
+def audited_on(
+    plan: AuditPlan,
+    dataset: AuditDataset,
+    *,
+    access: QueryAccess | None = None,
+    report: ReportProgress | None = None,
+) -> Audited:
+    """Return what a plan audits on a dataset that is built already, trained or taken as given, before any attack."""
     config = replace(plan.config, roles=dataset.roles)
     try:
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
@@ -156,19 +170,8 @@ def audited_of(
     except InputError as error:
         raise with_remedy(error, dataset, config) from None
     progress.tick()
-    access = None if model_file is None else access_of(plan, table, dataset, model_file)
-    return Audited(
-        config,
-        dataset,
-        splits,
-        model,
-        progress,
-        plan=plan,
-        model_notes=source.notes,
-        facts=facts,
-        access=access,
-        with_unanswered=splits_with_unanswered(config, dataset),
-    )
+    unanswered = splits_with_unanswered(config, dataset)
+    return Audited(config, dataset, splits, model, progress, plan=plan, access=access, with_unanswered=unanswered)
 
 
 def measured(check: str, audited: Audited) -> Measurement:

@@ -17,6 +17,7 @@ import math
 import types
 import typing
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -133,6 +134,10 @@ def _built(value: Any, kind: Any) -> Any:
         return _dataclass(value, typing.cast(type, kind))
     if kind is float:
         return _number(value)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        if value not in tuple(kind):
+            raise RecordError(f"one of {', '.join(kind)} expected, got {value!r:.40}")
+        return kind(value)
     if kind in (str, bool, int, types.NoneType):
         if type(value) is not kind:
             raise RecordError(f"{kind.__name__} expected, got {value!r:.40}")

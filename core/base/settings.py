@@ -448,6 +448,11 @@ def read_list(
         yield location, read_table(row if row is not None else 0, settings, location=location)
 
 
+def goes_with(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a setting of a table goes with the other settings of a file."""
+    return not _misplaced(tables, title, key, values)
+
+
 def _misplaced(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the other key and its value that a setting does not go with; "" if it does."""
     only = tables[title][key].param.only

@@ -18,6 +18,7 @@ from . import (
     dashboard,
     datasets,
     desk,
+    experiment,
     history,
     init,
     membership,
@@ -25,7 +26,6 @@ from . import (
     queries,
     report,
     sweep,
-    tradeoff,
 )
 from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command, with_study
@@ -83,8 +83,8 @@ def commands() -> Mapping[str, Command | CommandGroup]:
         "defend": CommandGroup(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
         "choose": choose,
+        "experiment": experiment,
         "sweep": sweep,
-        "tradeoff": tradeoff,
         "desk": CommandGroup(
             help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,

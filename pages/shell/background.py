@@ -418,6 +418,7 @@ class Background:
 
         The browser keeps what an unfinished run of a page has not drawn again.
         """
+        shell.update("")  # a fragment may write to the page's head only if it did so in the last run of the whole page
         if not state.drawn() or not self.busy or is_ready():
             return
         st.session_state["updating"] = (self.store, self.key)

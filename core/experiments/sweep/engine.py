@@ -24,6 +24,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
+from ...auditing.plan import AuditPlan
 from ...base.errors import FairLeakError, InputError
 from ...base.serialize import Result, dumps, loads
 from ...datasets.dataset import AuditDataset
@@ -32,8 +33,8 @@ from .point import SweepPoint, environment, point_key
 from .point import measure as measure_point
 from .store import PointStore
 
-Measure = Callable[[AuditConfig, AuditDataset], Result]
-Jobs = Sequence[tuple[int, AuditConfig]]
+Measure = Callable[[Any, AuditDataset], Result]
+Jobs = Sequence[tuple[int, Any]]
 Measured = tuple[int, str]
 """Position of the configuration, and the point's record."""
 
@@ -51,16 +52,14 @@ class _Process:
 _process = _Process()
 
 
-def measure_in_process(
-    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, parent: int
-) -> Measured:
+def measure_in_process(index: int, config: Any, dataset: AuditDataset, measure: Measure, parent: int) -> Measured:
     """Measure in a worker process started by the process `parent`."""
     _settle(parent)
     return index, dumps(measure(config, dataset if dataset.uploaded else _same(dataset)))
 
 
 def measure_on_cluster(
-    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, versions: tuple[str, ...]
+    index: int, config: Any, dataset: AuditDataset, measure: Measure, versions: tuple[str, ...]
 ) -> Measured:
     """Measure on a cluster's worker, provided it has these versions.
 
@@ -169,20 +168,21 @@ def _connected(scheduler: str) -> Any:
     return client
 
 
+C = TypeVar("C", AuditConfig, AuditPlan)
 P = TypeVar("P", bound=Result)
 
 
 def sweep(
-    configs: Sequence[AuditConfig],
+    configs: Sequence[C],
     dataset: AuditDataset,
     *,
     n_jobs: int = 1,
     scheduler: str | None = None,
     store: PointStore | None = None,
     report: Callable[[int, int], None] | None = None,
-    measure: Callable[[AuditConfig, AuditDataset], P] = measure_point,  # type: ignore[assignment]
+    measure: Callable[[C, AuditDataset], P] = measure_point,  # type: ignore[assignment]
     result: type[P] = SweepPoint,  # type: ignore[assignment]
-) -> Iterator[P]:
+) -> Generator[P, None, None]:
     """Yield the point of each configuration as soon as it is there, in any order, stored ones first.
 
     Closing the generator, or an exception, stops the workers; what was yielded is stored. Raises `InputError` if an
@@ -191,7 +191,7 @@ def sweep(
 
     Parameters
     ----------
-    configs : sequence of AuditConfig
+    configs : sequence of AuditConfig, or of AuditPlan
         All on the same dataset; one that occurs twice is measured once.
     dataset : AuditDataset
         Sent to worker processes through pipes: joblib's memory mapping, which would put it on disk, is off.

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Annotated, Any
 
 from ... import __version__
+from ...auditing.plan import AuditPlan
 from ...base.errors import InputError
 from ...base.fingerprint import code_fingerprint, fingerprint
 from ...base.param import Param
@@ -125,7 +126,9 @@ def environment_name() -> str:
     return f"fairleak-{__version__}-{fingerprint(list(environment()))[:8]}"
 
 
-def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:
+def point_key(
+    config: AuditConfig | AuditPlan, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any
+) -> str:
     """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions.
 
     `more` is what else decides it.
