@@ -1,7 +1,7 @@
 """FairLeak's computations: what a model with a fairness constraint reveals about the people in its training set.
 
 Arrays in, frozen results out. Nothing in this package imports Streamlit, prints, or reads a path it was not given.
-`audit` is a whole release audit in one call: ``from core import audit``.
+`audit` is a whole release audit in one call, `experiment` one of many plans: ``from core import audit, experiment``.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
-    from .cli.notebook import audit
+    from .cli.notebook import audit, experiment
 
-__all__ = ["__version__", "audit"]
+__all__ = ["__version__", "audit", "experiment"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Return `audit`, whose libraries are loaded at its first use."""
-    if name == "audit":
-        from .cli.notebook import audit
+    """Return `audit` or `experiment`, whose libraries are loaded at their first use."""
+    if name in ("audit", "experiment"):
+        from .cli import notebook
 
-        return audit
+        return getattr(notebook, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 Models that further analyses need are measured in the background, and kept.
 """
 
+from pages._report.report_plan import plan_of
 from pages.shell import shell
 
 shell.guard()
@@ -51,6 +52,8 @@ result = cached.audit(config, table)
 
 from core.adversaries import STRONG
 from core.adversaries.adversary import PINNED
+from core.experiments import tolerance_map
+from core.experiments.experiment import PlanMeasure, PlanMeasurements, rows_of
 from core.experiments.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
@@ -65,6 +68,7 @@ from core.experiments.sweep import (
 )
 from core.experiments.sweep import charts as sweep_charts
 from core.experiments.sweep.findings import method_rows, trained_tolerances
+from core.experiments.tolerance_map import draw_map, map_finding, map_points
 from core.studies.correction import charts as charts
 from core.studies.correction import findings
 from core.studies.correction.findings import disclosure_row, step_rows, tables
@@ -173,10 +177,10 @@ def _current(work: Any, running: bool) -> Any:
 class Sweep(Background):
     """Models measured one after the other, begun with what is kept from earlier ones."""
 
-    def __init__(self, name: str, configs: Sequence[AuditConfig], measure: Any, kind: Any) -> None:
+    def __init__(self, name: str, configs: Sequence[Any], measure: Any, kind: Any) -> None:
         self.configs, self.measure, self.kind = configs, measure, kind
         self.points: Any = None
-        self.left: list[AuditConfig] = []
+        self.left: list[Any] = []
         store, key = cached.store_of(config.dataset), fingerprint(name, dataset.fingerprint, list(configs))
         super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
 
@@ -188,7 +192,8 @@ class Sweep(Background):
     def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
         self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
-        keys = [point_key(config, dataset, self.kind) for config in self.configs]
+        parts = getattr(self.measure, "parts", ())
+        keys = [point_key(config, dataset, self.kind, *parts) for config in self.configs]
         stored = [self.points.load(key, self.kind) for key in keys]
         self.left = [config for config, point in zip(self.configs, stored, strict=True) if point is None]
         return [point for point in stored if point is not None]
@@ -317,6 +322,35 @@ def _methods(running: bool) -> None:
         printed = table_three(summary, protocol=PROTOCOLS[published], cost=attacker["cost"])
         number_tables["Table III of Ferry et al. (threshold optimizer), here"] = printed
     panels.numbers(number_tables, key="methods")
+
+
+def _map_models() -> Sweep:
+    """Return private fair trees over tolerance and privacy budget."""
+    plans = [point.plan for point in map_points(plan_of(config, table), _seeds("map_seeds"))]
+    return Sweep("map", plans, PlanMeasure(tolerance_map.STUDIES), PlanMeasurements)
+
+
+def _map(running: bool) -> None:
+    """Draw the map of tolerance and privacy budget, with its control."""
+    panels.pick("Seeds", [1, 3, 5], key="map_seeds", default=1)
+    points = _current(_map_models(), running).offer()
+    if not points:
+        st.caption(
+            "Private fair trees: DP-ID3 with noisy counts, changed at random within each group until the rates meet "
+            "the tolerance. Each is audited: what its disclosed tolerance adds, and whether training records show."
+        )
+        return
+    rows = rows_of(map_points(plan_of(config, table), _seeds("map_seeds")), points)
+    finding = map_finding(rows)
+    drawing = panels.titled(
+        finding.point.rstrip("."),
+        f"Gain by correction in inferring {attribute}, in points, against the best attacker before disclosure; bold: "
+        "the 95% CI excludes 0",
+        draw_map(rows),
+        key="map_chart",
+    )
+    panels.notes(" ".join((finding.evidence, *finding.caveats)))
+    panels.numbers({"Tolerance and ε": drawing.table}, key="map")
 
 
 _LEAK_SEEDS = (3, 5, 10)
@@ -458,6 +492,7 @@ def _more() -> None:
 _SECTIONS: dict[str, Any] = {
     "trained": ("Tolerance sweep", _trained, _trained_models),
     "methods": ("Compare methods", _methods, _compared_models),
+    "map": ("Tolerance and ε", _map, _map_models),
     "seeds": ("Seeds and controls", _over_seeds, _leaks),
     "tuning": ("Tune the attack", _tuning, _search),
     "more": ("Stronger disclosure", _more, None),

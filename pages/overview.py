@@ -1,7 +1,4 @@
-"""Start: a finished audit without a click, three doors, and the map of what fair and private models reveal.
-
-The map is kept for the built-in demo, and made in the background for other tables when asked for.
-"""
+"""Start: what a fair model gives away, as people of 100, an upload, and three doors. The page computes nothing."""
 
 from __future__ import annotations
 
@@ -9,36 +6,22 @@ from pages.shell import shell
 
 shell.guard()
 
-import math
-from dataclasses import replace
+import base64
+import html
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.base.errors import FairLeakError
-from core.datasets.splits import shared_note
-from core.experiments.sweep.landscape import (
-    KEPT_MAP,
-    Landscape,
-    LandscapePlan,
-    landscape_key,
-    landscape_steps,
-    read_landscape,
-)
-from core.stats.estimates import count, percent, points
-from pages.shell import cached, panels, state
-from pages.shell.background import Background, Job, State, pace
-
-if TYPE_CHECKING:
-    from core.experiments.choose import Choice
+from core.learn.leak_pictures import LeakPicture, read_pictures
+from core.stats.estimates import Estimate
+from pages.shell import panels, upload
 
 _DOORS = (  # title, icon, what is behind it, and its links: file and label
     (
         "Decide",
         ":material/fact_check:",
-        "May this model be released? Bring a table with predictions, a model file, or data to train on.",
-        (("data.py", "Upload"), ("choose.py", "Choose a model"), ("report.py", "Report")),
+        "May this model be released? A verdict with reasons, limits and a signature.",
+        (("report.py", "Report"), ("choose.py", "Choose a model")),
     ),
     (
         "Teach and learn",
@@ -50,152 +33,111 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
         "Explore",
         ":material/explore:",
         "Change the fairness and privacy settings and watch each attack.",
-        (
-            ("correction.py", "Correction"),
-            ("bias_queries.py", "Bias queries"),
-            ("people.py", "People at risk"),
-        ),
+        (("correction.py", "Correction"), ("bias_queries.py", "Bias queries"), ("people.py", "People at risk")),
     ),
 )
 
-_NOTES = (
-    "**Colour:** what disclosure adds to the published attack, from none (pale) to {most}. Imputation without the "
-    "model reaches {imputation}: below that nothing is a leak of the model, and pale does not mean safe.\n\n"
-    "**Across:** tighter tolerances are further left.\n\n**Down:** more DP training noise."
-)
-HOW_TO_READ = (
-    "**Each cell** is a private decision tree (DP-ID3, budget ε), trained again with every seed. Its predictions are "
-    "changed at random within each group, with the fewest expected errors, until the noisy rates meet the tolerance."
-    "\n\n"
-    "**The number** is how often the published attack infers the attribute correctly once the tolerance is disclosed, "
-    "whether or not it holds. **Bold:** the 95% CI of the gain excludes 0; one cell in twenty is bold by chance, so "
-    "look for whole rows.\n\n"
-    "**Membership AUC** belongs to the row's tree: the attacker takes those for members whose label it scores "
-    "highest. Bold: the 95% CI excludes 0.5.\n\n"
-    "**What it does not show.** One attack per risk; LiRA, on the page Membership, is stronger."
-)
+_STYLE = """<style>
+.fl-hundred {display: flex; gap: 1rem; max-width: 560px}
+.fl-hundred figure {flex: 1 1 0; margin: 0; min-width: 0; display: flex; flex-direction: column}
+.fl-hundred figcaption {padding-bottom: .5rem; line-height: 1.35}
+.fl-hundred b {display: block; font-family: "Source Serif", "Source Serif 4", serif; font-size: 2.05rem;
+  font-weight: 600; line-height: 1.2}
+.fl-hundred img {width: 100%; max-width: 244px; height: auto; margin-top: auto}
+.fl-arrow {align-self: center; font-size: 1.4rem; color: var(--fl-grey)}
+.fl-people-key {color: var(--fl-grey); font-size: .9rem; margin: .5rem 0 0}
+.fl-people-key span {white-space: nowrap; margin-right: .7rem}
+</style>"""
 
-_LESS: dict[str, Any] = {"tolerances": (0.01, 0.05, None), "epsilons": (math.inf, 1.0, 0.1), "seeds": (0, 1, 2)}
+_PERSON = '<path d="M{x} {y}m-4.4 4.6a4.4 4.4 0 1 1 8.8 0a4.4 4.4 0 1 1-8.8 0m-4 13.4a8.4 8 0 0 1 16.8 0z" {paint}/>'
+"""A head and shoulders, 19 wide and 21 high."""
 
 
-def draw_map() -> None:
-    """Draw the map of a table's models, or offer to make it; of more than two groups it holds less.
-
-    Each correction of more groups takes programs of its own.
-    """
-    dataset = cached.dataset_of(table, config.roles)
-    less = {} if dataset.n_groups == 2 else _LESS
-    plan = LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
-    store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
-
-    def make(job: Job) -> Landscape:
-        from core.experiments.sweep.landscape import landscape
-
-        return job.in_subprocess(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
-
-    work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
-    result = _stored_map(dataset, plan) if config.dataset == "demo" else None
-    result = result or work.result
-    if result is None:
-        work.watch(lambda: _offer(work, plan))
-    else:
-        _draw(result)
-    if (choice := cached.kept_choice(config, table)) is not None:
-        _draw_choice(choice)
-
-
-def _draw_choice(choice: Choice) -> None:
-    """Draw what Choose a model found about these people in this session; nothing is trained for it."""
-    from core.experiments.choose.charts import draw_choice
-    from core.experiments.choose.findings import finding
-
-    result, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
-    panels.titled(shell.escape(result.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
-    panels.notes(result.evidence)
-    shell.link("choose")
-
-
-def _stored_map(dataset: Any, plan: LandscapePlan) -> Landscape | None:
-    """Return the map that came with FairLeak if it is one of this table and these settings, else None."""
-    try:
-        stored: Landscape = cached.store_of("demo").remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
-    except FairLeakError:  # the file is missing or damaged: the map can still be made
-        return None
-    return stored if stored.made_from == landscape_key(dataset, replace(plan, seeds=stored.plan.seeds)) else None
-
-
-def _offer(work: Background, plan: LandscapePlan) -> None:
-    """Show how far the map is, or offer to make it."""
-    shell.whisper(
-        "How fair, how private, and what leaks all the same",
-        "A map of models trained on this table: tolerance across, privacy budget down, attack accuracy as colour",
+def hundred(right: int, leaked: int, label: str) -> str:
+    """Return 100 people in ten rows: right without the model, then the leak, then wrong."""
+    colours = shell.palette()
+    paints = (
+        [f'fill="{colours.before}"'] * right
+        + [f'fill="{colours.leak}"'] * leaked
+        + [f'fill="none" stroke="{colours.muted}" stroke-width="1"'] * (100 - right - leaked)
     )
-    label = "Stopped. Make the map" if work.state == State.CANCELLED else "Make the map"
-    work.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", label)
-    if not work.busy:
-        cells = len(plan.tolerances) * len(plan.epsilons)
-        st.caption(
-            f"Kinds of models {cells}, seeds of each {len(plan.seeds)}: about a minute for 12,000 people, "
-            "longer with more than two groups. The page can be used meanwhile."
+    people = "".join(
+        _PERSON.format(x=12 + 25 * (seat % 10), y=1 + 27 * (seat // 10), paint=paint)
+        for seat, paint in enumerate(paints)
+    )
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 250 268">{people}</svg>'
+    content = base64.b64encode(drawing.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{content}" alt="{html.escape(label)}">'
+
+
+def of_hundred(rate: Estimate) -> int:
+    """Return how many of 100 that is."""
+    return round(100 * rate.value)
+
+
+def draw_picture(picture: LeakPicture, source: str) -> None:
+    """Draw the same 100 people twice: without the release, and with it."""
+    colours = shell.palette()
+    before, after = of_hundred(picture.before), of_hundred(picture.after)
+    leaked = max(0, after - before)
+    gain = [round(100 * (end - picture.before.value)) for end in (picture.after.low, picture.after.high)]
+    sides = (
+        (before, hundred(min(before, after), 0, f"{before} of 100 people"), picture.before_text, colours.before),
+        (after, hundred(min(before, after), leaked, f"{after} of 100 people"), picture.after_text, colours.leak),
+    )
+    first, second = (
+        f'<figure><figcaption><b style="color: {colour}">{number} of 100</b>{html.escape(text)}</figcaption>{svg}'
+        "</figure>"
+        for number, svg, text, colour in sides
+    )
+    st.html(f'{_STYLE}<div class="fl-hundred">{first}<span class="fl-arrow">→</span>{second}</div>')
+    leak = "no more than without it" if not leaked else f"{leaked} more: the leak"
+    interval = f"{gain[0]:+d} to {gain[1]:+d}".replace("-", "−")
+    st.html(
+        f'<p class="fl-people-key"><span><b style="color: {colours.before}">■</b> right without it</span> '
+        f'<span><b style="color: {colours.leak}">■</b> {leak} (95% CI {interval})</span> <span>□ wrong</span> '
+        f"<span>{html.escape(picture.chance_text)}</span> <span>{html.escape(source)}</span></p>"
+    )
+
+
+def draw_pictures() -> None:
+    """Draw the picture of the attack that is chosen."""
+    prepared = read_pictures()
+    if prepared is None:
+        st.caption("The prepared picture of the demo is missing; every page can be used without it.")
+        return
+    titles = [picture.title for picture in prepared.pictures]
+    chosen = panels.pick("Attack", titles, key="overview_attack", default=titles[0], label_visibility="collapsed")
+    draw_picture(next(picture for picture in prepared.pictures if picture.title == chosen), prepared.source)
+
+
+def draw_upload() -> None:
+    """Draw the box for a table, and what comes after it."""
+    with st.container(border=True, key="own_model"):
+        st.markdown(
+            "### Audit your own model\n\n1. Drop a table with a score or predictions.\n2. Check what its columns are.\n"
+            "3. Read the verdict on *Report*."
         )
+        upload.box()
+        st.caption("No scores at hand? Upload a table to train on; *Data* then takes a model file, too.")
+    if upload.pending() is not None:
+        st.switch_page(str(Path(__file__).with_name("data.py")))
 
 
-def _draw(landscape: Landscape) -> None:
-    from core.experiments.sweep.charts import draw_landscape
-    from core.experiments.sweep.findings import tension
-
-    result, drawing = tension(landscape), draw_landscape(landscape)
-    shell.whisper(result.point, shell.escape(result.evidence))
-    left, right = st.columns([3, 1], gap="large")
-    with left:
-        panels.chart(drawing, key="start_map_chart")
-    most = max((cell.gain.value for cell in landscape.cells if not math.isnan(cell.gain.value)), default=0.0)
-    imputation = percent(landscape.controls()["strong"], decimals=1)
-    right.caption(_NOTES.format(most=points(most), imputation=imputation))
-    panels.notes(" ".join(result.caveats), container=right)
-    panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
-
-
-def provenance() -> str:
-    """Say where the data come from and how they were split."""
-    subject = result.subject
-    splits = subject.splits
-    train = "train the model and are attacked" if subject.has_true_sets else "are attacked"
-    return (
-        f"{shell.escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, "
-        f"{count(splits.attacker_rows.size)} are known to the attacker, {count(splits.test.size)} are kept for "
-        "testing. "
-        f"{shared_note(subject.dataset, splits)}"
-    ).rstrip()
-
-
-shell.head()
-top = st.container()
-opening = None if state.drawn() else top.empty()  # none, so that the finding before stays
-if opening is not None:
-    opening.markdown(
-        "## To become fair, a model must look at people's sensitive attributes. Some of that can come out again.\n\n"
-        "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
-    )
-waiting = st.container()
+shell.head(badge="")
+st.markdown(
+    "## To be fair, a model must look at who people are. Some of that comes out again.\n\n"
+    "FairLeak attacks a model as an outsider would, says how many people it gives away, and what to change before "
+    "release."
+)
+left, right = st.columns([11, 8], gap="large")
+with left:
+    draw_pictures()
+with right:
+    draw_upload()
 for column, (title, icon, text, links) in zip(st.columns(len(_DOORS)), _DOORS, strict=True):
     with column.container(border=True, height="stretch", key=f"door_{title.split()[0].lower()}"):
         st.markdown(f"### {icon} {title}\n\n{text}")
         with st.container(horizontal=True, gap="small"):
             for file, label in links:
                 st.page_link(str(Path(__file__).with_name(file)), label=f":primary[{label}]")
-below = st.container()
-
-with waiting:
-    config, table = cached.audited()
-with below:
-    draw_map()
-with waiting:
-    result = cached.audit(config, table)
-
-from core.studies.correction.findings import first_tolerance, headline
-
-now = result.disclose(first_tolerance(result), **cached.ATTACKER)
-with (opening or top.empty()).container():
-    panels.finding(headline(result, now, adversary="features"), "correction", "report")
-st.caption(provenance())

@@ -54,7 +54,7 @@ def draw_heat(
     drawing.axes()
     drawing.layout["xaxis"] |= {"ticks": ""}
     drawing.layout["shapes"] = []  # of a grid
-    size = min(13, int(13 * room / max(width(text) for row in texts for text in row)))
+    size = min(13, int(13 * room / max(1, *(width(text) for row in texts for text in row))))
     default_hover = [
         [f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
         for i, row in zip(names[1], texts, strict=True)

@@ -1,20 +1,23 @@
-"""A release audit in three lines of Python, and its result as notebooks show it."""
+"""A release audit, or an experiment over many plans, in three lines of Python, and their results in notebooks."""
 
 from __future__ import annotations
 
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ..auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
+from ..auditing.plan import changed_plan
 from ..auditing.policy import VERDICT_TITLES, CheckVerdict
 from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
+from ..experiments.experiment import ExperimentRow, grid_of, rows_frame, run_experiment
 from ..report import Reports, board_html, board_style, caveats_html, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
@@ -167,9 +170,7 @@ def _plan_and_table(
         for name, value in (*answers.items(), ("confirmed", confirmed)):
             if value:
                 raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
-        local = os.environ.get("FAIRLEAK_DATA")
-        table = load(data, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
-        return catalogue_plan(data, attribute), table, ()
+        return catalogue_plan(data, attribute), _catalogue_table(data), ()
     if isinstance(data, str | os.PathLike):
         name, content = Path(data).name, content_of(Path(data), what="data")
     elif hasattr(data, "to_csv"):
@@ -188,3 +189,91 @@ def _plan_and_table(
         confirmed=confirmed,
     )
     return suggestion.plan, table, suggestion.questions
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentResult:
+    """The measurements of a grid of plans, in the order in which they came."""
+
+    rows: tuple[ExperimentRow, ...]
+
+    def frame(self) -> pandas.DataFrame:
+        """Return one line a measurement: varied keys, study, check, value with interval, baseline, n, seed."""
+        return rows_frame(self.rows)
+
+
+_VARIED = {
+    "methods": "model.method",
+    "tolerances": "model.tolerance",
+    "epsilons": "model.epsilon",
+    "seeds": "model.seed",
+    "decimals": "outputs.decimals",
+}
+"""Argument of `experiment` -> key of a plan."""
+
+
+def experiment(
+    data: AuditPlan | str | os.PathLike[str] | pandas.DataFrame,
+    *,
+    attributes: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    tolerances: Sequence[float] = (),
+    epsilons: Sequence[float] = (),
+    seeds: Sequence[int] = (),
+    decimals: Sequence[int | None] = (),
+    vary: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+    studies: Sequence[str] = (),
+    label: str = "",
+    favourable: str = "",
+    n_jobs: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> ExperimentResult:
+    """Measure every combination of plans by an audit's studies, as `fairleak experiment` does.
+
+    Raises `InputError` as `audit` does, or if a value breaks its rule.
+
+    Parameters
+    ----------
+    data : AuditPlan, str, path or DataFrame
+        A plan of a built-in dataset, or data as of `audit`.
+    attributes : sequence of str
+        Sensitive attributes: each has a plan of its own.
+    methods, tolerances, epsilons, seeds, decimals : sequence
+        Values of `model.method`, `.tolerance`, `.epsilon`, `.seed` and `outputs.decimals`; the plan's where left out.
+    vary : mapping
+        Any other keys of a plan -> their values.
+    studies : sequence of str
+        Studies that measure; all where left out.
+    label, favourable : str
+        As of `audit`, for a table of yours.
+    n_jobs : int
+        Worker processes.
+    report : callable, optional
+        Called with (plans done, plans in all).
+    """
+    names = tuple(attributes) or ("",)
+    if isinstance(data, AuditPlan):
+        table, plans = _catalogue_table(data.data.dataset), [_about(data, attribute) for attribute in names]
+    else:
+        answers = {"label": label, "predictions": "", "positive": "", "favourable": favourable}
+        sources = [_plan_and_table(data, attribute, answers, ()) for attribute in names]
+        table, plans = sources[0][1], [plan for plan, _, _ in sources]
+    values = dict(methods=methods, tolerances=tolerances, epsilons=epsilons, seeds=seeds, decimals=decimals)
+    varied = {key: tuple(values[name]) for name, key in _VARIED.items() if len(values[name])} | dict(vary)
+    points = [
+        replace(point, values={"attribute": attribute, **point.values})
+        for attribute, plan in zip(names, plans, strict=True)
+        for point in grid_of([plan], varied)
+    ]
+    return ExperimentResult(tuple(run_experiment(points, table, studies=studies, n_jobs=n_jobs, report=report)))
+
+
+def _about(plan: AuditPlan, attribute: str) -> AuditPlan:
+    """Return a plan of a built-in dataset about another attribute; the same one where none is named."""
+    return changed_plan(plan.without_roles, {"data.attribute": attribute}) if attribute else plan
+
+
+def _catalogue_table(name: str) -> Table:
+    """Return a dataset of the catalogue, from the folder of local files where there is one."""
+    local = os.environ.get("FAIRLEAK_DATA")
+    return load(name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())

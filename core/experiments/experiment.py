@@ -7,8 +7,9 @@ an audit, by the same functions: a plan's row has the number of that plan's repo
 from __future__ import annotations
 
 import itertools
+import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from ..auditing.inputs import access_of, checked_dataset
 from ..auditing.plan import AuditPlan, changed_plan, plan_value
 from ..auditing.run import audited_on, measured
 from ..base.errors import InputError
+from ..base.fingerprint import content_fingerprint
 from ..base.serialize import Result
 from ..base.validation import choice
 from ..datasets import AuditDataset, Table
@@ -47,7 +49,7 @@ class PlanMeasurements(Result):
     """What the studies measure of one plan's model, and how long that took."""
 
     plan: str
-    """Its fingerprint."""
+    """Fingerprint of all that it says."""
     measurements: tuple[Measurement, ...]
     seconds: float = field(default=0.0, compare=False)
 
@@ -86,7 +88,7 @@ class PlanMeasure:
         audited = audited_on(plan, dataset, access=access)
         checks = [check.name for study in self.studies for check in STUDIES[study].declared]
         return PlanMeasurements(
-            plan=plan.fingerprint,
+            plan=content_fingerprint(plan),
             measurements=tuple(measured(check, audited) for check in checks),
             seconds=time.perf_counter() - started,
         )
@@ -113,14 +115,15 @@ def grid_of(plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]) -> 
     for key, values in varied.items():
         if not len(values):
             raise InputError(f"{key} must have at least one value, got none.")
+    n_plans = len(plans) * math.prod(map(len, varied.values()))
+    if n_plans > MOST_PLANS:
+        raise InputError(f"An experiment may have at most {MOST_PLANS:,} plans, got {n_plans:,}.")
     points: dict[AuditPlan, GridPoint] = {}
     for plan in plans:
         for combination in itertools.product(*varied.values()):
             changed = changed_plan(plan, dict(zip(varied, combination, strict=True)))
             written = {key: plan_value(changed, key) for key in varied}
             points.setdefault(changed, GridPoint(values=written, plan=changed))
-    if len(points) > MOST_PLANS:
-        raise InputError(f"An experiment may have at most {MOST_PLANS:,} plans, got {len(points):,}.")
     return tuple(points.values())
 
 
@@ -166,24 +169,30 @@ def run_experiment(
             measure=measure,
             result=PlanMeasurements,
         )
-        by_plan = {point.plan.fingerprint: point for point in group}
         with closing(measurements):
             for result in measurements:
-                yield from _rows(by_plan[result.plan], result)
+                yield from rows_of(group, [result])
         before += len(group)
 
 
-def _rows(point: GridPoint, result: PlanMeasurements) -> Iterator[ExperimentRow]:
+def rows_of(points: Sequence[GridPoint], results: Sequence[PlanMeasurements]) -> tuple[ExperimentRow, ...]:
+    """Return a row for each measurement of some plans of a grid."""
+    by_plan = {content_fingerprint(point.plan): point for point in points}
+    return tuple(
+        _row(by_plan[result.plan], result, measurement) for result in results for measurement in result.measurements
+    )
+
+
+def _row(point: GridPoint, result: PlanMeasurements, measurement: Measurement) -> ExperimentRow:
     study_of = {check.name: name for name, study in STUDIES.items() for check in study.declared}
-    for measurement in result.measurements:
-        yield ExperimentRow(
-            values=dict(point.values),
-            study=study_of[measurement.check],
-            measurement=measurement,
-            seed=point.plan.config.seed,
-            seconds=result.seconds,
-            versions="; ".join(environment()),
-        )
+    return ExperimentRow(
+        values=dict(point.values),
+        study=study_of[measurement.check],
+        measurement=measurement,
+        seed=point.plan.config.seed,
+        seconds=result.seconds,
+        versions="; ".join(environment()),
+    )
 
 
 def rows_frame(rows: Sequence[ExperimentRow]) -> pandas.DataFrame:

@@ -35,7 +35,6 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
     from ..experiments.sweep import SweepSettings
-    from ..experiments.sweep.landscape import LandscapePlan
     from ..studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
     from ..studies.bias_queries import Answering, Asking, RevealSettings
     from ..studies.config import AuditConfig
@@ -59,7 +58,6 @@ def studies() -> dict[str, tuple[type, str]]:
         "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
         "Model card": (ReleaseSettings, "card"),
         "People at risk": (PeopleSettings, "attack people"),
-        "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
     }
 
 

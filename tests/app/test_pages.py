@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import core.experiments.sweep.landscape
-from core.datasets.dataset import AuditDataset
-from core.experiments.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_steps, read_landscape
-from core.models import METHOD_TITLES, METHODS
+from core.models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import percent, tolerance_text
-from core.stats.fairness import METRIC_TITLES
 from core.studies.correction.findings import first_tolerance
 from pages.shell import shell
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
-from tests.patience import PATIENT
 
 
 def headings(dashboard: Dashboard) -> list[str]:
@@ -30,44 +23,25 @@ def headings(dashboard: Dashboard) -> list[str]:
     return [text.split("\n")[0] for text in dashboard.texts if text.startswith("### ")]
 
 
-def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-):
-    plans, go_on = [], threading.Event()
-
-    def recorded_landscape(
-        dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]
-    ) -> Landscape:
-        plans.append(plan)
-        report(1, landscape_steps(plan))
-        assert go_on.wait(PATIENT)
-        report(2, landscape_steps(plan))
-        return read_landscape(KEPT_MAP)
-
-    monkeypatch.setattr(core.experiments.sweep.landscape, "landscape", recorded_landscape)
-    dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("overview")
-    assert dashboard.has_button("start_map") and not plans and "%" in dashboard.finding
-    dashboard.button("start_map").click()
-    dashboard.until(lambda: dashboard.has_button("cancel_map"))
-    dashboard.press("cancel_map")
-    go_on.set()
-    dashboard.until(lambda: dashboard.has_button("start_map"))
-    assert dashboard.button("start_map").label.startswith("Stopped")
-    dashboard.button("start_map").click()
-    dashboard.until(lambda: any("membership inference" in heading for heading in headings(dashboard)))
-    assert {plan.metric for plan in plans} == {"equal_opportunity"} and not dashboard.has_button("start_map")
+def test_the_overview_draws_the_prepared_leaks_and_computes_nothing(start: Start, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.studies.subject.train_model", None)  # which breaks whatever is computed
+    dashboard = start().open("overview")
+    for title, before, after in (("Fairness answers", 79, 92), ("Tolerance", 81, 81), ("Training data", 50, 60)):
+        dashboard.choose(overview_attack=title)
+        text = " ".join(html.value for html in dashboard.test.get("html"))
+        assert f"{before} of 100" in text and f"{after} of 100" in text and "built-in demo" in text
 
 
 @pytest.mark.parametrize("content", [None, "{}"])
-def test_start_does_without_the_kept_map(
+def test_the_overview_does_without_the_prepared_leaks(
     start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None
 ):
-    path = tmp_path / "map.json"
+    path = tmp_path / "leaks.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("core.experiments.sweep.landscape.KEPT_MAP", path)
+    monkeypatch.setattr("core.learn.leak_pictures.read_pictures.__defaults__", (path,))
     dashboard = start().open("overview")
-    assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
+    assert "prepared picture of the demo is missing" in dashboard.page_text and not dashboard.test.exception
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,12 +53,12 @@ def test_every_method(start: Start, method: str):
     assert tolerance_text(model.unfairness_train) in dashboard.finding
     text = " ".join(box.value for box in dashboard.test.info)
     assert ("method needs each person" in text) == model.needs_sensitive
-    assert ("not used" in text) == (method != "exponentiated_gradient")
-    assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method == "dp_id3")
+    assert ("not used" in text) == (method not in TOLERANCE_METHODS)
+    assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method in PRIVATE_METHODS)
     dashboard.open("correction")
     assert "%" in dashboard.finding
     assert dashboard.test.slider(key="told").value == first_tolerance(expected.audit(method=method))
-    assert ("Trained with DP training noise, ε = 10." in dashboard.page_text) == (method == "dp_id3")
+    assert ("Trained with DP training noise, ε = 10." in dashboard.page_text) == (method in PRIVATE_METHODS)
 
 
 def test_a_link_restores_an_audit_and_the_private_trees_budget(start: Start):

@@ -103,13 +103,15 @@ QUICK: dict[str, tuple[str, ...]] = {
     "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 0,6,18",),
     "card": ("card card.toml --csv release.csv",),
     "attack-membership": ("attack membership --train-epsilons inf,0.5 --shadows 8 --depth 3 --csv members.csv",),
-    "tradeoff": ("tradeoff --seeds 1 --output map.json --csv map.csv",),
+    "experiment": (
+        "experiment --vary model.method=private_fair,unmitigated --vary model.epsilon=3 --studies attribute,fairness",
+    ),
     "bad-input": (
         "audit none.toml --out x",
         "sweep --tolerances 1.4",
         "attack membership --train-epsilons 0",
         "defend attriguard --budgets x",
-        "tradeoff --metric beauty",
+        "experiment --vary model.metric=beauty",
         "report verify none.json",
         "desk status --ledger none",
         "magic",

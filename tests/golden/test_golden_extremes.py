@@ -24,7 +24,7 @@ from core.desk import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Q
 from core.desk import findings as desk
 from core.experiments.choose import Outcomes
 from core.experiments.choose import findings as choosing
-from core.experiments.sweep.findings import tension, trained_tolerances
+from core.experiments.sweep.findings import trained_tolerances
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, Spread, certain, mean, mean_rate
 from core.stats.quantities import formatted_table, plain_row
@@ -409,7 +409,6 @@ SENTENCES: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "queries": _queries,
     "desk": _desk,
     "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
-    "sweep": lambda rng: iter((tension(nasty.landscape(rng)),)),
     "sweep_tolerances": _trained,
 }
 """Study -> its sentences about results from a seed."""

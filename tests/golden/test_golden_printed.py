@@ -20,7 +20,7 @@ from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
 from core.base.settings import from_arguments
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console, model_card, replay, sweep, tradeoff
+from core.cli import attack, audit, choose, console, model_card, replay, sweep
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
@@ -116,7 +116,6 @@ def _swept() -> Iterator[tuple[str, str]]:
         rows = [replace(nasty.sweep_row(rng, name, 0.05 * i), **labels) for i, name in enumerate(methods)]
         rows += [replace(rows[0], protocol="other"), replace(rows[0], adversary="b")]
         yield f"sweep {seed}", text_of(sweep._printed(rows, settings, AuditConfig(epsilon=0.5, method="dp_id3")))
-        yield f"map {seed}", text_of(tradeoff._printed(nasty.landscape(rng)))
     for text in ("18", " 49 ", "0.1,0.1,1", "0.1,,2", "1.01", "x"):
         yield f"tolerances {text}", refused(lambda text=text: sweep._tolerances(text))
 

@@ -75,7 +75,7 @@ WRITTEN = {
         for command, flags in {
             "sweep": ("--csv", "--store", "--data"),
             "attack correction --decompose": ("--csv", "--store", "--data"),
-            "tradeoff": ("--csv", "--output", "--data"),
+            "experiment": ("--csv", "--store", "--data"),
             "attack bias_queries": ("--csv", "--data"),
             "defend attriguard --dataset demo_ratings": ("--csv", "--json"),
             "attack membership": ("--csv", "--json", "--data"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -225,31 +224,6 @@ def _lower_bound(row: PlainRow) -> str:
     return number_text(float(row["measured ε (95% lower bound)"]), ".2f")  # type: ignore[arg-type]
 
 
-def demo_map() -> tuple[Figures, Tables]:
-    """The map of the demo that comes with FairLeak."""
-    from core.experiments.sweep.landscape import KEPT_MAP, read_landscape
-
-    landscape = read_landscape(KEPT_MAP)
-    tight, loose = (landscape.cell(0.001, epsilon) for epsilon in (1.0, 10.0))
-    noisiest = max((cell for cell in landscape.cells if cell.epsilon == 0.3), key=lambda cell: cell.accuracy.value)
-    satisfied = [cell.n_true for cell in landscape.cells if cell.tolerance == 0.001 and cell.epsilon >= 1]
-    controls = landscape.controls()
-    figures = {
-        "members": Figure.of_estimate("rate", tight.members),
-        "members_noiseless": Figure.of_estimate("rate", landscape.cell(0.001, math.inf).members),
-        "gain": Figure.of_estimate("points", tight.gain),
-        "after": Figure.of_estimate("percent", tight.after),
-        "gain_ten": Figure.of_estimate("points", loose.gain),
-        "after_ten": Figure.of_estimate("percent", loose.after),
-        "imputation": Figure.of_estimate("percent", controls["strong"]),
-        "satisfied": Figure(form="count", value=max(satisfied)),
-        "accuracy": Figure.of_estimate("percent", noisiest.accuracy),
-        "majority": Figure.of_estimate("percent", controls["majority_label"]),
-        "seeds": Figure(form="count", value=len(landscape.plan.seeds)),
-    }
-    return figures, {}
-
-
 def tuned_forest() -> tuple[Figures, Tables]:
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
     from core.datasets import build_dataset
@@ -284,10 +258,5 @@ RECORDINGS: dict[str, Recording] = {
     "privacy_budgets": Recording(
         command="fairleak attack measured_epsilon --promised-epsilon 1", seed="42", measure=privacy_budgets
     ),
-    "demo_map": Recording(
-        command="fairleak tradeoff --dataset demo --seeds 0-19 --output data/demo_landscape.json",
-        seed="0 to 19",
-        measure=demo_map,
-    ),
 }
-"""Group -> what measures it; the map is read from the file that its command writes."""
+"""Group -> what measures it."""

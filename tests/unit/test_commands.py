@@ -228,7 +228,7 @@ BAD = {
     "attack correction --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated",
     "attack correction --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack people --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
-    "attack beauty": "ACTION must be one of attribute, attriguard, correction,",
+    "attack beauty": "ACTION must be one of attribute, attriguard, bias_queries, correction,",
 }
 
 

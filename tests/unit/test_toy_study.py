@@ -1,4 +1,4 @@
-"""A study that no line of the product knows has a plan's table, a command, a chapter, a limit and a sweep's points."""
+"""A study that no line of the product knows has a table in plans, a command, a chapter, a limit and experiment rows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from core.auditing import (
 from core.auditing.policy import CHECKS, policy_text, read_policy
 from core.auditing.run import audited_of, measured
 from core.auditing.self_tests import self_test, trials
-from core.experiments.sweep import MemoryStore, sweep
-from core.experiments.sweep.point import StudyMeasure, StudyPoint
+from core.experiments.experiment import grid_of, run_experiment
+from core.experiments.sweep import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files
@@ -113,12 +113,11 @@ def test_its_self_test():
     assert tested.passed and tested.detected.value == 1.0 and tested.false_alarms.value == 0.0
 
 
-def test_a_sweep_has_points_of_it():
-    configs = [AuditConfig(dataset="sample", method="unmitigated", seed=seed) for seed in (1, 2)]
-    store, sweeps = MemoryStore(), []
-    for fewest in (2, 50):
-        measure = StudyMeasure(STUDY, UniquenessSettings(fewest=fewest))
-        sweeps.append(list(sweep(configs, samples.dataset(600), store=store, measure=measure, result=StudyPoint)))
-    assert [len(points) for points in sweeps] == [2, 2] and sweeps[0][0].study == "uniqueness"
-    few, many = (points[0].checks["score_uniqueness"].value for points in sweeps)
-    assert few < many
+def test_an_experiment_has_rows_of_it():
+    points = grid_of([PLAN], {"uniqueness.fewest": (2, 50), "model.seed": (1, 2)})
+    rows = list(run_experiment(points, samples.table(600), studies=("uniqueness",), store=MemoryStore()))
+    assert [row.values for row in rows] == [point.values for point in points]
+    values = {(row.values["uniqueness.fewest"], row.seed): row.measurement.estimate.value for row in rows}
+    assert values[2, 1] < values[50, 1] and values[2, 2] < values[50, 2]
+    audited = measured("score_uniqueness", audited_of(points[0].plan, samples.table(600)))
+    assert rows[0].measurement == audited

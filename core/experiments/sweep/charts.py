@@ -1,20 +1,16 @@
-"""Charts of sweeps: accuracy and unfairness by target tolerance, by method, and the map of tolerance and ε."""
+"""Charts of sweeps: accuracy and unfairness by target tolerance, and by method."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from ...charts.drawing import Axis, Drawing, Scale, percents, value_of
-from ...charts.heat import draw_heat
 from ...charts.lines import Curve, Dot, draw_lines, level
-from ...charts.text import measured, short
 from ...models import METHOD_TITLES
-from ...stats.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points
+from ...stats.estimates import Estimate, Spread
 from ...studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance_axis
 from . import SweepRow, summary_frame
-from .landscape import MEMBER_ATTACKER, Landscape, MapCell
 
 
 def draw_methods(rows: Sequence[SweepRow]) -> Drawing:
@@ -128,85 +124,3 @@ def _trained(
     """Draw curves over the target tolerance."""
     rows = summary_frame(done)
     return draw_lines(title, curves, x=tolerance_axis("Target tolerance"), y=y, rows=rows, height=height, **more)
-
-
-def draw_landscape(landscape: Landscape) -> Drawing:
-    """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the gain.
-
-    What is written is the accuracy after disclosure, in bold where the gain is significant.
-    """
-    tolerances, epsilons, controls = landscape.plan.tolerances, landscape.plan.epsilons, landscape.controls()
-    every = {(cell.tolerance, cell.epsilon): cell for cell in landscape.cells}
-    cells = [[every[tolerance, epsilon] for tolerance in tolerances] for epsilon in epsilons]
-    same, gains = percent(controls["majority_label"]), [[_gained(cell) for cell in row] for row in cells]
-    most = max([0.01, *measured([gain for row in gains for gain in row])])
-    columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
-    drawing = draw_heat(
-        f"Accuracy at inferring {landscape.attribute} after disclosure, by model",
-        gains,
-        [[_number(cell) for cell in row] for row in cells],
-        names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
-        titles=("Fairness tolerance, trained and disclosed (left: stricter)", "Privacy budget ε"),
-        ends=(0.0, most),
-        hover=[[_hover(landscape, cell, same) for cell in row] for row in cells],
-        rows=landscape.to_frame(),
-        beside=("Membership AUC", [_area(row[0].members) for row in cells]),
-    )
-    for index in range(1, len(tolerances)):
-        if None in tolerances[index - 1 : index + 1]:  # what nothing is disclosed of is set apart
-            drawing.segment(index - 0.5, drawing.y.ends, "background", width=8)
-    return drawing
-
-
-def _area(auc: Estimate) -> str:
-    """Return the AUC against a row's tree, which all its tolerances share, in bold where it is not chance."""
-    text = "n/a" if math.isnan(auc.value) else f"{auc.value:.2f}"
-    return f"<b>{text}</b>" if auc.low > 0.5 or auc.high < 0.5 else text
-
-
-def _gained(cell: MapCell) -> float:
-    """Return the gain from disclosure, 0 where nothing is disclosed; nan where nothing was measured."""
-    return 0.0 if cell.tolerance is None and not math.isnan(cell.after.value) else cell.gain.value
-
-
-def _number(cell: MapCell) -> str:
-    if math.isnan(cell.after.value):
-        return "n/a"
-    text = f"{100 * cell.after.value:.1f}"
-    return f"<b>{text}</b>" if cell.measured else text
-
-
-def _hover(landscape: Landscape, cell: MapCell, same_for_all: str) -> str:
-    """Return what the pointer shows of a cell, in lines that fit a narrow screen."""
-    trained = "No tolerance" if cell.tolerance is None else f"Tolerance {cell.tolerance:g}"
-    lines = [
-        f"<b>{trained}, ε = {epsilon_text(cell.epsilon)}</b>",
-        f"{short(landscape.attribute)} inferred <b>{percent(cell.after)}</b> ({interval(cell.after)})",
-    ]
-    if cell.tolerance is None:
-        lines.append("nothing is disclosed")
-    else:
-        span = "one seed, no interval" if math.isnan(cell.gain.low) else point_interval(cell.gain)
-        lines.append(f"gain from disclosure {points(cell.gain)} ({span})")
-        lines.append(f"imputation without the model {percent(landscape.controls()['strong'])}")
-        lines.append(f"the tolerance holds in {cell.n_true} of {cell.n_seeds} seeds")
-    return "<br>".join(
-        [
-            *lines,
-            f"model accuracy <b>{percent(cell.accuracy)}</b> ({interval(cell.accuracy)})",
-            f"  majority class {same_for_all}",
-            f"unfairness <b>{_distance(cell.unfairness_train)}</b> training",
-            f"  {_distance(cell.unfairness_test)} test",
-            f"difference between groups <b>{_distance(cell.difference_train)}</b> training",
-            f"  {_distance(cell.difference_test)} test",
-            f"members: AUC <b>{_distance(cell.members)}</b>",
-            f"  {MEMBER_ATTACKER}",
-            f"in brackets 95% over {cell.n_seeds} seeds",
-        ]
-    )
-
-
-def _distance(estimate: Estimate) -> str:
-    if math.isnan(estimate.low):
-        return f"{estimate.value:.3f}"
-    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

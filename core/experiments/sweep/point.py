@@ -20,12 +20,10 @@ from ...base.serialize import Result
 from ...base.settings import Settings
 from ...datasets.dataset import AuditDataset
 from ...models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
-from ...stats.estimates import Estimate
 from ...stats.fairness import METRICS
 from ...studies.config import AuditConfig
 from ...studies.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
 from ...studies.correction.study import Cost
-from ...studies.study import Study
 from ...studies.subject import ModelPoint, subject_of
 
 TOLERANCES = (
@@ -166,36 +164,3 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
         )
     seconds = time.perf_counter() - started
     return SweepPoint.of(config, subject.model, disclosures=disclosures, seconds=seconds, seconds_model=seconds_model)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyPoint(ModelPoint):
-    """What one study measures on a model: check -> its number, of those that have one."""
-
-    study: str
-    checks: dict[str, Estimate]
-
-
-@dataclass(frozen=True)
-class StudyMeasure:
-    """What measures one study at a configuration of a sweep."""
-
-    study: Study[Any, Any]
-    settings: Any
-
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What decides a point besides configuration and data."""
-        return self.study.name, self.settings
-
-    def __call__(self, config: AuditConfig, dataset: AuditDataset) -> StudyPoint:
-        """Train, run the study, and return its point."""
-        subject = subject_of(config, dataset)
-        if reason := self.study.unavailable(subject, self.settings):
-            raise InputError(reason)
-        *_, result = self.study.run(subject, self.settings)
-        measurements = self.study.checks(result, self.settings)
-        checks = {
-            name: measurement.estimate for name, measurement in measurements.items() if measurement.estimate is not None
-        }
-        return StudyPoint.of(config, subject.model, study=self.study.name, checks=checks)

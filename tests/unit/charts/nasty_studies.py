@@ -20,9 +20,12 @@ from core.charts import Drawing
 from core.datasets import AuditDataset
 from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
+from core.experiments.experiment import ExperimentRow
 from core.experiments.sweep import SweepRow
 from core.experiments.sweep import charts as sweep
-from core.experiments.sweep.landscape import Landscape, LandscapePlan, Readings
+from core.experiments.tolerance_map import EPSILONS as EPSILONS_OF_MAP
+from core.experiments.tolerance_map import TOLERANCES as TOLERANCES_OF_MAP
+from core.experiments.tolerance_map import draw_map
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread
@@ -53,6 +56,7 @@ from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
 from core.studies.people.charts import draw_sets
+from core.studies.study import Measurement
 from core.studies.subject import ModelFindings, OutputsPlan
 from tests.release_samples import card, people
 from tests.samples import dataset
@@ -343,24 +347,22 @@ def tuned(rng: Generator) -> TunedForest:
     return invent(TunedForest, rng, parameters={}, trials=tuple(trials))
 
 
-def landscape(rng: Generator) -> Landscape:
-    """Return models over tolerance and ε, from one seed or five."""
-    seeds = int(rng.choice([1, 5]))
-    numbers = [f.name for f in fields(Readings)][2:]
-
-    def rates() -> tuple[float, ...]:
-        return tuple(
-            float(rng.choice([math.nan, 1.0, 0.5, rng.random()], p=[0.1, 0.1, 0.1, 0.7])) for _ in range(seeds)
+def map_rows(rng: Generator) -> list[ExperimentRow]:
+    """Return some measurements of private fair trees, from one seed or five, of some cells or all."""
+    seeds, share = int(rng.choice([1, 5])), float(rng.choice([0.0, 0.5, 1.0]))
+    return [
+        ExperimentRow(
+            values={"model.tolerance": tolerance, "model.epsilon": epsilon, "model.seed": seed},
+            study=study,
+            measurement=Measurement(check=check, estimate=_small(rng)),
+            seed=seed,
         )
-
-    plan = LandscapePlan(seeds=tuple(range(seeds)))
-    readings = [
-        Readings(tolerance=tolerance, epsilon=epsilon, **{name: rates() for name in numbers})
-        for tolerance in plan.tolerances
-        for epsilon in plan.epsilons
+        for tolerance in TOLERANCES_OF_MAP
+        for epsilon in EPSILONS_OF_MAP
+        for seed in range(seeds)
+        for study, check in (("correction", "correction_gain"), ("membership", "membership_auc"))
+        if rng.random() < share
     ]
-    sure = {name: tuple(rng.random(seeds).tolist()) for name in ("majority", "before", "strong", "majority_label")}
-    return invent(Landscape, rng, plan=plan, readings=tuple(readings), made_by=(), **sure)
 
 
 # ---------------------------------------------------------------------------------------------------- membership
@@ -658,7 +660,7 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_models_accuracy": lambda rng: sweep.draw_models_accuracy(_rows(rng), TOLERANCES),
     "draw_models_unfairness": lambda rng: sweep.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
-    "draw_landscape": lambda rng: sweep.draw_landscape(landscape(rng)),
+    "draw_map": lambda rng: draw_map(map_rows(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_summary(rng)),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
     "draw_roc": _roc,

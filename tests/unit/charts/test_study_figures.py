@@ -16,7 +16,7 @@ from core.charts.heat import draw_heat
 from core.charts.text import NARROW, width
 from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice
-from core.models import METHODS
+from core.models import METHODS, PRIVATE_METHODS
 from core.stats.quantities import plain_row
 from core.studies.attriguard.charts import draw_mechanism, draw_value_noise
 from core.studies.attriguard.findings import value_rows
@@ -176,13 +176,15 @@ def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
     assert choice.outcome == Outcomes.RECOMMENDED
     figure = check(draw_choice(choice))
     *models, ring = dots(figure)
-    assert sum(len(trace.x) for trace in models) == 5
+    assert sum(len(trace.x) for trace in models) == len(METHODS)
     at = choice.chosen.choosing
     assert (ring.x[0], ring.y[0]) == (at.leak, 100 * at.accuracy.value)
     lines = [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes if shape.type == "line"]
     assert (max(0.0, at.low), at.high, ring.y[0], ring.y[0]) in lines  # a cross of its intervals
     assert (at.leak, at.leak, 100 * at.accuracy.low, 100 * at.accuracy.high) in lines
-    assert len({METHOD_STYLES[m].color for m in METHODS}) == len({METHOD_STYLES[m].symbol for m in METHODS}) == 5
+    assert len({METHOD_STYLES[m].symbol for m in METHODS}) == len(METHODS)
+    trees = {METHOD_STYLES[m].color for m in PRIVATE_METHODS}  # one colour, two markers
+    assert len(trees) == 1 and len({METHOD_STYLES[m].color for m in METHODS}) == len(METHODS) - 1
 
 
 def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobody_is_ringed():

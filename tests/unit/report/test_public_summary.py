@@ -48,7 +48,7 @@ PAIRS = 200
 PUBLISHED = re.compile(
     r"kind|schema|times/started|provenance/fairleak|data/(attribute|label|synthetic|n)|self_tests/\d+/passed"
     r"|policy/.*|verdict/overall|verdict/checks/\d+/(check|verdict)|caveats/\d+/kind"
-    r"|plan/(title|data/dataset|data/file|model/(kind|threshold)|(outputs|answers|membership|guard)/.*)"
+    r"|plan/(title|data/dataset|data/file|model/(kind|threshold)|(outputs|bias_queries|membership|attriguard)/.*)"
     r"|plan/config/(method|epsilon|depth|metric|tolerance|train_share)"
 )
 """Places of an internal report that its summary may depend on."""
