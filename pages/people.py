@@ -108,7 +108,7 @@ record = row[2].text_input(
     placeholder="record number",
     key="people_record",
     max_chars=12,
-    help="Row of the records used; the first person is 0.",
+    help="Row of the table as it is used; the first one is 0. People who were not drawn cannot be looked up.",
 )
 hidden = row[3].toggle(
     "Count only what imputation does not find",
@@ -151,7 +151,7 @@ try:
     )
 except InputError as error:
     panels.problem(str(error))
-    indices = result.chosen(at_least=len(result.attacks) + 1)
+    st.stop()
 
 left, right = st.columns([2, 1], gap="medium")
 with left:
@@ -159,7 +159,7 @@ with left:
     if record.strip():
         title = f"Record {shell.escape(record.strip())}"
     note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
-    note += ". Record: row of the records used, first = 0"
+    note += ". Record: row of the table as it is used, first = 0"
     rows = people_rows(result, indices)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
@@ -171,7 +171,7 @@ with left:
     if rows:
         st.html(people_html())
     else:
-        st.caption("Nobody. Choose fewer attacks, all groups, or count what imputation finds too.")
+        st.caption("Nobody is found so. Choose fewer attacks, all groups, or count what imputation finds too.")
 with right:
     if result.sets:
         panels.titled(

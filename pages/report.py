@@ -137,7 +137,7 @@ GUIDE = (
     "**Pass and fail** need the whole interval on one side. All limits are tested together (Holm), so this interval "
     "can be wider than the 95% CI shown. **Inconclusive** and **not run** block a release that requires the check, "
     "unless its limit allows that it cannot be run.\n\n"
-    "**Measured, declared, combined.** An attack was run; calculated from declared settings; both.\n\n"
+    "**Measured:** an attack was run. **Declared:** calculated from declared settings. **Combined:** both.\n\n"
     "**What it does not show.** A pass holds for these attacks, this model and this table.\n\n"
     "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
 )

@@ -172,10 +172,13 @@ def example(status: LedgerStatus, worst: float) -> Finding:
     """Return the finding of the example shown while there is no ledger."""
     registration = status.registration
     largest_error = number_text(worst, ".3f")
+    charged = status.spent - registration.count_epsilon
     return Finding(
-        point=f"Example: 3 fairness queries about {count(registration.n_people)} synthetic people used "
-        f"{_epsilon(status.spent)} of {epsilon_amount(registration.budget)}; the largest error was {largest_error}.",
-        evidence="Charged: 2. Asked before and free: 1. Computed in memory on the demo.",
+        point=f"Example: a group size and 3 fairness queries about {count(registration.n_people)} synthetic people "
+        f"used {_epsilon(status.spent)} of {epsilon_amount(registration.budget)}; the largest error was "
+        f"{largest_error}.",
+        evidence=f"Group size {_epsilon(registration.count_epsilon)}, 2 queries {_epsilon(charged)} together, 1 asked "
+        "before and free. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
     )
@@ -226,10 +229,10 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
 def ceiling(status: LedgerStatus) -> str:
     """Say what no attacker can exceed about a person, of what is spent and of the whole budget."""
     spent, budget = status.spent, status.registration.budget
-    how = f"{_epsilon(spent)} spent; {_of(2 * spent)} with the true group sizes"
+    how = f"{_epsilon(spent)} spent; {_of(2 * spent)} if the attacker knows the group sizes"
     now = at_most(_share(spent), how, of=" accuracy about a person")
     later = f"Once the budget is spent: {_of(budget)}, and {_of(2 * budget)} with the sizes."
-    return f"{now} {later} Where the prior alone gives more, that is the ceiling."
+    return f"{now} {later} A prior that gives more by itself is the ceiling."
 
 
 def _share(epsilon: float) -> float:

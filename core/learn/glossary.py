@@ -12,7 +12,8 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "attribute, Jia and Gong private attribute.",
         "Attribute inference": "Predicting a person's sensitive attribute from other information. For the whole "
         "training set it is also called reconstruction.",
-        "Accuracy": "Share of people whose attribute is inferred correctly.",
+        "Accuracy": "Of an attack: share of people whose attribute is inferred correctly. Of a model: share of people "
+        "whose label it predicts correctly.",
         "Balanced accuracy": "Mean of the accuracies in each group. Random guessing between two groups reaches 50%.",
         "Baseline": "What anyone gets without any information: always guess the largest group.",
         "Imputation baseline": "Inference from the other columns alone, without the model (Jayaraman and Evans 2022). "
@@ -62,7 +63,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Promised, spent, measured ε": "What is declared; what a ledger or proof says; the least an audit shows.",
         "Canary": "A record that is put into a table or not, at random, to see whether a model reveals which.",
         "Post-processing (no charge)": "Computed from answers that are already paid for. It reveals nothing further.",
-        "New noisy answer": "Pays again, with new noise; a repeated query gets the most precise answer.",
+        "New noisy answer": "It costs budget again, with new noise; a repeated query gets the most precise answer.",
         "Total privacy budget": "Sum of ε for one test set and attribute. It cannot be increased.",
         "DP training noise": "Random noise in the training of a differentially private (DP) model.",
         "Answer noise": "Random noise on the answers to bias queries.",
@@ -92,10 +93,10 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Limit": "Largest or smallest value that the policy accepts.",
         "Pass, fail, inconclusive": "Pass: the whole interval is on the allowed side of the limit. Fail: it is on the "
         "other side. Inconclusive: the interval contains the limit, an estimate has no interval, or the self-test "
-        "failed. Of a required check it blocks a release like a fail.",
-        "Not run, not covered": "Not run: the policy limits the check and there is no number; the reason is given. Of "
-        "a required check this blocks, unless it could not be run and its limit allows that. Not covered: the policy "
-        "sets no limit; this never blocks.",
+        "failed. If the check is required, it blocks a release as a fail does.",
+        "Not run, not covered": "Not run: the policy limits the check and there is no number; the reason is given. "
+        "If the check is required, this blocks, unless it could not be run and its limit allows that. Not covered: "
+        "the policy sets no limit; this never blocks.",
         "Measured, combined, declared": "Measured: an attack was run on this model and these people, or its answers "
         "about them were counted. Declared: calculated from stated settings, no attack was run. Combined: a "
         "measurement that also assumes such settings.",

@@ -63,11 +63,10 @@ class Structure(Result):
                 "model can read them."
             )
         if self.small_leaves:
-            hold = "holds" if self.small_leaves == 1 else "hold"
             sentences.append(
-                f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves {hold} fewer than "
-                f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they can reveal these "
-                "people's labels."
+                f"Leaves of the model with fewer than {FEWEST_IN_LEAF} training people: {count(self.small_leaves)} of "
+                f"{count(self.leaves)}; in the smallest: {count(self.smallest)}. Such leaves can reveal these people's "
+                "labels."
             )
         if self.rows and self.parameters > self.rows - _FREE:
             sentences.append(

@@ -56,9 +56,9 @@ _STYLE = """<style>
 .st-key-column_roles [data-baseweb=select] > div, .st-key-column_roles [data-testid=stSelectbox] > div > div
   {min-height: 30px; height: 30px; padding-block: 0}
 .st-key-column_roles [data-testid=stElementContainer] {line-height: 1.25}
-.fl-column {display: grid; grid-template-columns: 5fr 3fr 5fr 2fr; gap: .5rem; font-size: .9rem}
+.fl-column {display: grid; grid-template-columns: 6fr 3fr 5fr 2fr; gap: .5rem; font-size: .9rem}
 .fl-column > span {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
-.fl-column > strong {min-width: 0; overflow-wrap: anywhere}
+.fl-column > strong {min-width: 0; overflow-wrap: break-word; hyphens: auto}
 .fl-column > span:last-child {text-align: right; font-variant-numeric: tabular-nums}
 .fl-column > :nth-child(2), .fl-why {color: var(--fl-grey)}
 .fl-why {font-size: .85rem}
@@ -423,9 +423,7 @@ def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
     with gate.setting("favourable", answered=answered):
         value = _value("Good for the person", values, preset, key)
     text = f"Good for the person: {label} = {value}." if value else f"Good for the person: {label} = …"
-    more = (
-        f"{label} is {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths ratio are counted on it."
-    )
+    more = f"Values: {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths ratio are counted on it."
     gate.say("favourable", answered=answered, text=f"{text} {more}")
     return value
 

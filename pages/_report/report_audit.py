@@ -83,7 +83,7 @@ class SelfTests(Background):
         if self.job is not None and self.job.busy and not self.stopped:
             with st.container(horizontal=True, vertical_alignment="center"):
                 done = f"{100 * self.job.share:.0f}%, {time_left(self.job)}"
-                st.caption(f"Self-test, for reports made after it: {done}")
+                st.caption(f"Self-test {done}; it enters reports made after it ends")
                 st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
 
     def warn(self) -> None:

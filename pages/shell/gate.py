@@ -181,7 +181,7 @@ class Gate:
         ]
         with self.places["head"]:
             st.markdown("### What the columns mean", width="content")
-            st.markdown(f"**{' · '.join(filter(None, counts)) or ':green[nothing open]'}**", width="content")
+            st.markdown(f"**{' · '.join(filter(None, counts)) or ':green[nothing left to check]'}**", width="content")
 
     def _setting_line(self, fact: Fact, roles: Roles) -> None:
         """Write what is asked of a setting into its line, and offer to confirm what it holds."""

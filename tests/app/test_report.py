@@ -49,7 +49,7 @@ from tests.unit.datasets.bad_tables import assert_one_sentence
 __all__ = ["attacks"]
 
 
-LATER = "Two models released: gain over the better one; FairLeak's mechanisms above their promised ε (0.0%)."
+LATER = "Two models released: gain over the better one; Privacy mechanisms that exceed their stated ε (0.0%)."
 
 
 def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:

@@ -303,7 +303,7 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
     passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
-    return f"Passed without an attack, from the plan alone: {n}." if n else ""
+    return f"Of the passes from the plan alone, without an attack: {n}." if n else ""
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
@@ -437,17 +437,20 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
     wider = ""
     if not measurement.estimate.low <= bound <= measurement.estimate.high:
         # the interval beside it does not hold the limit; the one of Holm's procedure does
-        wider = f"Judged with all limits at {level_text(decided.level)}: {range_text(row.check, decided, bound)}. "
+        span = range_text(row.check, decided, bound)
+        wider = f"All limits together are judged at {level_text(decided.level)}: {span}. "
     times = times_needed(decided, bound)
     beyond = decided.value != bound and (decided.value > bound) != CHECKS[row.check].at_least
     if times > _MOST_TIMES:
-        how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
-        return f"{wider}Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
+        how = f"No number of {unit} is enough"
+        if times < 1000:
+            how = f"It would take {_two_digits(times):,} times as many {unit}"
+        return f"{wider}{how}{', and then likely fail' if beyond else ''}. Decide in writing."
     if table and unit == "records":
         amount = f"A table about {_tenths(times):g} times as large as this"
     elif decided.n > 0:
         more = _two_digits(decided.n * (times - 1.0))
-        amount = f"More {unit}: about {more:,}"
+        amount = f"About {more:,} more {unit}"
     else:
         amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
     return f"{wider}{amount}{', then likely a fail' if beyond else ', or accept the risk in writing'}."

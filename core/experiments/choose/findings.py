@@ -54,8 +54,9 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     side, passing = choice.chosen.judging, len(choice.able)
     evidence = (
         f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
-        f"majority class {percent(side.majority)}. Worst leak {leak_text(side.leak)} of its limit "
-        f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side, choice.attribute)}. "
+        f"majority class {percent(side.majority)}. Worst leak: {leak_text(side.leak)} of its limit "
+        f"on the people who judge, {leak_text(choice.chosen.choosing.leak)} on those who chose; "
+        f"{_leak(side, choice.attribute)}. "
         f"{_leak_comparison(choice)}{_compared(choice, passing)}"
     )
     return Finding(
@@ -89,9 +90,10 @@ def _leak(side: Side, attribute: str) -> str:
 
 def _compared(choice: Choice, passing: int) -> str:
     unclear, within = len(choice.with_status(Status.INCONCLUSIVE)), len(choice.with_status(Status.PASS))
+    accurate = f" Accurate enough of these: {count(passing)}." if within else ""
     return (
         f"Models compared: {count(len(choice.candidates))}. Within all limits on the half that chooses: "
-        f"{count(within)}. Accurate enough of these: {count(passing)}. Inconclusive: {count(unclear)}."
+        f"{count(within)}.{accurate} Inconclusive: {count(unclear)}."
     )
 
 
@@ -304,7 +306,7 @@ def _settling(choice: Choice) -> str:
         ((half, row) for half, side in sides for row in side.blocking), key=lambda pair: _times(pair[1])
     )
     name, more = short_check(hardest.check, choice.attribute), next_step(hardest, table=True)
-    return f"Hardest to settle is {name}, on the half that {half}. {more}"
+    return f"The hardest limit to settle is {name}, on the half that {half}. {more}"
 
 
 def _times(row: CheckVerdict) -> float:
@@ -365,7 +367,9 @@ def price(choice: Choice) -> tuple[str, ...]:
             f"Private trees trained on these records: {count(private)}. A choice among them costs "
             f"ε = {epsilon_text(choice.spent)} together (basic composition)."
         )
-        sentences.append("The attacks' numbers are measured without DP noise, so this sum does not cover them.")
+        sentences.append(
+            f"ε = {epsilon_text(choice.spent)} does not cover the attacks' numbers: they have no DP noise."
+        )
     return tuple(sentences)
 
 

@@ -642,8 +642,8 @@ def _of_which(result: AttributeInference, measure: str) -> str:
     fitted = result.fitted[measure]
     if measure == "bits":
         value, low, high = (number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high))
-        return f"Of which any well-fitted score of these features would give {value} bits (95% CI {low} to {high})."
-    return f"Of which any well-fitted score of these features would give {_with_limits(fitted)}."
+        return f"Any well-fitted score of these features would give {value} of these bits (95% CI {low} to {high})."
+    return f"Any well-fitted score of these features would give {_with_limits(fitted)} of this."
 
 
 def _so_what(result: AttributeInference, measure: str) -> str:
@@ -693,7 +693,7 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
     if not result.closing:
         release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
         small = _significant(release_gains) and _within(release_gains, settings.closed) and settings.closed < 1.0
-        average = f"On average the gains are small, {within}, so no coarser release was tried."
+        average = f"The gains are small, {within}. No coarser release was tried."
         return f"{average} Single people may still be exposed." if small else ""
     name, gain, balanced = result.closing[-1]
     gains = f"accuracy {_with_limits(gain)}, balanced accuracy {_with_limits(balanced)}"

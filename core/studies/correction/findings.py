@@ -92,7 +92,12 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
         elif now.gain.low > 0:
             still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
             point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}{still}."
-            to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
+            to_do = "Publish a looser tolerance if this gain matters to you; the report judges the best attacker's."
+            if still:
+                to_do = (
+                    f"This is no leak of the model: imputation alone reaches {percent(strong)}. The report judges the "
+                )
+                to_do += "best attacker, not this one."
         elif now.gain.high < 0:
             point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
             to_do = "Do not count on it: an attacker who knows the group proportions may gain."

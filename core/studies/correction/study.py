@@ -64,6 +64,13 @@ def applied_tolerance(result: CorrectionResult) -> float:
     return true_tolerance(result.config.tolerance, result.model.unfairness_train)
 
 
+def _best_text(first: str, last: str) -> str:
+    """Write who is the best attacker before the disclosure, and after it."""
+    if first == last:
+        return f"The best before and after disclosure is {first}."
+    return f"The best before disclosure is {first}, after it {last}."
+
+
 def correction_gain(result: CorrectionResult) -> Measurement:
     """Return what a true tolerance adds to the best attacker without it; see `core.studies.correction.gain_of_best`."""
     subject, config = result.subject, result.config
@@ -99,7 +106,7 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         control_name="the best attacker before disclosure",
         attacked=(
             f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(disclosures)} "
-            f"attackers and the majority-class baseline: best before disclosure {first}, best after it {last}."
+            f"attackers and the majority-class baseline. {_best_text(first, last)}"
         ),
         knows=(
             f"Features, label and prediction of everybody, the {subject.attribute} of "

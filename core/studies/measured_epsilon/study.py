@@ -113,7 +113,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
     declared = (
         Check(
             name="measured_epsilon",
-            title="FairLeak's mechanisms above their promised ε",
+            title="Privacy mechanisms that exceed their stated ε",
             unit="percent",
             definition="Share of FairLeak's own mechanisms with a privacy budget whose measured ε, a 99.99% lower "
             "bound, is above the promised one; of those of which that can be shown. The audited model is none of them.",
@@ -148,13 +148,13 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {tree_sentence}."
         n, n_blind = len(result.audited), len(result.audited) - len(result.able)
-        so_what = f"Mechanisms above their promised ε · measured: 0 of {n} · cannot be shown: {n_blind}."
+        so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
             which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above)
             point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
             so_what = "The guarantee does not hold: the noise is too small."
-            to_do = "Release nothing of it before the noise is right."
+            to_do = "Release nothing of it until the noise is right."
         caveats = [_NO_PROOF, _TABLES]
         if n_blind:
             caveats.append(_cap(result, settings))

@@ -38,8 +38,8 @@ def headline(result: PeopleAtRisk) -> Finding:
     return Finding(
         point=point,
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
-        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. By 2 or more, if attacks were "
-        f"independent: {tenths(result.expected(2))}.{_assumed(result)}",
+        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Expected by 2 or more if "
+        f"attacks were independent: {tenths(result.expected(2))}.{_assumed(result)}",
         so_what=" ".join((_groups(result), _imputed(result))),
         to_do=what_helps(result),
         attacker_knows=KNOWS,
@@ -125,7 +125,8 @@ def what_helps(result: PeopleAtRisk) -> str:
 
 
 def _freed(effect: Effect, total: int) -> str:
-    return f"no longer found {count(effect.freed)} of {count(total)} · newly found {count(effect.new)}"
+    exposed = "nobody new" if not effect.new else f"{count(effect.new)} others"
+    return f"{count(effect.freed)} of {count(total)} are no longer found; found instead: {exposed}"
 
 
 def by_chance(result: PeopleAtRisk) -> Finding:

@@ -129,7 +129,7 @@ class PeopleAtRisk(Result):
         if record.strip():
             who = np.flatnonzero(self.rows == _row(record))
             if not who.size:
-                raise InputError(f"Record must be one of the {self.n:,} people attacked, got {record.strip()[:40]}.")
+                raise InputError(f"Record must be of one of the {self.n:,} people drawn, got {record.strip()[:40]}.")
             return who
         if group:
             keep &= self.groups == self.group_names.index(group)
