@@ -71,7 +71,7 @@ def draw_checks_of(
 shell.head()
 study = STUDIES[st.session_state["page_now"]]
 opening = st.container()
-settings = settings_of(study.settings, study.name)
+settings = settings_of(study.settings, study.name, study.command_defaults)
 config, table = cached.audited()
 subject = cached.audit(config, table).subject
 if reason := study.unavailable(subject, settings):

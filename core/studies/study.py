@@ -154,7 +154,7 @@ class Study(Generic[S, R]):
     plants: ClassVar[tuple[Plant[Any], ...]] = ()
     """What it must find, and must not."""
     command_defaults: ClassVar[Mapping[str, Any]] = {}
-    """Settings of `attack NAME` where the default of a plan leaves the study out."""
+    """Settings that its page and `attack NAME` begin with, where the default of a plan leaves the study out."""
 
     def unavailable(self, subject: Subject, settings: S) -> str:
         """Return why it cannot be run on a subject, in one sentence; "" if it can."""

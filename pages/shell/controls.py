@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import streamlit as st
@@ -119,15 +120,17 @@ def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **o
     }
 
 
-def settings_of(cls: type[S], prefix: str) -> S:
+def settings_of(cls: type[S], prefix: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> S:
     """Draw the settings of a study, three in a row, their values bound to the address; return what is set.
 
-    A list that is no choice of names, a table and a file stay at their defaults.
+    `defaults` are values that the page begins with, where those of the settings leave the study out. A list that is no
+    choice of names, a table and a file stay at their defaults.
     """
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        value = bound(setting, f"{prefix}_{name}", container=places[number % 3])
+        first = {"value": defaults[name]} if name in defaults else {}
+        value = bound(setting, f"{prefix}_{name}", container=places[number % 3], **first)
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
 

@@ -294,7 +294,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
         findings = [_finding(result, result.membership, result.membership.gain)]
         if result.attributes:
             best, gain = _largest(result.attributes)
-            findings.append(_finding(result, best, gain))
+            findings.append(replace(_finding(result, best, gain), caveats=()))  # the headline has them
         return tuple(findings)
 
     def checks(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, Measurement]:
