@@ -413,8 +413,6 @@ try:
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-if work.result is not None:
-    cached.keep_choice(config, table, choice)
 result = finding(choice, running=work.busy)
 with opening:
     unequal = len({len(candidate.points) for candidate in choice.candidates}) > 1

@@ -28,7 +28,6 @@ from pages.shell.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
     from core.auditing.plan import ModelPlan
-    from core.experiments.choose import Choice
     from core.models.model_files import ModelFile
 
 T = TypeVar("T")
@@ -255,25 +254,6 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
         return job.in_subprocess(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
 
     return require_result(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
-
-
-_CHOICE = "choice_of_subject"
-
-
-def keep_choice(config: AuditConfig, table: Table, choice: Choice) -> None:
-    """Keep a finished choice of a model in this session, for other pages about the same people."""
-    st.session_state[_CHOICE] = _choice_key(config, table), choice
-
-
-def kept_choice(config: AuditConfig, table: Table) -> Choice | None:
-    """Return the last finished choice of this session if it is about these people, else None."""
-    key, choice = st.session_state.get(_CHOICE, ("", None))
-    current: Choice | None = choice if key == _choice_key(config, table) else None
-    return current
-
-
-def _choice_key(config: AuditConfig, table: Table) -> str:
-    return fingerprint("choice", dataset_of(table, config.roles).fingerprint, config.metric, config.train_share)
 
 
 def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset) -> Any | None:

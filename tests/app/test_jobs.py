@@ -118,7 +118,7 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
     def unavailable(name: str, **folders: Any) -> Any:
         raise DataUnavailableError(sentence)
 
-    dashboard.open("overview")
+    dashboard.open("model")
     before = dashboard.finding
     with monkeypatch.context() as broken:
         broken.setattr(core.datasets.catalog, "load", unavailable)
@@ -132,7 +132,7 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
         (summary,) = dashboard.test.sidebar.markdown
         assert summary.value.startswith("#### Audited")
         dashboard.choose(dataset="demo")
-        dashboard.open("overview")
+        dashboard.open("model")
     assert dashboard.finding == before
     assert not dashboard.test.warning
     assert not any("Traceback" in line for line in log)
@@ -141,7 +141,7 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
 def test_a_table_that_is_never_downloaded(dashboard: Dashboard, log: list[str]):
     dashboard.open("overview", settled=False)
     dashboard.test.selectbox(key="dataset").set_value("compas")
-    for page in ("overview", "data", "bias_queries", "attriguard"):
+    for page in ("model", "data", "bias_queries", "attriguard"):
         dashboard.open(page)
         problem = dashboard.plain_problem()
         assert problem.startswith("COMPAS is read from a file of yours") and problem.count(". ") == 0
@@ -160,7 +160,7 @@ def test_an_unexpected_error_is_told_without_its_details(
 
     with monkeypatch.context() as patched:
         patched.setattr(core.datasets.catalog, "load", broken)
-        dashboard.open("overview")
+        dashboard.open("model")
         sentence = dashboard.plain_problem()
         assert_one_sentence(sentence)
         assert "secret" not in sentence and "log" in sentence

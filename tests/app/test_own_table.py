@@ -44,7 +44,7 @@ __all__ = ["attacks", "gate"]
 
 ON_THE_FORM = ("every value chosen", "limit below everybody", "everything excluded", "numbers and text")
 UPLOADED = ("empty file", "unclosed quote", "hostile file name", "pickle")
-PAGES = ("overview", "data", "model", "correction", "bias_queries", "attriguard", "membership")
+PAGES = ("data", "model", "correction", "bias_queries", "attriguard", "membership")
 TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
 ROLES = Roles(
     label="hired",
@@ -270,7 +270,7 @@ def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dash
     for sensitive, group in ((STYLED_NAME, "*clerk*_x_"), (HOSTILE_NAME, None)):
         dashboard.open("data")
         dashboard.assign(sensitive=sensitive, **({"group": [group]} if group else {}))
-        for page in ("overview", "data", "model", "correction"):
+        for page in ("data", "model", "correction"):
             dashboard.open(page)
             assert "%" in dashboard.finding
             for name in names:
@@ -339,7 +339,7 @@ def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
     dashboard.click("remove_upload")
     assert dashboard.finding == before
     assert "Your table" not in dashboard.test.selectbox(key="dataset").options
-    for page in ("overview", "model", "correction"):
+    for page in ("model", "correction"):
         dashboard.open(page)
         assert percent(expected.audit().disclose(0.005).before) in dashboard.finding or page == "model"
         assert dashboard.test.selectbox(key="dataset").value == "demo"
@@ -348,7 +348,7 @@ def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
 def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
     bring_people(dashboard)
     st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
-    for page in ("model", "overview", "correction"):
+    for page in ("model", "correction"):
         dashboard.open(page)
         (info,) = dashboard.test.info
         assert "Your table is gone" in info.value

@@ -57,6 +57,7 @@ def test_studies_without_a_page(dashboard: Dashboard):
     expected_pages = {
         "attribute",
         "attriguard",
+        "bias_queries",
         "correction",
         "measured_epsilon",
         "membership",

@@ -11,7 +11,7 @@ from tests.browser.conftest import Open
 from tests.browser.tables import people
 from tests.browser.view import FINDING, PATIENT, View
 
-PAGES = ("Data", "Model", "Correction", "Overview", "Bias queries")
+PAGES = ("Data", "Model", "Correction", "Bias queries")
 
 DEMO, UPLOADED = ("Loan applicants (built-in demo)", "synthetic data"), ("people.csv", "your file")
 """Table in the sidebar, and its badge."""
@@ -62,7 +62,7 @@ def step(view: View, direction: str) -> Screen:
     return settled(view)
 
 
-def test_back_and_forward_over_two_tables_and_five_pages(look: Open):
+def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
     view = look("data")
     visits = [settled(view)]
     for page in (*PAGES[1:], "Data"):
