@@ -21,7 +21,7 @@ dataset = cached.dataset_of(table, config.roles)
 
 from core.auditing.card_plan import release_text
 from core.models import GIVEN_PREDICTIONS
-from core.studies.model_card import DRAWS, Advice, ReleaseStudy, findings
+from core.studies.model_card import DRAWS, Advice, ModelCardResult, findings
 from core.studies.model_card.charts import (
     draw_fullness,
     draw_in_common,
@@ -58,7 +58,7 @@ def heading(finding: Finding) -> str:
     return escaped_text(finding.point.rstrip("."))
 
 
-def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
+def advice(now: ModelCardResult, work: Background, tried: Advice | None) -> None:
     """Draw what each precision exposes, or how far the search is."""
     quantity = f"People disclosed (models: {now.n_models}); with noise, the most in up to {DRAWS} draws"
     if tried is None:
@@ -72,7 +72,7 @@ def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
     st.caption(escaped_text(*more))
 
 
-def in_common(now: ReleaseStudy) -> None:
+def in_common(now: ModelCardResult) -> None:
     """Draw what disclosed people share, if there are any."""
     certain = findings.near_certain(now)
     if not now.pinned.count:
@@ -84,7 +84,7 @@ def in_common(now: ReleaseStudy) -> None:
     st.caption(escaped_text(certain.point, certain.evidence, certain.so_what, note))
 
 
-def guide(now: ReleaseStudy) -> str:
+def guide(now: ModelCardResult) -> str:
     """Explain the page."""
     return (
         f"**Setting.** Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: an "
@@ -99,13 +99,13 @@ def guide(now: ReleaseStudy) -> str:
     )
 
 
-def resolved(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
+def resolved(now: ModelCardResult, studies: Sequence[ModelCardResult]) -> None:
     """Draw the share of everybody's uncertainty that the numbers resolve."""
     finding, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
     panels.titled(heading(finding), escaped_text(finding.evidence), fullness, key="release_fullness_chart")
 
 
-def average(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
+def average(now: ModelCardResult, studies: Sequence[ModelCardResult]) -> None:
     """Draw how many people are inferred correctly on average."""
     quantity = "People inferred correctly before (○) and after (●), 95% CI"
     title = heading(findings.average_accuracy(now))

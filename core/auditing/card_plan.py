@@ -35,10 +35,10 @@ from ..models import GIVEN_PREDICTIONS
 from ..studies.model_card import (
     MOST_MODELS,
     STATISTICS,
+    ModelCardResult,
+    ModelCardSettings,
     Published,
     ReleasedPeople,
-    ReleaseSettings,
-    ReleaseStudy,
     drawn_again,
     measure_card,
     release_of,
@@ -68,7 +68,7 @@ class ReleasePlan(Result):
 
     title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
     source: AuditPlan = field(default_factory=AuditPlan)
-    settings: ReleaseSettings = field(default_factory=ReleaseSettings)
+    settings: ModelCardSettings = field(default_factory=ModelCardSettings)
     numbers: Mapping[tuple[str, str], float | Interval] = field(default_factory=dict)
 
 
@@ -85,7 +85,7 @@ class _CardNumber(Result):
     high: Annotated[float | None, Param("High", "The most it can be.")] = None
 
 
-_DECLARED = params(ReleaseSettings)
+_DECLARED = params(ModelCardSettings)
 _SETTINGS = {
     **_DECLARED,
     "count": replace(_DECLARED["count"], default=20),
@@ -114,7 +114,7 @@ def read_release(
 ) -> ReleasePlan:
     """Read a release as `read_plan` reads a plan.
 
-    `instead` are settings of `ReleaseSettings` that stand in place of the file's; None is left out.
+    `instead` are settings of `ModelCardSettings` that stand in place of the file's; None is left out.
     """
     content = parsed(text, name=name)
     with naming(name):
@@ -133,13 +133,13 @@ def read_release(
             raise location_of("publish").error("epsilon", rule, values["epsilon"])
         with naming("[publish]"):
             check_precision(values.get("decimals"), values.get("epsilon"), values.get("sizes", True))
-        values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ReleaseSettings().statistics)))
+        values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ModelCardSettings().statistics)))
         count = values.get("count", _SETTINGS["count"].default) if family in NATURAL else len(columns) or 1
         return built(
             ReleasePlan,
             tables[""],
             source=built(AuditPlan, tables[""], data=data, model=model, config=config),
-            settings=built(ReleaseSettings, {"decimals": None, **values, "count": count}, "publish"),
+            settings=built(ModelCardSettings, {"decimals": None, **values, "count": count}, "publish"),
             numbers=numbers,
         )
 
@@ -245,7 +245,7 @@ def people_of(
         return released_people(config, dataset, settings, model_predictions=predictions, names=names, report=report)
 
 
-def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ReleaseStudy:
+def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ModelCardResult:
     """Study what a plan publishes, in several draws of its noise, or the numbers typed into it.
 
     InputError if a setting breaks its rule, or typed numbers are none of these people or contradict each other.

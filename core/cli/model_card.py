@@ -13,7 +13,7 @@ from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
 from ..base.settings import flag_values, params
 from ..datasets.catalog import default_cache_folder
-from ..studies.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
+from ..studies.model_card import STATISTIC_TITLES, Advice, ModelCardResult, ModelCardSettings, advise
 from ..studies.model_card.findings import DETAILS, tables
 from ..studies.model_card.findings import advice as advised
 from ..studies.model_card.study import STUDY
@@ -21,7 +21,7 @@ from .arguments import add_data_argument, add_file_arguments, add_path, data_fol
 from .console import CommandOutcome, Console, present
 
 
-def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> CommandOutcome:
+def outcome(plan: ReleasePlan, study: ModelCardResult, advice: Advice | None) -> CommandOutcome:
     """Return what the card reveals, and which precision to publish."""
     first, *later_findings = STUDY.findings(study, study.settings)
     precision = [] if advice is None else [advised(advice, study)]
@@ -35,7 +35,7 @@ def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Co
     )
 
 
-def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
+def _head(plan: ReleasePlan, study: ModelCardResult) -> Iterator[str]:
     """Say which numbers of which models these are."""
     settings, people = study.settings, study.people
     titles = {name: title.lower() for name, title in STATISTIC_TITLES.items()} | {"size": "group sizes"}
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "plan", help="TOML file of the card; the files in it lie in the same folder.")
     add_data_argument(parser)
     group = parser.add_argument_group("in place of the file's own")
-    add_settings(group, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
+    add_settings(group, ModelCardSettings, defaults=dict.fromkeys(params(ModelCardSettings)))
     help_text = "No search for a safe precision; there is none for typed numbers either."
     parser.add_argument("--no-advice", action="store_true", help=help_text)
     add_file_arguments(parser)
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     """Estimate, measure and print."""
     name = arguments.plan.name
     plan = read_release(
-        content_of(arguments.plan, what="FILE"), name=name, instead=flag_values(arguments, ReleaseSettings)
+        content_of(arguments.plan, what="FILE"), name=name, instead=flag_values(arguments, ModelCardSettings)
     )
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
     with error_context(name, "data.file" if plan.source.data.file else "[data]"):
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return _verdict(study)
 
 
-def _verdict(study: ReleaseStudy) -> str:
+def _verdict(study: ModelCardResult) -> str:
     if study.status != "converged" or study.disputed:
         return "inconclusive"
     if study.most_pinned:

@@ -40,7 +40,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..studies.bias_queries import Answering, Asking, RevealSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
-    from ..studies.model_card.settings import ReleaseSettings
+    from ..studies.model_card.settings import ModelCardSettings
     from ..studies.people import PeopleSettings
 
     return {
@@ -57,7 +57,7 @@ def studies() -> dict[str, tuple[type, str]]:
         "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
         "AttriGuard on a table": (TableSettings, "defend attriguard"),
         "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
-        "Model card": (ReleaseSettings, "card"),
+        "Model card": (ModelCardSettings, "card"),
         "People at risk": (PeopleSettings, "attack people"),
         "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
     }

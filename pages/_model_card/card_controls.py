@@ -26,9 +26,9 @@ from core.studies.model_card import (
     STATISTIC_TITLES,
     STATISTICS,
     Advice,
+    ModelCardResult,
+    ModelCardSettings,
     ReleasedPeople,
-    ReleaseSettings,
-    ReleaseStudy,
     advise,
     drawn_again,
     measure_card,
@@ -62,7 +62,7 @@ PRECISIONS: dict[str, tuple[int | None, float | None]] = {
 }
 """In words -> decimals and privacy budget, from the finest on."""
 
-_SETTINGS = params(ReleaseSettings)
+_SETTINGS = params(ModelCardSettings)
 _SIZES = "sizes"
 _SHORT = {
     "sp_gap": "SP gap",
@@ -81,7 +81,7 @@ _PATIENCE = 1.5
 _FIRST_STATISTICS = ["sp_gap", "tpr_gap", "fpr_gap", _SIZES]
 
 
-def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> ReleaseSettings:
+def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> ModelCardSettings:
     """Choose whose numbers of which models are published, and how precisely; the slider of models is drawn later."""
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
     family = _family(row[0], candidates, dataset)
@@ -108,7 +108,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     )
     decimals, epsilon = PRECISIONS[precision]
     published = _published(row[3])
-    return ReleaseSettings(
+    return ModelCardSettings(
         family=family,
         columns=columns,
         people=people,
@@ -194,8 +194,8 @@ def _published(column: Any) -> Sequence[str]:
 
 
 def _read(
-    people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: ReportProgress
-) -> tuple[ReleaseStudy, ...]:
+    people: ReleasedPeople, settings: Sequence[ModelCardSettings], report: ReportProgress
+) -> tuple[ModelCardResult, ...]:
     """Return the card with each of the settings."""
     studies = []
     for done, setting in enumerate(settings):
@@ -217,10 +217,10 @@ def watch(work: Background, doing: str, go_on: str) -> None:
 class Card:
     """A card of the audit in the sidebar: its people, trained once, and what its numbers reveal."""
 
-    def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, settings: ReleaseSettings) -> None:
+    def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, settings: ModelCardSettings) -> None:
         self.config, self.table, self.dataset, self.settings = config, table, dataset, settings
         self.store: ResultStore = cached.store_of(config.dataset)
-        self._trained = ReleaseSettings(family=settings.family, columns=settings.columns)
+        self._trained = ModelCardSettings(family=settings.family, columns=settings.columns)
         self._key = fingerprint("release people", dataset.fingerprint, table.fingerprint, config, self._trained)
 
     @property
@@ -288,14 +288,14 @@ class Card:
         make = partial(released_people, config, dataset, settings, **arguments)
         return job.in_subprocess(lambda report: make(report=report), about=dataset)  # type: ignore[no-any-return]
 
-    def studies(self, people: ReleasedPeople) -> tuple[ReleaseStudy, ...]:
+    def studies(self, people: ReleasedPeople) -> tuple[ModelCardResult, ...]:
         """Return the card at every number of models that are there, in the slider's order."""
         counts = [number for number in self.counts if number <= len(people.predictions)]
         read = partial(_read, people, [replace(self.settings, count=number) for number in counts])
         key = fingerprint("release card", self._key, self.settings, len(people.predictions))
         return self._in_process(key, "Reading the card", read)  # type: ignore[no-any-return]
 
-    def drawn(self, study: ReleaseStudy) -> ReleaseStudy:
+    def drawn(self, study: ModelCardResult) -> ModelCardResult:
         """Return the card with the worst of several draws of its noise."""
         if study.published.noise is None:
             return study
@@ -308,7 +308,7 @@ class Card:
             self.store, key, label, lambda job: job.in_subprocess(make), lane="questions", patience=_PATIENCE
         )
 
-    def advice(self, study: ReleaseStudy) -> Background:
+    def advice(self, study: ModelCardResult) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""
         exact, people = replace(study.settings, decimals=None, epsilon=None), study.people
 

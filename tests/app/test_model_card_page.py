@@ -21,9 +21,9 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
 from core.studies.config import AuditConfig
 from core.studies.model_card import (
+    ModelCardResult,
+    ModelCardSettings,
     ReleasedPeople,
-    ReleaseSettings,
-    ReleaseStudy,
     drawn_again,
     findings,
     measure_card,
@@ -57,7 +57,7 @@ def family(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core.studies.model_card, "released_people", once)
 
 
-def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, **more: Any) -> ReleasedPeople:
+def once(config: AuditConfig, dataset: AuditDataset, settings: ModelCardSettings, **more: Any) -> ReleasedPeople:
     """Return the people like `core.studies.model_card.released_people`, or those that another test has made ready."""
     report: Callable[[int, int], None] = more.pop("report", lambda done, total: None)
     more["audited"] = expected.model().predictions if dataset.n == expected.demo().n else None  # one for all
@@ -70,17 +70,17 @@ def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, 
 
 def people(family: str = "mixed", most: int = PEOPLE, *, models_count: int = FIRST) -> ReleasedPeople:
     """Return the demo's people as the page makes them ready."""
-    everybody = once(CONFIG, expected.demo(), ReleaseSettings(family=family, count=models_count))
+    everybody = once(CONFIG, expected.demo(), ModelCardSettings(family=family, count=models_count))
     return everybody.some(most, seed=CONFIG.seed)
 
 
-def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ReleaseStudy:
+def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ModelCardResult:
     """Return the card of the demo with the page's settings but for these."""
     options = {"family": family, "people": most, "count": FIRST, "decimals": None, "seed": 42} | settings
-    return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**options)))
+    return drawn_again(measure_card(people(family, most, models_count=models_count), ModelCardSettings(**options)))
 
 
-def assert_tells(dashboard: Dashboard, study: ReleaseStudy) -> None:
+def assert_tells(dashboard: Dashboard, study: ModelCardResult) -> None:
     """Check that the page says what core found: the headline, and whether chance explains the gain."""
     headline, gain = findings.headline(study), findings.information_gain(study)
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
@@ -113,7 +113,7 @@ def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family:
 def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
     gate = threading.Event()
 
-    def waiting(config: Any, dataset: Any, settings: ReleaseSettings, *, report: Any, **more: Any) -> Any:
+    def waiting(config: Any, dataset: Any, settings: ModelCardSettings, *, report: Any, **more: Any) -> Any:
         while settings.count > FIRST and not gate.wait(0.02):
             report(0, settings.count)
         return once(config, dataset, settings, report=report, **more)
@@ -194,7 +194,7 @@ def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family
     dashboard.open("model_card").choose(release_precision="2 decimals")
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
-    settings = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
+    settings = ModelCardSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
     plan = Card(CONFIG, demo_table(), expected.demo(), settings).plan(FIRST)
     assert plan is not None
     read = read_release(release_text(plan))

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from core.studies.model_card import (
+    ModelCardSettings,
     Release,
     ReleasedPeople,
-    ReleaseSettings,
     advise,
     ceiling,
     drawn_again,
@@ -120,10 +120,10 @@ def in_disclosed() -> NamedValues:
     draws = ((None, 0), (2.0, 0), (2.0, 1), (2.0, 2))
     yield "noise", [noise_generator(1, epsilon=epsilon, draw=draw).random() for epsilon, draw in draws]
     cards_of = {
-        "exact": ReleaseSettings(count=3, decimals=None),
-        "one decimal": ReleaseSettings(count=2, decimals=1, statistics=("sp_rate", "fpr_gap")),
-        "unsized": ReleaseSettings(count=2, decimals=2, sizes=False, statistics=("sp_gap",)),
-        "noisy": ReleaseSettings(count=3, decimals=None, epsilon=60.0, seed=5),
+        "exact": ModelCardSettings(count=3, decimals=None),
+        "one decimal": ModelCardSettings(count=2, decimals=1, statistics=("sp_rate", "fpr_gap")),
+        "unsized": ModelCardSettings(count=2, decimals=2, sizes=False, statistics=("sp_gap",)),
+        "noisy": ModelCardSettings(count=3, decimals=None, epsilon=60.0, seed=5),
     }
     for names in (("south", "north"), ("south", "north", "east")):
         people = card_people(names=names)
@@ -153,7 +153,7 @@ def in_disclosed() -> NamedValues:
                     ]
                 ],
             )
-    yield "4 models", refused(release_of, card_people(), ReleaseSettings())
+    yield "4 models", refused(release_of, card_people(), ModelCardSettings())
 
 
 CASES: dict[str, Callable[[], NamedValues]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}

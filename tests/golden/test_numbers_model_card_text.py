@@ -17,9 +17,9 @@ from core.studies.config import AuditConfig
 from core.studies.model_card import (
     Advice,
     Draws,
+    ModelCardResult,
+    ModelCardSettings,
     Published,
-    ReleaseSettings,
-    ReleaseStudy,
     Tried,
     drawn_again,
     in_common,
@@ -52,12 +52,12 @@ def some(rng: np.random.Generator, *values: Any) -> Any:
     return values[int(rng.integers(len(values)))]
 
 
-def worded(seed: int) -> ReleaseStudy:
+def worded(seed: int) -> ModelCardResult:
     """Return a small card with invented results: nobody, one person or all disclosed, noise, contradictions, limits."""
     rng = np.random.default_rng(seed)
     people = card_people(names=("south", "north", "east") if seed % 3 == 1 else ("south", "north"))
     epsilon = 60.0 if seed % 4 == 3 else None
-    settings = ReleaseSettings(
+    settings = ModelCardSettings(
         count=some(rng, 1, 2, 3),
         decimals=None if epsilon else (None, 0, 1, 3)[seed % 4],
         epsilon=epsilon,
@@ -149,11 +149,11 @@ def in_variants() -> NamedValues:
         yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, caveats=_dropped(notes)))
     predictions = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
     for settings in (
-        ReleaseSettings(),
-        ReleaseSettings(on="train", people=20, group="south"),
-        ReleaseSettings(family="mixed", count=3, without=("town",)),
-        ReleaseSettings(family="given"),
-        ReleaseSettings(group="east"),
+        ModelCardSettings(),
+        ModelCardSettings(on="train", people=20, group="south"),
+        ModelCardSettings(family="mixed", count=3, without=("town",)),
+        ModelCardSettings(family="given"),
+        ModelCardSettings(group="east"),
     ):
         steps: list[int] = []
         report = lambda *done, log=steps: log.extend(done)  # noqa: E731

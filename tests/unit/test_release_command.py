@@ -16,7 +16,7 @@ from core.auditing import load_table
 from core.auditing.card_plan import ReleasePlan, people_of, read_release, study_of
 from core.cli.model_card import _verdict
 from core.datasets import Table
-from core.studies.model_card import Draws, ReleasedPeople, ReleaseStudy
+from core.studies.model_card import Draws, ModelCardResult, ReleasedPeople
 from tests import samples
 from tests.release_samples import card
 from tests.unit.datasets.bad_tables import GOOD
@@ -72,7 +72,7 @@ def run(tmp_path: Path, capsys: Capture) -> Run:
 
 
 @cache
-def expected() -> tuple[ReleasePlan, ReleasedPeople, ReleaseStudy]:
+def expected() -> tuple[ReleasePlan, ReleasedPeople, ModelCardResult]:
     """Return plan, people and study of the card as core makes them."""
     plan = read_release(CARD)
     people = people_of(plan, table())
@@ -155,7 +155,7 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Pa
         assert code == 3 and f"card.toml: {message}" in error and error.count("\n") == 1
 
 
-def noisy(count: int, worst: int, *, computed: bool = True) -> ReleaseStudy:
+def noisy(count: int, worst: int, *, computed: bool = True) -> ModelCardResult:
     """Return a card with noise of which one draw discloses so many and the worst of 20 so many."""
     study, guesses = card(12, epsilon=10.0), np.zeros(count, dtype=np.uint8)
     some = replace(study.pinned, people=np.arange(count), count=count, said=guesses, right=1.0 if count else None)
@@ -171,7 +171,7 @@ def noisy(count: int, worst: int, *, computed: bool = True) -> ReleaseStudy:
         (noisy(0, 0, computed=False), "inconclusive"),
     ],
 )
-def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(study: ReleaseStudy, verdict: str):
+def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(study: ModelCardResult, verdict: str):
     assert _verdict(study) == verdict
     assert study.to_dict()["pinned"]["most in any draw"] == (study.draws.pinned if study.draws else 0)
 

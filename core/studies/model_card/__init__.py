@@ -16,7 +16,6 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 from .card_people import ReleasedPeople, released_people
 from .ceiling import Ceiling, accuracy_under, ceiling
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from .leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from .meter import Measured, Meter, Prediction, measured, meter, predict
 from .pinned_people import (
     DRAWS,
@@ -31,7 +30,8 @@ from .pinned_people import (
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
 from .release import MOST_MODELS, Published, Release
-from .settings import ReleaseSettings
+from .result import ModelCardResult, drawn_again, measure_card, release_of
+from .settings import ModelCardSettings
 
 __all__ = [
     "DISTANCE_MEDIAN",
@@ -46,12 +46,12 @@ __all__ = [
     "InCommon",
     "Measured",
     "Meter",
+    "ModelCardResult",
+    "ModelCardSettings",
     "Pinned",
     "Prediction",
     "Published",
     "Release",
-    "ReleaseSettings",
-    "ReleaseStudy",
     "ReleasedPeople",
     "Tried",
     "accuracy_under",

@@ -28,7 +28,7 @@ from ...models import fit_model
 from ..config import AuditConfig
 from ..study import ReportProgress
 from ..subject import Progress, prior_of, train_model
-from .settings import FAMILIES, NATURAL, SETS, ReleaseSettings
+from .settings import FAMILIES, NATURAL, SETS, ModelCardSettings
 
 if TYPE_CHECKING:
     import pandas
@@ -106,7 +106,7 @@ class ReleasedPeople(Result):
 def released_people(
     config: AuditConfig,
     dataset: AuditDataset,
-    settings: ReleaseSettings,
+    settings: ModelCardSettings,
     *,
     audited: Codes | None = None,
     model_predictions: Codes | None = None,

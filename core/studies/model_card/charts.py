@@ -15,7 +15,7 @@ from ...charts.scatter import Points, draw_scatter
 from ...charts.text import plain_name
 from ...charts.theme import group_style
 from ...stats.estimates import percent
-from . import Advice, ReleasedPeople, ReleaseStudy
+from . import Advice, ModelCardResult, ReleasedPeople
 from .findings import bits_text
 from .pinned_people import SETTLED, UNSURE
 from .settings import precision_text
@@ -24,14 +24,16 @@ _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there with an arrow."""
 
 
-def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
+def draw_release_bits(
+    studies: Sequence[ModelCardResult], now: ModelCardResult, *, counts: Sequence[int] = ()
+) -> Drawing:
     """Draw the information gain measured and the expected one, by the number of models.
 
     Parameters
     ----------
-    studies : sequence of ReleaseStudy
+    studies : sequence of ModelCardResult
         The same release with more and more models, in this order; they stand at equal distances.
-    now : ReleaseStudy
+    now : ModelCardResult
         Where the slider stands: one of them.
     counts : sequence of int
         All numbers of models the axis has; those of the studies when left out.
@@ -52,7 +54,7 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
     return _by_models("Information gain by number of models", curves, studies, now, y, counts)
 
 
-def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
+def draw_fullness(studies: Sequence[ModelCardResult], now: ModelCardResult, *, counts: Sequence[int] = ()) -> Drawing:
     """Draw the share of the uncertainty that all numbers together resolve, by the number of models."""
     marks = (0, 0.25, 0.5, 0.75, 1)
     y = Axis(
@@ -72,8 +74,8 @@ def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts:
 def _by_models(
     title: str,
     curves: Sequence[Curve],
-    studies: Sequence[ReleaseStudy],
-    now: ReleaseStudy,
+    studies: Sequence[ModelCardResult],
+    now: ModelCardResult,
     y: Axis | Scale,
     counts: Sequence[int],
 ) -> Drawing:
@@ -106,7 +108,7 @@ _TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
 _CELLS = 140  # of the grid on which the others are drawn once
 
 
-def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
+def draw_pinned(people: ReleasedPeople, study: ModelCardResult) -> Drawing:
     """Draw everybody's probability before and after; the exposed stand in a shaded region, counted beside it.
 
     Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
@@ -184,7 +186,7 @@ def _certain(probability: float) -> str:
     return "under 0.001%" if probability < 0.5 else "over 99.999%"
 
 
-def draw_recognised(study: ReleaseStudy) -> Drawing:
+def draw_recognised(study: ModelCardResult) -> Drawing:
     """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
     measured = study.measured
     kinds = (
@@ -215,7 +217,7 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
     return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
 
 
-def draw_in_common(study: ReleaseStudy) -> Drawing:
+def draw_in_common(study: ModelCardResult) -> Drawing:
     """Draw the column values that the exposed have more often than the rest: both shares with their intervals."""
     lines = [
         Row(

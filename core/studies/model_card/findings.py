@@ -11,10 +11,10 @@ from ...stats.quantities import Quantity, Row, Tables, change, share
 from ..study import Finding
 from .card_people import EVERYBODY_ELSE, ReleasedPeople
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
-from .leakage import ReleaseStudy
 from .meter import is_rounded
 from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
 from .release import Disputed
+from .result import ModelCardResult
 from .settings import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
@@ -35,7 +35,7 @@ _MOST_LISTED = 5
 """Typed numbers that are said to be untrue, one by one."""
 
 
-def headline(study: ReleaseStudy) -> Finding:
+def headline(study: ModelCardResult) -> Finding:
     """Say whose attribute the card discloses."""
     n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
     numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
@@ -74,7 +74,7 @@ def headline(study: ReleaseStudy) -> Finding:
     )
 
 
-def _less(study: ReleaseStudy) -> str:
+def _less(study: ModelCardResult) -> str:
     """Say what reveals less than this card."""
     if study.settings.epsilon is not None:
         return f"Publish with a smaller ε, or {_fewer(study)}"
@@ -83,14 +83,14 @@ def _less(study: ReleaseStudy) -> str:
     return "Publish fewer decimals or add DP noise"
 
 
-def _fewer(study: ReleaseStudy) -> str:
+def _fewer(study: ModelCardResult) -> str:
     """Say what can be left out of this card."""
     if study.n_models > 1:
         return "fewer models"
     return "fewer numbers" if study.n_numbers > 1 else "no number"
 
 
-def near_certain(study: ReleaseStudy) -> Finding:
+def near_certain(study: ModelCardResult) -> Finding:
     """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
     disclosed, draws, cells = study.pinned, study.draws, study.in_common
     if study.status == "infeasible":
@@ -117,7 +117,7 @@ def near_certain(study: ReleaseStudy) -> Finding:
     )
 
 
-def information_gain(study: ReleaseStudy) -> Finding:
+def information_gain(study: ModelCardResult) -> Finding:
     """Say what the attacker gained in bits, and whether chance alone explains the difference to what was expected."""
     bits, prediction = study.measured.bits, study.prediction
     expected = bits_text(prediction.bits.value)
@@ -158,7 +158,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
     )
 
 
-def uncertainty_resolved(study: ReleaseStudy) -> Finding:
+def uncertainty_resolved(study: ModelCardResult) -> Finding:
     """Say how much of the remaining uncertainty the numbers are expected to resolve, for everybody together."""
     meter = study.meter
     share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
@@ -175,7 +175,7 @@ def uncertainty_resolved(study: ReleaseStudy) -> Finding:
     )
 
 
-def average_accuracy(study: ReleaseStudy) -> Finding:
+def average_accuracy(study: ModelCardResult) -> Finding:
     """Say what happens to the accuracy over all people."""
     measured, people = study.measured, study.people
     gain = measured.accuracy_gain
@@ -196,7 +196,7 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     )
 
 
-def _ceiling(study: ReleaseStudy) -> str:
+def _ceiling(study: ModelCardResult) -> str:
     """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
     ceiling = study.ceiling
     if ceiling is None:
@@ -205,7 +205,7 @@ def _ceiling(study: ReleaseStudy) -> str:
     return f" {at_most(ceiling.accuracy, how)}"
 
 
-def noise_seed(study: ReleaseStudy) -> Finding:
+def noise_seed(study: ModelCardResult) -> Finding:
     """Say that noise drawn from a seed hides nothing."""
     seed = study.settings.seed
     return Finding(
@@ -215,7 +215,7 @@ def noise_seed(study: ReleaseStudy) -> Finding:
     )
 
 
-def disputes(study: ReleaseStudy) -> Finding:
+def disputes(study: ModelCardResult) -> Finding:
     """Say which typed numbers are not what the table gives."""
     n = len(study.disputed)
     sentences = [_dispute(dispute, study) for dispute in study.disputed[:_MOST_LISTED]]
@@ -229,7 +229,7 @@ def disputes(study: ReleaseStudy) -> Finding:
     )
 
 
-def _dispute(dispute: Disputed, study: ReleaseStudy) -> str:
+def _dispute(dispute: Disputed, study: ModelCardResult) -> str:
     number, people = dispute.number, study.people
     what = f"{number.statistic} of {number.model}" if number.model else number.statistic
     gives = "these people are all in one group" if math.isnan(dispute.table) else f"the table gives {dispute.table:.6g}"
@@ -247,7 +247,7 @@ def _dispute(dispute: Disputed, study: ReleaseStudy) -> str:
     return f"{what}: typed {typed}, {gives}{hint}."
 
 
-def advice(advised: Advice, study: ReleaseStudy) -> Finding:
+def advice(advised: Advice, study: ModelCardResult) -> Finding:
     """Say which precision discloses nobody."""
     attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
     rounding = "" if advised.decimals is None else f"at most {precision_text(advised.decimals, None)}"
@@ -273,7 +273,7 @@ def advice(advised: Advice, study: ReleaseStudy) -> Finding:
     return Finding(point=point, caveats=tuple(caveats))
 
 
-def with_advice(finding: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
+def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Finding:
     """Return the headline of a card that exposes somebody, opened by what to publish instead."""
     advice_finding, point = advice(advised, study), finding.point[:1].lower() + finding.point[1:]
     if advised.exact or (advised.decimals is None and advised.epsilon is None):
@@ -283,7 +283,7 @@ def with_advice(finding: Finding, advised: Advice, study: ReleaseStudy) -> Findi
     return replace(finding, point=f"{opening}: {point}", to_do=f"{advice_finding.point} {advice_finding.caveats[0]}")
 
 
-def findings(study: ReleaseStudy) -> Iterator[Finding]:
+def findings(study: ModelCardResult) -> Iterator[Finding]:
     """Yield everything that was found, the headline first."""
     yield headline(study)
     if study.disputed:
@@ -302,7 +302,7 @@ def left_out(people: ReleasedPeople) -> str:
     return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}" if people.left_out else ""
 
 
-def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
+def settled_as_most(study: ModelCardResult) -> tuple[str, float] | None:
     """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
     inferred, people = study.pinned.said, study.people
     if not inferred.size or inferred.min() != inferred.max():
@@ -316,7 +316,7 @@ def bits_text(bits: float) -> str:
     return number_text(bits, ",.0f" if abs(bits) >= 99.95 else ".1f")
 
 
-def _precision(study: ReleaseStudy) -> str:
+def _precision(study: ModelCardResult) -> str:
     settings = study.settings
     if settings.epsilon is not None:
         return f"Fairness numbers with DP noise (ε = {settings.epsilon:g})"
@@ -325,7 +325,7 @@ def _precision(study: ReleaseStudy) -> str:
     )
 
 
-def _correct(study: ReleaseStudy) -> str:
+def _correct(study: ModelCardResult) -> str:
     """Say how many of the disclosed are inferred correctly; empty where that is not known."""
     n, share = study.pinned.count, study.pinned.right
     return f"correct: {round(share.value * n):,}" if n and share is not None else ""
@@ -340,7 +340,7 @@ DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGUR
 """Titles of the long tables."""
 
 
-def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
+def tables(study: ModelCardResult, advice: Advice | None = None) -> Tables:
     """Return accuracies and bits, what the disclosed share, other precisions, and every number published and found."""
     cell_rows = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
     return {
@@ -355,7 +355,7 @@ def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
     }
 
 
-def accuracy_rows(study: ReleaseStudy) -> list[Row]:
+def accuracy_rows(study: ModelCardResult) -> list[Row]:
     """Return the accuracy of inference before and after, over all people and balanced."""
     measured = study.measured
     rows = (
@@ -380,7 +380,7 @@ def accuracy_rows(study: ReleaseStudy) -> list[Row]:
     ]
 
 
-def attack_rows(study: ReleaseStudy) -> list[Row]:
+def attack_rows(study: ModelCardResult) -> list[Row]:
     """Return what the projection infers, beside imputation and what no attacker can exceed."""
     measured = study.measured
     rows: list[Row] = [_attack_row("imputation, no card", measured.accuracy_before)]
@@ -408,7 +408,7 @@ def _attack_row(
     }
 
 
-def bits_rows(study: ReleaseStudy) -> list[Row]:
+def bits_rows(study: ModelCardResult) -> list[Row]:
     """Return the information gained, measured and expected, beside what there is to know."""
     meter = study.meter
     numbers: dict[str, Estimate | float] = {
@@ -421,7 +421,7 @@ def bits_rows(study: ReleaseStudy) -> list[Row]:
     return [{"information": name, "amount": Quantity(number, "bits")} for name, number in numbers.items()]
 
 
-def common_rows(study: ReleaseStudy) -> list[Row]:
+def common_rows(study: ModelCardResult) -> list[Row]:
     """Return the values that the disclosed have more often than the rest."""
     return [
         {

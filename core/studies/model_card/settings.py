@@ -34,7 +34,7 @@ _VARIANTS = ("family", NATURAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseSettings(Result):
+class ModelCardSettings(Result):
     """What is published of which models."""
 
     family: Annotated[str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)] = "audited"

@@ -48,7 +48,7 @@ from core.studies.membership.disparity import Disparities, DisparityResult, Rang
 from core.studies.membership.fairpick import FairPickFindings
 from core.studies.membership.findings import MembershipSummary
 from core.studies.membership.inference import AttackResult, MembershipFindings
-from core.studies.model_card import Advice, ReleaseStudy, Tried
+from core.studies.model_card import Advice, ModelCardResult, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
@@ -445,7 +445,7 @@ def _deleted(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- model card
 
 
-def cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
+def cards(rng: Generator) -> tuple[list[ModelCardResult], ModelCardResult]:
     """Return a card with more and more models, and one of them."""
     studies = []
     for count in (1, 2, 5, 12)[: int(rng.integers(1, 5))]:

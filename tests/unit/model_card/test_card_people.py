@@ -17,10 +17,10 @@ from core.studies.config import AuditConfig
 from core.studies.model_card import (
     DRAWS,
     Advice,
+    ModelCardSettings,
     Pinned,
     Release,
     ReleasedPeople,
-    ReleaseSettings,
     advise,
     drawn_again,
     in_common,
@@ -52,7 +52,7 @@ STEPS: list[tuple[int, int]] = []
 
 @cache
 def people() -> ReleasedPeople:
-    settings = ReleaseSettings(family="mixed", count=6, people=800)
+    settings = ModelCardSettings(family="mixed", count=6, people=800)
     return released_people(CONFIG, demo(), settings, report=lambda *at: STEPS.append(at))
 
 
@@ -78,7 +78,7 @@ def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
         prior_of(demo(), splits, np.append(splits.test, splits.attack[:5]), seed=3)
     with pytest.raises(InputError, match="group must be one of men, women, got 'nobody'"):
-        released_people(CONFIG, demo(), ReleaseSettings(group="nobody"))
+        released_people(CONFIG, demo(), ModelCardSettings(group="nobody"))
 
 
 @pytest.mark.parametrize("family", ["mixed", "seeds", "depths", "features"])
@@ -116,16 +116,16 @@ def test_given_models(monkeypatch: pytest.MonkeyPatch):
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
     released = released_people(
-        CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=columns, names=["a", "b"]
+        CONFIG, demo(), ModelCardSettings(family="given"), model_predictions=columns, names=["a", "b"]
     )
     assert released.names == ("a", "b") and (released.predictions == columns[:, released.rows]).all()
     for wrong_columns in (None, np.zeros((1, 7), dtype=np.uint8)):
         with pytest.raises(InputError, match=f"predictions for all {demo().n} records, got an array of "):
-            released_people(CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=wrong_columns)
+            released_people(CONFIG, demo(), ModelCardSettings(family="given"), model_predictions=wrong_columns)
 
 
 def test_a_card_says_what_its_parts_say():
-    card = measure_card(people(), ReleaseSettings(count=6, decimals=None))
+    card = measure_card(people(), ModelCardSettings(count=6, decimals=None))
     assert card.status == "converged" and card.n == 800 and card.n_models == 6 and card.n_numbers == 3 + 18
     assert card.measured.bits.value == pytest.approx(card.measured.moved_bits, abs=1e-6)
     after = project(people().posterior, card.published).probability
@@ -233,7 +233,7 @@ def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
 def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
     decimals: int | None, epsilon: float | None, monkeypatch: pytest.MonkeyPatch
 ):
-    settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
+    settings = ModelCardSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
     redrawn = drawn_again(measure_card(made_up(), settings))
     monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (30.0, 10.0))
     advice = advise(made_up().posterior, release_of(made_up(), settings), sensitive=made_up().sensitive, seed=2)

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
+from core.studies.model_card import (
+    Draws,
+    ModelCardResult,
+    ModelCardSettings,
+    Published,
+    Release,
+    measure_card,
+    release_of,
+)
 from core.studies.model_card import findings as card_findings
 from core.studies.model_card.ceiling import Ceiling
 from core.studies.model_card.release import Disputed, PublishedNumber, disputed
@@ -36,7 +44,7 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
     study = card(4)
     predicted = study.prediction.bits.value
 
-    def with_bits(low: float, high: float, **more: Any) -> ReleaseStudy:
+    def with_bits(low: float, high: float, **more: Any) -> ModelCardResult:
         bits = replace(study.measured.bits, low=low, high=high)
         return replace(study, measured=replace(study.measured, bits=bits), **more)
 
@@ -62,7 +70,7 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     q = people().posterior
     sure = np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99)
     wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
-    study = measure_card(wrong, ReleaseSettings(count=1, decimals=None))
+    study = measure_card(wrong, ModelCardSettings(count=1, decimals=None))
     assert study.unpredicted == 1 and "the numbers correct it" in card_findings.information_gain(study).so_what
 
 
@@ -131,8 +139,8 @@ def test_what_a_rounded_number_or_an_interval_holds_is_not_disputed():
     assert "all in one group" in card_findings.disputes(replace(card(2), disputed=(nobody,))).evidence
 
 
-def disputed_card(value: float) -> ReleaseStudy:
-    settings = ReleaseSettings(count=2, decimals=3)
+def disputed_card(value: float) -> ModelCardResult:
+    settings = ModelCardSettings(count=2, decimals=3)
     published = Published.from_values(release_of(people(), settings), {("model 1", "tpr_gap"): value})
     return measure_card(people(), settings, published=published)
 

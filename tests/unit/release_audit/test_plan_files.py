@@ -29,7 +29,7 @@ from core.auditing.plan import other_studies
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
-from core.studies.model_card import STATISTICS, ReleaseSettings
+from core.studies.model_card import STATISTICS, ModelCardSettings
 
 DEMO = '[data]\ndataset = "demo"\n'
 PEOPLE_PLAN = (
@@ -111,7 +111,7 @@ def test_a_plan_to_start_from_reads_back_equal(dataset: str):
 # Model cards
 
 
-EXACT = ReleaseSettings(decimals=None)
+EXACT = ModelCardSettings(decimals=None)
 
 
 def test_the_shortest_card_and_the_documented_one_with_and_without_typed_numbers():
@@ -119,7 +119,7 @@ def test_the_shortest_card_and_the_documented_one_with_and_without_typed_numbers
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text(encoding="utf-8")
     card, typed_numbers = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     plan = read_release(card)
-    assert plan.settings == ReleaseSettings(family="mixed", count=20, people=1000, group="women")
+    assert plan.settings == ModelCardSettings(family="mixed", count=20, people=1000, group="women")
     assert list(read_release(card + typed_numbers).numbers) == [("", "size"), ("audited model", "sp_gap")]
 
 
@@ -170,7 +170,7 @@ def cards(draw: st.DrawFn) -> ReleasePlan:
     return ReleasePlan(
         title=title,
         source=replace(draw(SOURCES), title=title),
-        settings=ReleaseSettings(
+        settings=ModelCardSettings(
             family=models,
             columns=columns,
             without=tuple(draw(st.lists(LETTERS, max_size=2))) if models in ("mixed", "tolerances") else (),

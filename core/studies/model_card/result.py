@@ -23,17 +23,17 @@ from .pinned_people import (
     worst_of_draws,
 )
 from .release import Disputed, Published, Release, disputed
-from .settings import ReleaseSettings
+from .settings import ModelCardSettings
 
 if TYPE_CHECKING:
     import pandas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReleaseStudy(Result):
+class ModelCardResult(Result):
     """One card: leakage estimated and measured."""
 
-    settings: ReleaseSettings
+    settings: ModelCardSettings
     people: ReleasedPeople = field(repr=False)
     n: int
     n_models: int
@@ -135,8 +135,8 @@ class ReleaseStudy(Result):
 
 
 def measure_card(
-    people: ReleasedPeople, settings: ReleaseSettings, *, published: Published | None = None
-) -> ReleaseStudy:
+    people: ReleasedPeople, settings: ModelCardSettings, *, published: Published | None = None
+) -> ModelCardResult:
     """Meter, predict, project, measure (15,000 people and 50 models in under 2 seconds of processor time).
 
     `published` are numbers that are out already, about these people and models; computed from the attribute when left
@@ -151,7 +151,7 @@ def measure_card(
     prediction = predict(people.posterior, metered, seed=settings.seed)
     chance = None if projected.status == "infeasible" else prediction.chance
     disclosed = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
-    return ReleaseStudy(
+    return ModelCardResult(
         settings=settings,
         people=people,
         n=people.n,
@@ -171,7 +171,7 @@ def measure_card(
     )
 
 
-def drawn_again(study: ReleaseStudy) -> ReleaseStudy:
+def drawn_again(study: ModelCardResult) -> ModelCardResult:
     """Return a card that also knows the worst of several draws of its noise; without noise the same one."""
     if study.published.noise is None:
         return study
@@ -180,7 +180,7 @@ def drawn_again(study: ReleaseStudy) -> ReleaseStudy:
     return replace(study, draws=worst)
 
 
-def release_of(people: ReleasedPeople, settings: ReleaseSettings) -> Release:
+def release_of(people: ReleasedPeople, settings: ModelCardSettings) -> Release:
     """Return the release these settings mean."""
     if not 1 <= settings.count <= len(people.predictions):
         raise InputError(f"count must be from 1 to {len(people.predictions)} models, got {settings.count!r}.")
