@@ -40,4 +40,4 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
 @cache
 def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ModelCardResult:
     """Return the card of the first so many models."""
-    return measure_card(people(n), ModelCardSettings(count=count, decimals=decimals, epsilon=epsilon))
+    return measure_card(people(n), ModelCardSettings(family="mixed", count=count, decimals=decimals, epsilon=epsilon))

@@ -34,7 +34,7 @@ def main() -> None:
     taken = {}
     for name, plan in PLANS.items():
         start = time.process_time()
-        measured_card = measure_card(who, ModelCardSettings(count=MODELS, **plan))
+        measured_card = measure_card(who, ModelCardSettings(family="mixed", count=MODELS, **plan))
         taken[name] = time.process_time() - start
         print(
             f"{name:<22} {taken[name]:>6.2f} s  {measured_card.measured.bits.value:>6.1f} bits  {measured_card.status}",

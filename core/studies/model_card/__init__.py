@@ -30,7 +30,7 @@ from .pinned_people import (
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
 from .release import MOST_MODELS, Published, Release
-from .result import ModelCardResult, drawn_again, measure_card, release_of
+from .card_result import ModelCardResult, measure_card, measure_cards, release_of
 from .settings import ModelCardSettings
 
 __all__ = [
@@ -57,9 +57,9 @@ __all__ = [
     "accuracy_under",
     "advise",
     "ceiling",
-    "drawn_again",
     "in_common",
     "measure_card",
+    "measure_cards",
     "measured",
     "meter",
     "pinned",

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
-from ...stats.quantities import Quantity, Row, Tables, change, share
+from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .card_people import EVERYBODY_ELSE, ReleasedPeople
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
-from .meter import is_rounded
 from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
-from .release import Disputed
-from .result import ModelCardResult
+from .card_result import ModelCardResult
 from .settings import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
@@ -31,11 +29,16 @@ APPROXIMATE = (
 )
 """How far the projection is from the exact posterior."""
 
-_MOST_LISTED = 5
-"""Typed numbers that are said to be untrue, one by one."""
-
 
 def headline(study: ModelCardResult) -> Finding:
+    """Say whose attribute the card discloses, and what to publish instead once that is known."""
+    finding = disclosure(study)
+    if study.advice is None or not study.most_pinned or not finding.to_do:
+        return finding
+    return with_advice(finding, study.advice, study)
+
+
+def disclosure(study: ModelCardResult) -> Finding:
     """Say whose attribute the card discloses."""
     n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
     numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
@@ -48,8 +51,6 @@ def headline(study: ModelCardResult) -> Finding:
         point += f" ({correct})." if correct else "."
         if draws is not None and (worst > n or not n):
             point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
-    if study.disputed:
-        point += " This assumes that the typed numbers are true."
     gain, accuracy = information_gain(study), average_accuracy(study)
     exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
@@ -130,7 +131,7 @@ def information_gain(study: ModelCardResult) -> Finding:
         else "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
     )
     evidence = so_what = ""
-    if not study.disputed and study.status == "converged" and not math.isnan(bits.low):
+    if study.status == "converged" and not math.isnan(bits.low):
         noise = " and the noise" if study.settings.epsilon is not None else ""
         evidence = (
             f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
@@ -215,38 +216,6 @@ def noise_seed(study: ModelCardResult) -> Finding:
     )
 
 
-def disputes(study: ModelCardResult) -> Finding:
-    """Say which typed numbers are not what the table gives."""
-    n = len(study.disputed)
-    sentences = [_dispute(dispute, study) for dispute in study.disputed[:_MOST_LISTED]]
-    if n > _MOST_LISTED:
-        sentences.append(f"More typed numbers: {n - _MOST_LISTED:,}.")
-    rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
-    return Finding(
-        point=f"Typed numbers that this table does not give: {n:,}.",
-        evidence=" ".join(sentences),
-        so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
-    )
-
-
-def _dispute(dispute: Disputed, study: ModelCardResult) -> str:
-    number, people = dispute.number, study.people
-    what = f"{number.statistic} of {number.model}" if number.model else number.statistic
-    gives = "these people are all in one group" if math.isnan(dispute.table) else f"the table gives {dispute.table:.6g}"
-    rule = f"a gap is the rate of {people.group} minus that of {people.other_group}"
-    hint = ""
-    if dispute.rounded:
-        hint = "; set publish.decimals if numbers are rounded"
-    elif dispute.turned:
-        hint = f"; with the other sign it would be right, because {rule}"
-    elif number.statistic.endswith("_gap"):
-        hint = f"; {rule}"
-    places, typed = study.published.release.decimals, f"{number.value:.12g}"
-    if number.low < number.high and (places is None or not is_rounded(number, places)):
-        typed = f"{number.low:.12g} to {number.high:.12g}"
-    return f"{what}: typed {typed}, {gives}{hint}."
-
-
 def advice(advised: Advice, study: ModelCardResult) -> Finding:
     """Say which precision discloses nobody."""
     attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
@@ -286,8 +255,6 @@ def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Fi
 def findings(study: ModelCardResult) -> Iterator[Finding]:
     """Yield everything that was found, the headline first."""
     yield headline(study)
-    if study.disputed:
-        yield disputes(study)
     yield near_certain(study)
     yield information_gain(study)
     yield uncertainty_resolved(study)
@@ -295,6 +262,8 @@ def findings(study: ModelCardResult) -> Iterator[Finding]:
         yield average_accuracy(study)
     if study.published.noise is not None:
         yield noise_seed(study)
+    if study.advice is not None:
+        yield advice(study.advice, study)
 
 
 def left_out(people: ReleasedPeople) -> str:
@@ -334,25 +303,25 @@ def _correct(study: ModelCardResult) -> str:
 # Tables
 
 ATTACKS = "Attacks on this card"
-PUBLISHED, FIGURES = "Published numbers", "Every figure"
+PUBLISHED = "Published numbers"
 DRAWN = "The numbers with noise drawn once, not for publishing"
-DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGURES)
-"""Titles of the long tables."""
 
 
-def tables(study: ModelCardResult, advice: Advice | None = None) -> Tables:
-    """Return accuracies and bits, what the disclosed share, other precisions, and every number published and found."""
-    cell_rows = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
-    return {
-        "Average accuracy": accuracy_rows(study),
+def tables(study: ModelCardResult) -> dict[str, list[Row]]:
+    """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
+    cell_rows: list[Row] = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
+    numbers = PUBLISHED if study.published.noise is None else DRAWN
+    rows: dict[str, list[Row]] = {
+        "Average accuracy with the card": accuracy_rows(study),
         ATTACKS: attack_rows(study),
-        "Bits": bits_rows(study),
+        "Bits of the card": bits_rows(study),
+        "By the number of models": model_rows(study) if study.fewer else [],
         "What disclosed people have in common": common_rows(study),
-        "Precisions tried": [] if advice is None else precision_rows(advice),
-        DETAILS[2]: cell_rows if study.pinned.count else [],
-        PUBLISHED if study.published.noise is None else DRAWN: [number.to_dict() for number in study.published.numbers],
-        FIGURES: study.to_frame().to_dict("records"),
+        "Precisions tried": [] if study.advice is None else precision_rows(study.advice),
+        "People with the same label and predictions": cell_rows if study.pinned.count else [],
+        numbers: [number.to_dict() for number in study.published.numbers],
     }
+    return {title: title_rows for title, title_rows in rows.items() if title_rows}
 
 
 def accuracy_rows(study: ModelCardResult) -> list[Row]:
@@ -419,6 +388,21 @@ def bits_rows(study: ModelCardResult) -> list[Row]:
         "uncertainty before publication": meter.prior_bits,
     }
     return [{"information": name, "amount": Quantity(number, "bits")} for name, number in numbers.items()]
+
+
+def model_rows(study: ModelCardResult) -> list[Row]:
+    """Return how many bits the first few models give, and how many people they disclose."""
+    return [
+        {
+            "models": card.n_models,
+            "numbers": card.n_numbers,
+            "measured": Quantity(card.measured.bits, "bits"),
+            "expected": Quantity(card.prediction.bits.value, "bits"),
+            "share of uncertainty": card.meter.share,
+            "disclosed": card.pinned.count,
+        }
+        for card in (*study.fewer, study)
+    ]
 
 
 def common_rows(study: ModelCardResult) -> list[Row]:
