@@ -14,6 +14,7 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 """
 
 from .card_people import ReleasedPeople, released_people
+from .card_result import ModelCardResult, measure_card, measure_cards, release_of
 from .ceiling import Ceiling, accuracy_under, ceiling
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from .meter import Measured, Meter, Prediction, measured, meter, predict
@@ -30,7 +31,6 @@ from .pinned_people import (
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
 from .release import MOST_MODELS, Published, Release
-from .card_result import ModelCardResult, measure_card, measure_cards, release_of
 from .settings import ModelCardSettings
 
 __all__ = [

@@ -15,9 +15,9 @@ from ...charts.scatter import Points, draw_scatter
 from ...charts.text import plain_name
 from ...charts.theme import group_style
 from ...stats.estimates import percent
+from .card_result import ModelCardResult
 from .findings import bits_text
 from .pinned_people import SETTLED, UNSURE, Advice
-from .card_result import ModelCardResult
 from .settings import precision_text
 
 PRECISIONS = "Published precision"

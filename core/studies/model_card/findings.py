@@ -10,9 +10,9 @@ from ...stats.estimates import Estimate, at_most, count, number_text, percent, p
 from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .card_people import EVERYBODY_ELSE, ReleasedPeople
+from .card_result import ModelCardResult
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
-from .card_result import ModelCardResult
 from .settings import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"

@@ -14,8 +14,8 @@ from ..study import Finding, Plant, ReportProgress, Row, Study
 from ..subject import Progress, Subject
 from . import findings as wording
 from .card_people import released_people
-from .pinned_people import precisions_tried
 from .card_result import ModelCardResult, advice_on, measure_cards
+from .pinned_people import precisions_tried
 from .settings import ModelCardSettings
 
 if TYPE_CHECKING:
