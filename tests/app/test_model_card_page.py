@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from core.__main__ import main
+from core.auditing import read_plan, run_audit
+from core.auditing.policy import default_policy
+from core.auditing.run import audited_of
+from core.datasets import read_table
 from core.datasets.roles import Roles
 from core.studies.model_card import ModelCardResult, ModelCardSettings
 from core.studies.model_card.study import STUDY
-from tests import expected
+from tests import expected, samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
+from tests.samples import ROLES
 
 PEOPLE, COUNT = 200, 5
 
@@ -113,3 +122,55 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     assert "These models are variants of one table" not in dashboard.page_text  # which the page of several says
     assert "(models: 1) make " in dashboard.plain_finding and "<b>Down</b>" in dashboard.page_text
     assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
+
+
+PLAN = """
+[data]
+file = "people.csv"
+label = "hired"
+positive = "yes"
+favourable = "yes"
+sensitive = "origin"
+group = ["north"]
+"""
+
+PLANS = {
+    "trained": f"{PLAN}[membership]\nshadows = 0\n[model_card]\nfamily = 'mixed'\ncount = 2\npeople = 100\ndecimals = 2\n"
+    "seed = 42\n",
+    "given": f"{PLAN}prediction = 'said'\n[model]\nkind = 'predictions'\n"
+    "[model_card]\npeople = 100\nepsilon = 3.0\nseed = 42\n",
+}
+"""Kind of model -> a plan with a card."""
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_notebook_command_report_and_page_give_one_number(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], start: Start
+):
+    people, roles = samples.frame(900), ROLES
+    if kind == "given":
+        people["said"] = (people["skill"] > 0.4 * (people["town"] == "up")).map({True: "yes", False: "no"})
+        roles = replace(roles, prediction="said")
+    content = people.to_csv(index=False).encode()
+    (tmp_path / "people.csv").write_bytes(content)
+    (tmp_path / "plan.toml").write_text(PLANS[kind])
+    plan, table = read_plan(PLANS[kind]), read_table(content, "people.csv")
+    subject, settings = audited_of(plan, table), plan.studied["model_card"]
+    *_, result = STUDY.run(subject, settings)
+    findings = STUDY.findings(result, settings)
+
+    path = tmp_path / "card.json"
+    assert main(["attack", "model_card", "--plan", str(tmp_path / "plan.toml"), "--json", str(path), "-q"]) == 0
+    printed, written = capsys.readouterr().out, json.loads(path.read_text("utf-8"))
+    assert all(finding.point in printed for finding in findings)
+    assert written["findings"][0]["estimate"]["value"] == pytest.approx(result.measured.bits.value, abs=1e-12)
+
+    audit = run_audit(plan, table, default_policy())
+    (chapter,) = (section for section in audit.findings if section.study == "model_card")
+    assert chapter.findings == findings and "Attacks on this card" in audit.tables
+
+    link = {f"release_people_{subject.splits.test.size}": "100", "release_count_models": "2"}
+    dashboard = start(link).bring("people.csv", content, roles).open("model_card")
+    precision = "noise, ε = 3" if kind == "given" else "2 decimals"
+    dashboard.choose(release_precision=precision)
+    assert_tells(dashboard, result)
