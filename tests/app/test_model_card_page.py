@@ -135,8 +135,8 @@ group = ["north"]
 """
 
 PLANS = {
-    "trained": f"{PLAN}[membership]\nshadows = 0\n[model_card]\nfamily = 'mixed'\ncount = 2\npeople = 100\ndecimals = 2\n"
-    "seed = 42\n",
+    "trained": f"{PLAN}[membership]\nshadows = 0\n[model_card]\nfamily = 'mixed'\ncount = 2\n"
+    "people = 100\ndecimals = 2\nseed = 42\n",
     "given": f"{PLAN}prediction = 'said'\n[model]\nkind = 'predictions'\n"
     "[model_card]\npeople = 100\nepsilon = 3.0\nseed = 42\n",
 }
@@ -147,7 +147,7 @@ PLANS = {
 def test_notebook_command_report_and_page_give_one_number(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], start: Start
 ):
-    people, roles = samples.frame(900), ROLES
+    people, roles = samples.frame(600), ROLES
     if kind == "given":
         people["said"] = (people["skill"] > 0.4 * (people["town"] == "up")).map({True: "yes", False: "no"})
         roles = replace(roles, prediction="said")
