@@ -4,183 +4,258 @@ from pages.shell import shell
 
 shell.guard()
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
-from core.base.errors import InputError
+from core.auditing import plan_text
+from core.base.settings import params
 from core.stats.estimates import count
-from pages._model_card import card_controls as cards
-from pages.shell import cached, panels
-from pages.shell.background import Background, ensure_started
-
-shell.head()
-config, table = cached.audited()
-dataset = cached.dataset_of(table, config.roles)
-
-from core.auditing.card_plan import release_text
-from core.models import GIVEN_PREDICTIONS
-from core.studies.model_card import DRAWS, Advice, ReleaseStudy, findings
-from core.studies.model_card.charts import (
-    draw_fullness,
-    draw_in_common,
-    draw_pinned,
-    draw_precisions,
-    draw_recognised,
-    draw_release_bits,
-)
-from core.studies.model_card.findings import tables
+from core.studies.model_card import DRAWS, STATISTIC_TITLES, ModelCardResult, ModelCardSettings, charts
+from core.studies.model_card.findings import DISCLOSED
+from core.studies.model_card.pinned_people import precisions_tried
+from core.studies.model_card.settings import COUNTS, precision_text
+from core.studies.model_card.study import STUDY
 from core.studies.registry import STUDIES
-from core.studies.study import Finding
 from core.studies.two_models import WARNING
+from pages._report.report_plan import plan_of
+from pages._report.report_plan import subject as request_of
+from pages._study.study_run import StudyRun
+from pages.shell import cached, panels, state
+from pages.shell.background import ensure_started
+from pages.shell.controls import bound, control
 
-top = st.container()
-try:
-    row = st.columns([25, 20, 30, 25], gap="small", vertical_alignment="bottom")
-    settings = cards.controls(row, config, table, dataset)
-    card = cards.Card(config, table, dataset, settings)
-except InputError as error:
-    panels.problem(str(error))
-    st.stop()
-if not settings.statistics:
-    panels.problem("Choose at least one statistic: this card says nothing.")
-    st.stop()
+SETTINGS = params(ModelCardSettings)
+
+PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
+"""Numbers of people on offer, below that of all."""
+
+FIRST_PEOPLE = 1_000
+
+MODELS = COUNTS[:6]
+"""Numbers of models on offer."""
+
+FIRST_MODELS, FIRST_FAIR_MODELS = 20, 5
+"""Models at first; a fair one takes seconds to train."""
+
+PRECISIONS = {precision_text(*precision): precision for precision in precisions_tried(None, None)}
+"""In words -> decimals and privacy budget, from the finest on."""
+
+SIZES = "sizes"
+FIRST_STATISTICS = ("sp_gap", "tpr_gap", "fpr_gap", SIZES)
+
+QUANTITIES = {
+    charts.PRECISIONS: f"People disclosed; with noise, the most in up to {DRAWS} draws",
+    charts.PEOPLE: "Everybody's probability; dotted: nothing learned; shaded: near-certain inference",
+    charts.BITS: "Bits in total: measured (95% CI) and expected",
+    charts.IN_COMMON: "Shares among the disclosed (●) and the rest (○)",
+    charts.SHARE: "All numbers together; at 1 they could determine everybody's attribute",
+    charts.ACCURACY: "People inferred correctly before (○) and after (●), 95% CI",
+}
+"""Chart -> what it draws."""
+
+FURTHER = {charts.SHARE: (charts.SHARE,), charts.ACCURACY: (charts.ACCURACY,)}
+
+GUIDE = (
+    "**Setting.** Each published number is a sum over everybody's sensitive attribute: an equation with an unknown for "
+    "each person. The attacker knows everybody's features, label and predictions. Imputation learned from other people "
+    "gives them a probability for each person; the equations move it.\n\n"
+    f"**Near-certain inference.** {DISCLOSED} Averages hide these people.\n\n"
+    "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
+    "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what others "
+    "learn, and only if nobody can draw it again: here it comes from the seed, so do not publish these numbers.\n\n"
+    "**Source.** Ours; information projection: Csiszár (1975)."
+)
 
 
-def escaped_text(*sentences: str) -> str:
-    """Return sentences as they are shown: names of a user's table are harmless."""
-    return shell.escape(" ".join(filter(None, sentences)))
-
-
-def heading(finding: Finding) -> str:
-    """Return a finding as the heading of its chart."""
-    return escaped_text(finding.point.rstrip("."))
-
-
-def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
-    """Draw what each precision exposes, or how far the search is."""
-    quantity = f"People disclosed (models: {now.n_models}); with noise, the most in up to {DRAWS} draws"
-    if tried is None:
-        shell.whisper("Published precision", quantity)
-        cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
-        return
-    drawn = draw_precisions(tried, (settings.decimals, settings.epsilon))
-    panels.titled("Published precision", quantity, drawn, key="release_advice_chart")
-    advised = findings.advice(tried, now)
-    more = advised.caveats[1:] if now.most_pinned else (advised.point, *advised.caveats)  # the finding has the rest
-    st.caption(escaped_text(*more))
-
-
-def in_common(now: ReleaseStudy) -> None:
-    """Draw what disclosed people share, if there are any."""
-    certain = findings.near_certain(now)
-    if not now.pinned.count:
-        st.caption(escaped_text(certain.point, certain.evidence, *certain.caveats))
-        return
-    quantity = "Shares among the disclosed (●) and the rest (○)"
-    panels.titled("What disclosed people have in common", quantity, draw_in_common(now), key="release_common_chart")
-    note = "The numbers treat people with the same label and predictions as one."
-    st.caption(escaped_text(certain.point, certain.evidence, certain.so_what, note))
-
-
-def guide(now: ReleaseStudy) -> str:
-    """Explain the page."""
-    return (
-        f"**Setting.** Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: an "
-        f"equation with {count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. "
-        "Imputation learned from other people gives them a probability for each person; the equations move it.\n\n"
-        f"**Near-certain inference.** {escaped_text(findings.DISCLOSED)} Averages hide these people.\n\n"
-        "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
-        "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what "
-        "others learn, and only if nobody can draw it again: here it comes from the seed, so do not publish these "
-        "numbers.\n\n"
-        "**Source.** Ours; information projection: Csiszár (1975)."
+def family() -> str:
+    """Choose which models have numbers."""
+    brought = subject.dataset.roles.gives_predictions
+    return str(
+        bound(
+            SETTINGS["family"],
+            f"release_family{'_brought' * brought}",
+            container=row[0],
+            value="audited" if brought else "mixed",
+            help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
+            "them with the attribute as a feature: other training records, depths, features, or fairness tolerances.",
+        )
     )
 
 
-def resolved(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
-    """Draw the share of everybody's uncertainty that the numbers resolve."""
-    finding, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
-    panels.titled(heading(finding), escaped_text(finding.evidence), fullness, key="release_fullness_chart")
+def people() -> int:
+    """Choose how many test people are on the card; 0 stands for all."""
+    test = int(subject.splits.test.size)
+    sizes = [n for n in PEOPLE if n < test]
+    return int(
+        bound(
+            SETTINGS["people"],
+            f"release_people_{test}",
+            "select_slider",
+            container=row[1],
+            options=[*sizes, 0],
+            value=FIRST_PEOPLE if FIRST_PEOPLE in sizes else 0,
+            format_func=lambda n: count(n) if n else f"all {count(test)}",
+            help="Test people, whom no model trained here has seen. Where they are fewer, each counts for more in "
+            "every number.",
+        )
+    )
 
 
-def average(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
-    """Draw how many people are inferred correctly on average."""
-    quantity = "People inferred correctly before (○) and after (●), 95% CI"
-    title = heading(findings.average_accuracy(now))
-    panels.titled(title, quantity, draw_recognised(now), key="release_named_chart")
+def group() -> str:
+    """Choose which of more than two groups is compared with everybody else; the largest at first."""
+    dataset = subject.dataset
+    if dataset.n_groups == 2:
+        return ""
+    return str(
+        control(
+            SETTINGS["group"],
+            f"release_group_{dataset.roles.key}_{dataset.n_groups}",
+            "selectbox",
+            help=None,
+            options=dataset.group_names,
+            value=max(dataset.groups(), key=lambda group: group.count).group,
+        )
+    )
 
 
-FURTHER = {
-    "resolved": ("Share of uncertainty resolved", resolved),
-    "average": ("Average accuracy", average),
-}
+def precision() -> tuple[int | None, float | None]:
+    """Choose decimals or a privacy budget."""
+    text = row[2].select_slider(
+        "Precision",
+        list(PRECISIONS),
+        key="release_precision",
+        help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
+        "card more than e to the ε times as likely, all else being the same: smaller is more private.",
+        persist_state="session",
+        **state.bind("release_precision"),
+    )
+    return PRECISIONS[text]
+
+
+def published() -> list[str]:
+    """Choose the statistics published, and whether group sizes are among them."""
+    now = st.session_state.get("release_statistics", FIRST_STATISTICS)
+    box = row[3].popover(f"Published statistics: {len(now)}", icon=":material/checklist:", width="stretch")
+    titles = {**STATISTIC_TITLES, SIZES: "Group sizes"}
+    return list(
+        box.pills(
+            SETTINGS["statistics"].param.title,
+            list(titles),
+            selection_mode="multi",
+            default=list(FIRST_STATISTICS),
+            key="release_statistics",
+            format_func=titles.__getitem__,
+            help="A gap is the rate of the first group (of more than two, the chosen one) minus that of the others. "
+            "Group sizes: in all and with either label; DP noise comes with them.",
+            persist_state="session",
+            **state.bind("release_statistics"),
+        )
+    )
+
+
+def first_models(settings: ModelCardSettings) -> int:
+    """Return where the slider of the number of models begins."""
+    return FIRST_FAIR_MODELS if settings.family == "tolerances" else FIRST_MODELS
+
+
+def with_models(settings: ModelCardSettings) -> ModelCardSettings:
+    """Return settings with the number of models of the slider, which is drawn under its chart."""
+    first = first_models(settings)
+    number = int(state.slider_position("release_count_models", first, most=MODELS[-1]))
+    return replace(settings, count=number if number in MODELS else first)
+
+
+def run_of(settings: ModelCardSettings) -> tuple[StudyRun, ModelCardResult]:
+    """Return the study under way, and the newest of its results; the page waits for the first."""
+    work = StudyRun(STUDY, subject, settings, cached.store_of(config.dataset))
+    ensure_started(work)
+    return work, work.first(work.show_progress)
+
+
+def plan_with(settings: ModelCardSettings) -> bytes:
+    """Return the plan of an audit that has this card."""
+    plan = request_of(config, table, plan_of(config, table)).plan
+    studies = dict(plan.studies) | {STUDY.name: settings}
+    return plan_text(replace(plan, studies=tuple(studies.items()))).encode()
 
 
 @st.fragment
 def draw() -> None:
     """Draw everything that follows the number of models."""
-    n_models = card.n_models
-    people = card.people(n_models)
-    studies = card.studies(people)
-    now = card.drawn(next((study for study in studies if study.n_models == n_models), studies[-1]))
-    headline, gain, work = findings.headline(now), findings.information_gain(now), card.advice(now)
-    ensure_started(work, patience=0.0)
-    tried: Advice | None = work.result
-    if tried is not None and now.most_pinned and headline.to_do:
-        headline = findings.with_advice(headline, tried, now)
+    settings = with_models(chosen)
+    work, card = run_of(settings)
+    headline, *statements = STUDY.findings(card, settings)
+    drawings = STUDY.charts(card, settings)
+
+    def chart(title: str) -> None:
+        if title in drawings:
+            panels.titled(title, QUANTITIES[title], drawings[title], key=f"release_{title}")
+
     with opening:
         panels.finding(replace(headline, caveats=()))
-    if now.status != "converged":
-        panels.problem(now.reason, point="Not reliable.")
-    group = f"“{shell.escape(people.group)}” ({shell.escape(people.attribute)})"
+    if card.status != "converged":
+        panels.problem(card.reason, point="Not reliable.")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        advice(now, work, tried)
+        chart(charts.PRECISIONS)
+        if card.advice is None:
+            work.watch(work.show_progress, drawn=card)
     with right:
-        moved = draw_pinned(people, now)
-        quantity = f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference"
-        panels.titled("Who is exposed", quantity, moved, key="release_people_chart")
-        st.caption(escaped_text(*headline.caveats))
+        chart(charts.PEOPLE)
+        panels.notes(*headline.caveats)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        bits = draw_release_bits(studies, now, counts=card.counts)
-        quantity = "Bits in total: measured (95% CI) and expected"
-        panels.titled("Information gain by number of models", quantity, bits, key="release_bits_chart")
-        card.slider()
-        if gain.evidence:
-            st.caption(escaped_text(gain.so_what, gain.evidence))
-        if now.n_models < n_models:
-            cards.watch(card.training, f"Training {n_models} models", f"Stopped. Go on training {n_models} models")
+        chart(charts.BITS)
+        if settings.family != "audited":
+            arguments = {"help": None, "options": MODELS, "value": first_models(settings)}
+            bound(SETTINGS["count"], "release_count_models", "select_slider", **arguments)
     with right:
-        in_common(now)
-    drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
+        chart(charts.IN_COMMON)
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(guide(now))
-        if settings.family not in ("audited", GIVEN_PREDICTIONS):
+        panels.how_to_read(GUIDE)
+        if settings.family != "audited":
             st.caption(WARNING)
             shell.link("two_models", STUDIES["two_models"].title)
     with right:
-        if now.published.noise is not None:
-            seed = findings.noise_seed(now)
-            st.caption(escaped_text(seed.point, seed.so_what, seed.to_do))
-        panels.numbers(drawn | panels.frames(tables(now, tried)), key="release")
-        if (plan := card.plan(now.n_models)) is not None:
-            panels.download(
-                "Card (TOML)",
-                lambda: release_text(plan).encode("utf-8"),
-                "card.toml",
-                key="download_card",
-                mime="application/toml",
-                icon=":material/checklist:",
-                help="For fairleak card card.toml: the same card of the same models, about the same people.",
-            )
+        tables = {title: drawing.table for title, drawing in drawings.items()}
+        panels.numbers(tables | panels.frames(STUDY.tables(card, settings)), key="release")
+        panels.download(
+            "Audit plan (TOML)",
+            lambda: plan_with(settings),
+            "plan.toml",
+            key="download_card",
+            mime="application/toml",
+            icon=":material/checklist:",
+            help="For fairleak attack model_card --plan plan.toml, or an audit: the same card of the same model.",
+        )
+    for statement in statements:
+        panels.statement(statement)
     if further := panels.further(FURTHER, key="further_card"):
-        further[1](now, studies)
+        chart(*further)
 
 
-card.studies(card.people(card.n_models))
+shell.head()
+config, table = cached.audited()
+subject = cached.audit(config, table).subject
+top = st.container()
+row = st.columns([25, 20, 30, 25], gap="small", vertical_alignment="bottom")
+models, covered, compared, (decimals, epsilon), numbers = family(), people(), group(), precision(), published()
+statistics = tuple(name for name in STATISTIC_TITLES if name in numbers)
+if not statistics:
+    panels.problem("Choose at least one statistic: this card says nothing.")
+    st.stop()
+chosen = ModelCardSettings(
+    family=models,
+    people=covered,
+    group=compared,
+    statistics=statistics,
+    sizes=SIZES in numbers or epsilon is not None,
+    decimals=decimals,
+    epsilon=epsilon,
+    seed=config.seed,
+)
+run_of(with_models(chosen))
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 draw()

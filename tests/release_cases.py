@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.studies.model_card import Published, Release
+from core.studies.model_card.release import PublishedNumber
 
 GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
@@ -68,9 +70,18 @@ def large_case(seed: int, *, n: int = 1000, k: int = 10, **options: Any) -> Case
     )
 
 
+def invented(release: Release, values: Mapping[tuple[str, str], float | tuple[float, float]]) -> Published:
+    """Return a card with invented numbers: (model, statistic) -> a number, or the interval that holds it."""
+    numbers = []
+    for (model, statistic), value in values.items():
+        low, high = value if isinstance(value, tuple) else (value, value)
+        numbers.append(PublishedNumber(model=model, statistic=statistic, value=(low + high) / 2, low=low, high=high))
+    return Published(release=release, numbers=tuple(numbers))
+
+
 def impossible() -> Published:
     """Return numbers about six people and three models that no memberships agree with."""
     models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
     release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
     values = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
-    return Published.from_values(release, values)
+    return invented(release, values)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from core.studies.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
+from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
 
 
 @cache
@@ -38,6 +38,6 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
 
 
 @cache
-def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ReleaseStudy:
+def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ModelCardResult:
     """Return the card of the first so many models."""
-    return measure_card(people(n), ReleaseSettings(count=count, decimals=decimals, epsilon=epsilon))
+    return measure_card(people(n), ModelCardSettings(family="mixed", count=count, decimals=decimals, epsilon=epsilon))

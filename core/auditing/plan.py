@@ -168,7 +168,7 @@ class AuditPlan(Result):
         return self.studied[study] if study in self.studied else default()
 
 
-_NO_TABLE = ("attribute", "correction", "fairness", "model_card")
+_NO_TABLE = ("attribute", "correction", "fairness")
 """Studies that a plan sets nothing of beyond [model] and [outputs]."""
 
 PARTS = {
@@ -200,7 +200,8 @@ def other_studies() -> dict[str, type]:
 
 def own_tables() -> dict[str, type]:
     """Return name -> settings of what an audit does only where the plan has its table, or that may have one."""
-    return {**other_studies(), PEOPLE.name: PeopleSettings}
+    without_checks = {name: study.settings for name, study in STUDIES.items() if not study.declared}
+    return {**other_studies(), **without_checks, PEOPLE.name: PeopleSettings}
 
 
 def plan_tables() -> Tables:
@@ -333,9 +334,9 @@ def commented_plan(
     """Return the plan as TOML, a comment over every key; `notes` and `instead` as of `core.base.settings.toml_text`."""
     entry = CATALOG.get(plan.data.dataset)
     texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
-    studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
-    studies += [(name, settings) for name, settings in plan.studies if name == PEOPLE.name]
-    return toml_text(plan_tables(), _values(plan, studies), replacements=texts, notes=notes, instead=instead)
+    studies = {name: plan.settings_of(name, settings) for name, settings in other_studies().items()}
+    studies |= dict(plan.studies)
+    return toml_text(plan_tables(), _values(plan, studies.items()), replacements=texts, notes=notes, instead=instead)
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from ..studies.study import Finding, Measurement, Outcome, ReportProgress, Row, 
 from ..studies.subject import Progress, splits_with_unanswered, train_model
 from .answers import require_answers
 from .inputs import Audited, access_of, input_of
-from .plan import AuditPlan, other_studies
+from .plan import AuditPlan, other_studies, own_tables
 from .policy import CHECKS, Policy, judge
 from .result import (
     PeopleSection,
@@ -49,9 +49,14 @@ Rows = tuple[Row, ...]
 def tables(audited: Audited) -> dict[str, Rows]:
     """Return title -> rows; of a study that broke, one row under the study's title, which says why."""
     rows_by_title: dict[str, Rows] = {}
-    for study in STUDIES.values():
-        rows_by_title |= _tables_of(study, audited) if study.declared else {}
+    for study in audited_studies(audited.plan):
+        rows_by_title |= _tables_of(study, audited)
     return {title: rows_by_title[title] for title in (*TableTitle, *rows_by_title) if title in rows_by_title}
+
+
+def audited_studies(plan: AuditPlan) -> tuple[Study[Any, Any], ...]:
+    """Studies of an audit: all that a policy may limit, and the others that the plan has a table for."""
+    return tuple(study for name, study in STUDIES.items() if study.declared or name in plan.studied)
 
 
 def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
@@ -78,7 +83,7 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.bias_queries.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    steps = answers + shadows + guard_steps(plan.attriguard) + len(other_studies()) + (plan.people is not None)
+    steps = answers + shadows + guard_steps(plan.attriguard) + len({*other_studies(), *dict(plan.studies)})
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 
@@ -196,7 +201,7 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
-        progress, is_additional = audited.progress, study.name in other_studies()
+        progress, is_additional = audited.progress, study.name in own_tables()
 
         def report(done: int, total: int) -> None:
             progress.reach(progress.done + (0 if is_additional else 1))
@@ -237,14 +242,13 @@ def people_section(audited: Audited) -> PeopleSection | None:
 def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
     """Return what the audit's studies found, each in its own words; of those that broke their checks say why."""
     sections = []
-    for study in STUDIES.values():
-        if study.declared:
-            try:
-                result, settings = result_of(study, audited)
-            except Exception as error:
-                _broken(error)
+    for study in audited_studies(audited.plan):
+        try:
+            findings = study.findings(*result_of(study, audited))
+        except Exception as error:
+            reason = _broken(error)[1]
+            if study.declared:
                 continue
-            sections.append(
-                StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings))
-            )
+            findings = (Finding(point=f"{study.title}: {reason}"),)
+        sections.append(StudyFindings(study=study.name, title=study.title, findings=findings))
     return tuple(sections)

@@ -434,20 +434,6 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     return values_by_table
 
 
-def read_list(
-    content: Mapping[str, Any], key: str, settings: Mapping[str, Setting], *, most: int
-) -> Iterator[tuple[TableLocation, dict[str, Any]]]:
-    """Yield each of a list of tables [[key]]: how it is named, and what it tells."""
-    rows = content.get(key, [])
-    if not isinstance(rows, list):
-        raise broken(key, "be a list of tables", rows)
-    if len(rows) > most:
-        raise broken(key, f"hold at most {most:,} tables", len(rows))
-    for number, row in enumerate(rows, start=1):
-        location = location_of(f"{key} {number}")
-        yield location, read_table(row if row is not None else 0, settings, location=location)
-
-
 def goes_with(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether a setting of a table goes with the other settings of a file."""
     return not _misplaced(tables, title, key, values)

@@ -1,6 +1,6 @@
 """Tables in, audit-ready arrays out: the built-in demo, datasets by name, and users' own files."""
 
-from .build import build_dataset, prediction_candidates, several_predictions
+from .build import build_dataset
 from .catalog import CATALOG, demo_table, load
 from .dataset import AuditDataset, Table
 from .ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
@@ -21,11 +21,9 @@ __all__ = [
     "demo_ratings",
     "demo_table",
     "load",
-    "prediction_candidates",
     "ratings_from_csv",
     "read_ratings",
     "read_table",
-    "several_predictions",
     "shared_note",
     "suggest_roles",
 ]

@@ -20,7 +20,7 @@ several rows one row stays, drawn at random, so that a record is a person; a tra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -311,104 +311,6 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
-
-
-MOST_COLUMNS = 200
-"""Prediction columns that one table may name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralPredictions:
-    """What several models say about the same people.
-
-    Attributes
-    ----------
-    dataset : AuditDataset
-        No prediction column is among the features, and the first one is the given model.
-    predictions : ndarray of shape (k, n), uint8
-        One row a model, over the records of the dataset.
-    names : tuple of str
-        The columns.
-    """
-
-    dataset: AuditDataset
-    predictions: npt.NDArray[np.uint8]
-    names: tuple[str, ...]
-
-
-def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> SeveralPredictions:
-    """Read prediction columns, each written as the label is or as 0 and 1, false and true, no and yes.
-
-    Parameters
-    ----------
-    roles : Roles
-        A prediction column they name is read like the others, if it is among them, and is no feature in any case.
-    columns : sequence of str
-        At least one, at most `MOST_COLUMNS`, each once.
-
-    Raises
-    ------
-    InputError
-        If a column is not there, named twice, or has another role; a cell is not what a prediction must be, or is
-        missing where the first column has one; or a rule of `core.datasets.build_dataset` is broken.
-    """
-    names = tuple(columns)
-    if not 1 <= len(names) <= MOST_COLUMNS:
-        raise InputError(f"There must be from 1 to {MOST_COLUMNS} prediction columns, got {len(names)}.")
-    for name in names:
-        if name not in table.frame.columns:
-            raise InputError(f"A prediction must be a column of the table, got {quoted(name)}.")
-        if (times := names.count(name)) > 1:
-            raise InputError(f"Each prediction column must be named once, got {quoted(name)} {times} times.")
-        if name in (roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.sets):
-            raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
-    table = _with_first_answer(table, names[0])
-    excluded = tuple(dict.fromkeys((*roles.excluded, *roles.auxiliary, *names[1:])))
-    prediction_roles = replace(
-        roles,
-        prediction=names[0],
-        score="",
-        excluded=tuple(column for column in excluded if column not in (names[0], roles.sets, roles.person)),
-    )
-    written = as_written(table.frame, prediction_roles)
-    selected = select(table.frame, prediction_roles).selected
-    rows = []
-    for name in names:
-        if missing := int(as_text(table.frame[name])[selected].isna().sum()):
-            raise InputError(
-                f"Every model must predict for the same people: {quoted(name)} lacks {missing:,} of "
-                f"{int(selected.sum()):,} records."
-            )
-        labels = _labels(table.frame, replace(prediction_roles, prediction=name), selected)
-        rows.append(labels if _predicts_favourable(written) else 1 - labels)
-    return SeveralPredictions(dataset=build_dataset(table, prediction_roles), predictions=np.stack(rows), names=names)
-
-
-def _with_first_answer(table: Table, name: str) -> Table:
-    """Return the table with the records about which the first of several models gives an answer."""
-    answered = table.frame[name].notna()
-    missing = int((~answered).sum())
-    if not missing:
-        return table
-    note = f"{missing:,} record{'s' * (missing > 1)} without {text_of(name)} {'are' if missing > 1 else 'is'} left out."
-    return replace(table, frame=table.frame[answered].reset_index(drop=True), notes=(*table.notes, note))
-
-
-def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Return the columns that can be read as predictions of the label, in the table's order."""
-    taken = {roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.score, roles.sets}
-    everybody = np.ones(len(table.frame), dtype=bool)
-    candidates = []
-    for name in map(str, table.frame.columns):
-        column = table.frame[name]
-        if name in taken or column.nunique() != 2 or column.isna().any():
-            continue
-        try:
-            _labels(table.frame, replace(roles, prediction=name), everybody)
-        except InputError:
-            continue
-        candidates.append(name)
-    return tuple(candidates)
 
 
 def _optional_fields(

@@ -18,13 +18,11 @@ from .glossary import chapters
 
 def files() -> dict[str, Tables]:
     """Return the files a user writes: what each is called -> its tables."""
-    from ..auditing.card_plan import CARD_TABLES
     from ..auditing.plan import plan_tables
     from ..auditing.policy.limits import POLICY_TABLES
 
     return {
         "Plan of a release audit (`fairleak audit`)": plan_tables(),
-        "Model card (`fairleak card`)": CARD_TABLES,
         "Policy (`fairleak audit --policy`)": POLICY_TABLES,
     }
 
@@ -39,7 +37,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..studies.bias_queries import Answering, Asking, RevealSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
-    from ..studies.model_card.settings import ReleaseSettings
+    from ..studies.model_card.settings import ModelCardSettings
     from ..studies.people import PeopleSettings
 
     return {
@@ -56,7 +54,7 @@ def studies() -> dict[str, tuple[type, str]]:
         "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
         "AttriGuard on a table": (TableSettings, "defend attriguard"),
         "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
-        "Model card": (ReleaseSettings, "card"),
+        "Model card": (ModelCardSettings, "attack model_card"),
         "People at risk": (PeopleSettings, "attack people"),
     }
 

@@ -1,136 +1,77 @@
-"""Model card page in-process: whatever the controls say, the page says what core says.
-
-Small families, trained once for all tests.
-"""
+"""Model card page in-process: whatever the controls say, the page says what the study finds."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import core.studies.model_card
-from core.auditing.card_plan import read_release, release_text, study_of
-from core.base.fingerprint import fingerprint
-from core.datasets import demo_table
-from core.datasets.dataset import AuditDataset
+from core.__main__ import main
+from core.auditing import read_plan, run_audit
+from core.auditing.policy import default_policy
+from core.auditing.run import audited_of
+from core.datasets import read_table
 from core.datasets.roles import Roles
-from core.studies.config import AuditConfig
-from core.studies.model_card import (
-    ReleasedPeople,
-    ReleaseSettings,
-    ReleaseStudy,
-    drawn_again,
-    findings,
-    measure_card,
-    released_people,
-)
-from pages._model_card import card_controls
-from pages._model_card.card_controls import Card
-from pages.shell import cached, state
-from tests import expected
+from core.studies.model_card import ModelCardResult, ModelCardSettings
+from core.studies.model_card.study import STUDY
+from tests import expected, samples
+from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
-from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.samples import ROLES
 
-COUNTS = (1, 2, 4, 6)
-FIRST = 4
-PEOPLE = 200
-
-_SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
-CONFIG = AuditConfig(dataset="demo", roles=expected.demo().roles, **{name: state.default(name) for name in _SETTINGS})
-"""The audit that the page opens with."""
-
-_people: dict[str, ReleasedPeople] = {}
+PEOPLE, COUNT = 200, 5
 
 
 @pytest.fixture
-def family(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most six models, of which four are trained at first, about 200 people."""
-    monkeypatch.setattr(card_controls, "COUNTS", COUNTS)
-    monkeypatch.setattr(card_controls, "_SWEEP", 2)
-    monkeypatch.setattr(card_controls, "FIRST", FIRST)
-    monkeypatch.setattr(card_controls, "_FIRST_PEOPLE", PEOPLE)
-    monkeypatch.setattr(core.studies.model_card, "released_people", once)
+def card_page(start: Start) -> Dashboard:
+    """The page with a card of five models about 200 people."""
+    test = expected.audit().subject.splits.test.size
+    link = {f"release_people_{test}": str(PEOPLE), "release_count_models": str(COUNT)}
+    return start(link).open("model_card")
 
 
-def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, **more: Any) -> ReleasedPeople:
-    """Return the people like `core.studies.model_card.released_people`, or those that another test has made ready."""
-    report: Callable[[int, int], None] = more.pop("report", lambda done, total: None)
-    more["audited"] = expected.model().predictions if dataset.n == expected.demo().n else None  # one for all
-    key = fingerprint(dataset.fingerprint, config, settings, [(name, more[name]) for name in sorted(more)])
-    if key not in _people:
-        _people[key] = released_people(config, dataset, settings, report=report, **more)
-    report(1, 1)
-    return _people[key]
+def card(**changes: Any) -> ModelCardResult:
+    """Card of the demo with the page's settings but for some changes."""
+    values = {"family": "mixed", "people": PEOPLE, "count": COUNT, "seed": 42} | changes
+    *_, result = STUDY.run(expected.audit().subject, ModelCardSettings(**values))
+    return result
 
 
-def people(family: str = "mixed", most: int = PEOPLE, *, models_count: int = FIRST) -> ReleasedPeople:
-    """Return the demo's people as the page makes them ready."""
-    everybody = once(CONFIG, expected.demo(), ReleaseSettings(family=family, count=models_count))
-    return everybody.some(most, seed=CONFIG.seed)
-
-
-def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ReleaseStudy:
-    """Return the card of the demo with the page's settings but for these."""
-    options = {"family": family, "people": most, "count": FIRST, "decimals": None, "seed": 42} | settings
-    return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**options)))
-
-
-def assert_tells(dashboard: Dashboard, study: ReleaseStudy) -> None:
-    """Check that the page says what core found: the headline, and whether chance explains the gain."""
-    headline, gain = findings.headline(study), findings.information_gain(study)
+def assert_tells(dashboard: Dashboard, result: ModelCardResult) -> None:
+    """Check that the page says all that the study found."""
+    headline, *statements = STUDY.findings(result, result.settings)
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
-    assert (
-        headline.evidence in dashboard.plain_finding
-        and headline.so_what in dashboard.page_text
-        and (headline.to_do in dashboard.page_text)
-    )
-    assert gain.evidence in dashboard.page_text and gain.so_what in dashboard.page_text
+    assert headline.evidence in dashboard.plain_finding and headline.to_do in dashboard.page_text
+    for statement in statements:
+        assert statement.text.removeprefix(statement.point) in dashboard.page_text
 
 
-def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
-    dashboard.open("model_card").choose(release_precision="2 decimals")
-    assert_tells(dashboard, card(decimals=2))
-    dashboard.choose(release_statistics=["sp_gap", "tpr_rate"])
-    assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
-    dashboard.choose(release_precision="noise, ε = 0.1")
+def test_precision_and_statistics_move_the_finding(card_page: Dashboard):
+    card_page.choose(release_precision="2 decimals")
+    assert_tells(card_page, card(decimals=2))
+    card_page.choose(release_statistics=["sp_gap", "tpr_rate"])
+    assert_tells(card_page, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
+    card_page.choose(release_precision="noise, ε = 0.1")
     noisy = card(epsilon=0.1, statistics=("sp_gap", "tpr_rate"))
-    assert_tells(dashboard, noisy)
+    assert_tells(card_page, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
-    assert "In the worst of 20 draws of the noise: 0." in dashboard.plain_finding
-    assert (
-        "What disclosed people have in common" not in dashboard.page_text
-        and "Near-certain inference" in dashboard.page_text
-    )
-    dashboard.choose(release_statistics=["sizes"])
-    assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
+    assert "In the worst of 20 draws of the noise: 0." in card_page.plain_finding
+    card_page.choose(release_statistics=["sizes"])
+    assert "this card says nothing" in card_page.plain_problem() and not card_page.findings
 
 
-def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
-    gate = threading.Event()
-
-    def waiting(config: Any, dataset: Any, settings: ReleaseSettings, *, report: Any, **more: Any) -> Any:
-        while settings.count > FIRST and not gate.wait(0.02):
-            report(0, settings.count)
-        return once(config, dataset, settings, report=report, **more)
-
-    monkeypatch.setattr(core.studies.model_card, "released_people", waiting)
-    dashboard.open("model_card")
-    dashboard.widget("release_count").set_value(COUNTS[-1])
-    dashboard.test.run()
-    assert f"(models: {FIRST})" in dashboard.plain_finding  # what is there stays
-    dashboard.button("cancel_family").click()
-    dashboard.until(lambda: dashboard.has_button("start_family"))
-    assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
-    gate.set()
-    dashboard.click("start_family")
-    dashboard.settle()
-    assert_tells(dashboard, card(models_count=COUNTS[-1], count=COUNTS[-1]))
-    assert not dashboard.has_button("start_family") and not dashboard.has_button("cancel_family")
+def test_the_slider_of_models_adds_variants(card_page: Dashboard):
+    assert_tells(card_page, card())
+    card_page.widget("release_count").set_value(10)
+    card_page.settle()
+    ten = card(count=10)
+    assert_tells(card_page, ten)
+    assert [fewer.n_models for fewer in ten.fewer] == [1, 2, 5]
+    assert card_page.test.get("download_button")
 
 
 def own_table(models: int) -> bytes:
@@ -147,31 +88,24 @@ def own_table(models: int) -> bytes:
     return "\n".join(rows).encode()
 
 
-def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None):
-    roles = Roles(label="hired", positive="1", favourable="1", sensitive="town", group=("*Up*",))
-    dashboard.bring("towns.csv", own_table(5), roles).open("model_card")
-    dashboard.choose(release_family="given")
-    assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
-    assert "(models: 5) make " in dashboard.plain_finding
-    assert "*Up*" in dashboard.page_text and not dashboard.test.warning
-    dashboard.choose(release_columns=["pred_1"])
-    assert "(models: 1) make " in dashboard.plain_finding
-    dashboard.choose(release_columns=[])
-    assert_one_sentence(dashboard.plain_problem())
-    shared = cached.store_of("demo")
-    assert not [result for result in shared._results.values() if "Release" in type(result).__name__]
-
-
-def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, family: None):
+def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard):
     regions = np.random.default_rng(8).choice(["a", "b", "c"], 900, p=[0.25, 0.2, 0.55])
     lines = own_table(1).decode().splitlines()
     rows = [f"{line},{region}" for line, region in zip(lines, ["region", *regions], strict=True)]
-    roles = Roles(label="hired", positive="1", favourable="1", sensitive="region", each=True, excluded=("town",))
+    roles = Roles(
+        label="hired",
+        positive="1",
+        favourable="1",
+        sensitive="region",
+        each=True,
+        prediction="pred_0",
+        excluded=("town",),
+    )
     dashboard.bring("regions.csv", "\n".join(rows).encode(), roles).open("model_card")
     assert dashboard.widget("release_group_").value == "c"
 
 
-def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
+def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard):
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
     roles = Roles(
@@ -186,19 +120,57 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"
     assert "These models are variants of one table" not in dashboard.page_text  # which the page of several says
-    assert "(models: 1) make " in dashboard.plain_finding
+    assert "(models: 1) make " in dashboard.plain_finding and "<b>Down</b>" in dashboard.page_text
     assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
 
 
-def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family: None):
-    dashboard.open("model_card").choose(release_precision="2 decimals")
-    labels = [button.proto.label for button in dashboard.test.get("download_button")]
-    assert labels.count("Card (TOML)") == 1
-    settings = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
-    plan = Card(CONFIG, demo_table(), expected.demo(), settings).plan(FIRST)
-    assert plan is not None
-    read = read_release(release_text(plan))
-    assert read.source.config == plan.source.config and read.source.data == plan.source.data
-    assert study_of(read, people()).to_dict() == card(decimals=2).to_dict()
-    sweep = Card(CONFIG, demo_table(), expected.demo(), replace(settings, family="tolerances"))
-    assert sweep.plan(sweep.most - 1) is None
+PLAN = """
+[data]
+file = "people.csv"
+label = "hired"
+positive = "yes"
+favourable = "yes"
+sensitive = "origin"
+group = ["north"]
+"""
+
+PLANS = {
+    "trained": f"{PLAN}[membership]\nshadows = 0\n[model_card]\nfamily = 'mixed'\ncount = 2\n"
+    "people = 100\ndecimals = 2\nseed = 42\n",
+    "given": f"{PLAN}prediction = 'said'\n[model]\nkind = 'predictions'\n"
+    "[model_card]\npeople = 100\nepsilon = 3.0\nseed = 42\n",
+}
+"""Kind of model -> a plan with a card."""
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_notebook_command_report_and_page_give_one_number(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], start: Start
+):
+    people, roles = samples.frame(600), ROLES
+    if kind == "given":
+        people["said"] = (people["skill"] > 0.4 * (people["town"] == "up")).map({True: "yes", False: "no"})
+        roles = replace(roles, prediction="said")
+    content = people.to_csv(index=False).encode()
+    (tmp_path / "people.csv").write_bytes(content)
+    (tmp_path / "plan.toml").write_text(PLANS[kind])
+    plan, table = read_plan(PLANS[kind]), read_table(content, "people.csv")
+    subject, settings = audited_of(plan, table), plan.studied["model_card"]
+    *_, result = STUDY.run(subject, settings)
+    findings = STUDY.findings(result, settings)
+
+    path = tmp_path / "card.json"
+    assert main(["attack", "model_card", "--plan", str(tmp_path / "plan.toml"), "--json", str(path), "-q"]) == 0
+    printed, written = capsys.readouterr().out, json.loads(path.read_text("utf-8"))
+    assert all(finding.point in printed for finding in findings)
+    assert written["findings"][0]["estimate"]["value"] == pytest.approx(result.measured.bits.value, abs=1e-12)
+
+    audit = run_audit(plan, table, default_policy())
+    (chapter,) = (section for section in audit.findings if section.study == "model_card")
+    assert chapter.findings == findings and "Attacks on this card" in audit.tables
+
+    link = {f"release_people_{subject.splits.test.size}": "100", "release_count_models": "2"}
+    dashboard = start(link).bring("people.csv", content, roles).open("model_card")
+    precision = "noise, ε = 3" if kind == "given" else "2 decimals"
+    dashboard.choose(release_precision=precision)
+    assert_tells(dashboard, result)

@@ -11,7 +11,6 @@ from pages.shell.shell import escape
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
-from tests.app.test_model_card_page import family as family  # a fixture
 from tests.toy_study.study import STUDY, UniquenessSettings, UniquenessStudy
 
 

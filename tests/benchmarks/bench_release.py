@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from core.studies.model_card import ReleaseSettings, measure_card
+from core.studies.model_card import ModelCardSettings, measure_card
 from tests.benchmarks.measuring import verdicts
 from tests.release_samples import people
 
@@ -34,7 +34,7 @@ def main() -> None:
     taken = {}
     for name, plan in PLANS.items():
         start = time.process_time()
-        measured_card = measure_card(who, ReleaseSettings(count=MODELS, **plan))
+        measured_card = measure_card(who, ModelCardSettings(family="mixed", count=MODELS, **plan))
         taken[name] = time.process_time() - start
         print(
             f"{name:<22} {taken[name]:>6.2f} s  {measured_card.measured.bits.value:>6.1f} bits  {measured_card.status}",

@@ -56,12 +56,10 @@ schema = 1
 dataset = "demo"
 [model]
 method = "unmitigated"
-[models]
+[model_card]
 family = "seeds"
 count = 3
-[people]
-most = 150
-[publish]
+people = 150
 decimals = 3
 """
 
@@ -101,7 +99,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "report replay given/internal/report.json --file people.csv",
     ),
     "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 0,6,18",),
-    "card": ("card card.toml --csv release.csv",),
+    "card": ("attack model_card --plan card.toml --csv release.csv",),
     "attack-membership": ("attack membership --train-epsilons inf,0.5 --shadows 8 --depth 3 --csv members.csv",),
     "experiment": (
         "experiment --vary model.method=private_fair,unmitigated --vary model.epsilon=3 --studies attribute,fairness",

@@ -170,7 +170,7 @@ def _cards() -> Iterator[Drawing]:
     for count, full in product((1, 3), (0.0, 0.99, 1.25, 1.26)):
         study = card(count)
         study = replace(study, meter=replace(study.meter, joint_bits=full * study.meter.prior_bits))
-        yield model_card.draw_fullness([study], study, counts=(1, 3, 1200))
+        yield model_card.draw_fullness(replace(study, fewer=(card(2),) if count == 3 else ()))
 
 
 FORMS = {"curves": _curves, "membership": _membership, "cards": _cards}

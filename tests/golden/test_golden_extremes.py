@@ -221,7 +221,7 @@ def _trained(rng: Generator) -> Iterator[Finding | str]:
 
 
 def _cards(rng: Generator) -> Iterator[Finding | str]:
-    _, study = nasty.cards(rng)
+    study = nasty.cards(rng)
     yield from cards.findings(study)
     yield cards.uncertainty_resolved(study)
 

@@ -20,7 +20,7 @@ from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
 from core.base.settings import from_arguments
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console, model_card, replay, sweep
+from core.cli import attack, audit, choose, console, replay, sweep
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
@@ -36,7 +36,6 @@ from tests import samples
 from tests.golden.make import compare, normal, printed
 from tests.golden.test_golden_audits import REPORTS, SEEDS, _altered
 from tests.judged_report import judged_audit
-from tests.release_samples import card
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
 from tests.unit.charts import nasty_studies as nasty
 
@@ -120,15 +119,6 @@ def _swept() -> Iterator[tuple[str, str]]:
         yield f"tolerances {text}", refused(lambda text=text: sweep._tolerances(text))
 
 
-def _cards() -> Iterator[tuple[str, str]]:
-    plain = card(2)
-    for status in ("converged", "not_converged", "infeasible"):
-        yield f"card {status}", model_card._verdict(replace(plain, status=status))
-    noisy = card(2, epsilon=0.5)
-    for study in (plain, card(12), noisy, card(2, decimals=1)):
-        yield f"card {study.n_numbers} {study.most_pinned} {study.draws is None}", model_card._verdict(study)
-
-
 def _estimates() -> Iterator[tuple[str, str]]:
     rows = [["a", "1", "x\x1b[31m"], ["long name", "12,345", ""], ["\u202eab", "", "\u00a0z"]]
     for left in ((), (0,), (0, 2), range(3)):
@@ -205,7 +195,6 @@ PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
     "replayed": (_replayed, 3),
     "chosen": (_chosen, 2),
     "swept": (_swept, 2),
-    "cards": (_cards, 99),
     "words": (_estimates, 99),
     "set": (_set, 99),
 }

@@ -534,22 +534,6 @@ def _build() -> NamedValues:
             yield f"{more} sets", np.unique(data.sets, return_counts=True)[1]
     for taken, number in (("cab", False), ("dcba", True)):
         yield f"strange {taken}", build._strange("x", list(taken), replace(BASE, prediction="said"), number=number)
-    yield "candidates", build.prediction_candidates(table, replace(BASE, score="gapped", sets="part"))
-    for names in (
-        ("said",),
-        ("bits", "other", "said"),
-        ("lacking",),
-        ("said", "said"),
-        ("sex",),
-        ("zzz",),
-        (),
-        ("other", "lacking"),
-        ("bits",) * 201,
-    ):
-        yield (
-            f"{names[:4]} {len(names)}",
-            outcome_text(build.several_predictions, table, replace(BASE, prediction="bits"), names)[-300:],
-        )
     for label, positive in (("hired", "yes"), ("bits", "0"), ("origin", "s"), ("torn", "no"), ("none", "yes")):
         label_roles = replace(BASE, label=label, positive=positive)
         yield (

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from core.stats.estimates import Estimate
 from core.studies.model_card import (
+    ModelCardResult,
+    ModelCardSettings,
     Release,
     ReleasedPeople,
-    ReleaseSettings,
     advise,
     ceiling,
-    drawn_again,
-    measure_card,
+    measure_cards,
     measured,
     pinned,
     predict,
     release_of,
 )
-from core.studies.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
+from core.studies.model_card.meter import Chance, _controlled, entropy_bits, gained_bits, moved_bits
 from core.studies.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.numbers import NamedValues, compare_numbers, refused
-from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
+from tests.golden.test_numbers_model_card import cards
 
 
 def in_gains() -> NamedValues:
@@ -47,14 +48,8 @@ def in_gains() -> NamedValues:
             yield f"{chance} expected", [[gain.low, gain.high, gain.value] for gain in gains]
     gains, distances = np.array([1.0, 2.5, 2.0, 4.0]), np.array([0.5, 2.0, 2.5, 3.5])
     yield "controlled", [_controlled(gains, distances, 1.7, 2.0), _controlled(gains, np.ones(4), 1.0, 0.0)]
-    for name, (q, s, published) in list(cards())[::3]:
-        rng = np.random.default_rng(5)
-        yield f"{name}, again", refused(lambda released=published, who=s, rng=rng: flat(_again(released, 1 - who, rng)))
-        yield f"{name}, as published", predict(q, published, seed=2)
+    for name, (q, _, published) in list(cards())[::3]:
         yield f"{name}, as planned", predict(q, published.release, seed=2)
-    typed_in = typed(decimals=1, size=5, a_sp_gap=0.0, b_sp_rate_1=0.6, c_sp_gap=(-0.05, 0.06))
-    yield "rounded", [is_rounded(number, places) for number in typed_in.numbers[1:] for places in (0, 1, 2)]
-    yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
 
 
 def in_attacks() -> NamedValues:
@@ -103,6 +98,24 @@ def card_people(n: int = 40, names: tuple[str, ...] = ("south", "north")) -> Rel
     )
 
 
+def figures(study: ModelCardResult) -> np.ndarray:
+    """Return value, low and high of every number of a card."""
+    prediction, pinned_people, draws = study.prediction, study.pinned, study.draws
+    rows = [
+        *(study.meter.df_bits, study.meter.joint_bits, study.meter.prior_bits, study.meter.person_bits),
+        prediction.bits,
+        (prediction.bits.value, prediction.low, prediction.high),
+        prediction.draws,
+        *(getattr(study.measured, field.name) for field in fields(study.measured) if field.name != "moved_bits"),
+        study.measured.moved_bits,
+        *(pinned_people.n_unsure, pinned_people.count),
+        *(() if draws is None else (draws.count, study.most_pinned)),
+        pinned_people.right,
+    ]
+    triples = [(row.value, row.low, row.high) if isinstance(row, Estimate) else row for row in rows if row is not None]
+    return np.array([triple if isinstance(triple, tuple) else (triple,) * 3 for triple in triples], dtype=float)
+
+
 def in_disclosed() -> NamedValues:
     """Whom a card discloses, what they share, and the precision that discloses nobody."""
     columns, chosen = table(), np.arange(40) < 12
@@ -120,10 +133,10 @@ def in_disclosed() -> NamedValues:
     draws = ((None, 0), (2.0, 0), (2.0, 1), (2.0, 2))
     yield "noise", [noise_generator(1, epsilon=epsilon, draw=draw).random() for epsilon, draw in draws]
     cards_of = {
-        "exact": ReleaseSettings(count=3, decimals=None),
-        "one decimal": ReleaseSettings(count=2, decimals=1, statistics=("sp_rate", "fpr_gap")),
-        "unsized": ReleaseSettings(count=2, decimals=2, sizes=False, statistics=("sp_gap",)),
-        "noisy": ReleaseSettings(count=3, decimals=None, epsilon=60.0, seed=5),
+        "exact": ModelCardSettings(family="mixed", count=3, decimals=None),
+        "one decimal": ModelCardSettings(family="mixed", count=2, decimals=1, statistics=("sp_rate", "fpr_gap")),
+        "unsized": ModelCardSettings(family="mixed", count=2, decimals=2, sizes=False, statistics=("sp_gap",)),
+        "noisy": ModelCardSettings(family="mixed", count=3, decimals=None, epsilon=60.0, seed=5),
     }
     for names in (("south", "north"), ("south", "north", "east")):
         people = card_people(names=names)
@@ -132,8 +145,8 @@ def in_disclosed() -> NamedValues:
             [people.other_group, people.n, people.posterior, people.sensitive, people.some(7, seed=2).rows],
         )
         for told_of, settings in cards_of.items():
-            study = drawn_again(measure_card(people, settings))
-            title, numbers = f"{told_of} {names}", study.to_frame()[["value", "low", "high"]].to_numpy()
+            study = measure_cards(people, settings)
+            title, numbers = f"{told_of} {names}", figures(study)
             yield title, [numbers, study.unpredicted, study.ceiling]
             yield (
                 f"{title}, disclosed",
@@ -153,7 +166,7 @@ def in_disclosed() -> NamedValues:
                     ]
                 ],
             )
-    yield "4 models", refused(release_of, card_people(), ReleaseSettings())
+    yield "4 models", refused(release_of, card_people(), ModelCardSettings(family="mixed", count=4))
 
 
 CASES: dict[str, Callable[[], NamedValues]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}

@@ -17,14 +17,11 @@ from core.studies.config import AuditConfig
 from core.studies.model_card import (
     Advice,
     Draws,
-    Published,
-    ReleaseSettings,
-    ReleaseStudy,
+    ModelCardResult,
+    ModelCardSettings,
     Tried,
-    drawn_again,
     in_common,
-    measure_card,
-    release_of,
+    measure_cards,
 )
 from core.studies.model_card import findings as wording
 from core.studies.model_card.card_people import (
@@ -36,6 +33,7 @@ from core.studies.model_card.card_people import (
     released_people,
 )
 from core.studies.model_card.study import STUDY
+from core.studies.subject import subject_of
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people
@@ -52,26 +50,20 @@ def some(rng: np.random.Generator, *values: Any) -> Any:
     return values[int(rng.integers(len(values)))]
 
 
-def worded(seed: int) -> ReleaseStudy:
+def worded(seed: int) -> ModelCardResult:
     """Return a small card with invented results: nobody, one person or all disclosed, noise, contradictions, limits."""
     rng = np.random.default_rng(seed)
     people = card_people(names=("south", "north", "east") if seed % 3 == 1 else ("south", "north"))
     epsilon = 60.0 if seed % 4 == 3 else None
-    settings = ReleaseSettings(
+    settings = ModelCardSettings(
+        family="mixed",
         count=some(rng, 1, 2, 3),
         decimals=None if epsilon else (None, 0, 1, 3)[seed % 4],
         epsilon=epsilon,
         statistics=("sp_gap",) if seed % 2 else ("sp_gap", "tpr_rate"),
         sizes=seed % 5 > 0 or epsilon is not None,
     )
-    study = measure_card(people, settings)
-    if seed % 7 == 2:  # what is typed is not so
-        exact = release_of(people, replace(settings, decimals=None, epsilon=None))
-        typed: Any = {("a", "sp_gap"): (-0.6, 0.6), ("", "size"): 13 + seed % 4}
-        typed |= {} if seed % 2 else {("a", "tpr_rate_1"): (0.0, 0.1)}
-        study = measure_card(people, settings, published=Published.from_values(exact, typed))
-    elif seed % 4 == 0 or epsilon:
-        study = drawn_again(study)
+    study = measure_cards(people, settings)
     who = rng.choice(40, some(rng, 0, 1, 2, 5), replace=False)
     truth = people.sensitive[who]
     guess = truth if seed % 2 else np.ones_like(truth)
@@ -112,10 +104,10 @@ def in_sentences() -> NamedValues:
         )
         best = {"decimals": some(rng, None, None, 1, 3), "epsilon": some(rng, None, 0.3)}
         advised = Advice(exact=seed % 5 == 0, tried=tried, **best)
-        instead = wording.with_advice(wording.headline(study), advised, study)
+        instead = wording.with_advice(wording.disclosure(study), advised, study)
         yield f"{seed}, advice", [wording.advice(advised, study).text, instead.point[:40], instead.to_do]
-        for title, rows in wording.tables(study, advised).items() if seed < 5 else ():
-            yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120] if rows else ""]
+        for title, rows in wording.tables(replace(study, advice=advised)).items() if seed < 5 else ():
+            yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120]]
     halves = replace(study, people=replace(study.people, codes=np.arange(40) % 2))
     for guess in ([0], [1], [0, 1], [1, 1]):
         both = replace(halves, pinned=replace(study.pinned, said=np.array(guess), count=len(guess)))
@@ -147,19 +139,16 @@ def in_variants() -> NamedValues:
         (261, ("1 record without hired is left out.", "Else.")),
     ):
         yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, caveats=_dropped(notes)))
-    predictions = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
+    subject = subject_of(config, data)
     for settings in (
-        ReleaseSettings(),
-        ReleaseSettings(on="train", people=20, group="south"),
-        ReleaseSettings(family="mixed", count=3, without=("town",)),
-        ReleaseSettings(family="given"),
-        ReleaseSettings(group="east"),
+        ModelCardSettings(),
+        ModelCardSettings(on="train", people=20, group="south"),
+        ModelCardSettings(family="mixed", count=3, without=("town",)),
+        ModelCardSettings(group="east"),
     ):
         steps: list[int] = []
         report = lambda *done, log=steps: log.extend(done)  # noqa: E731
-        people = refused(
-            released_people, config, data, settings, model_predictions=predictions, names=("x", "y"), report=report
-        )
+        people = refused(released_people, subject, settings, report)
         if isinstance(people, str):
             yield settings.group, people
             continue

@@ -156,11 +156,6 @@ def _settings() -> Iterator[tuple[str, Any]]:
             f"table {content}",
             answer(lambda content=content: settings.read_tables({"t": content}, {"": {}, "t": parameters})),
         )
-    for rows in ([], 3, [{"count": 2}, None], [{}, {}, {}], [{"count": 9}]):
-        yield (
-            f"list {rows}",
-            answer(lambda rows=rows: [r[1] for r in settings.read_list({"l": rows}, "l", parameters, most=2)]),
-        )
     for text in ("a", 'a"\\', "a\nb", "\x01\u202e\U000e0001é", ""):
         yield f"quoted {text!r}", settings.quoted(text)
 

@@ -23,7 +23,6 @@ from core.auditing import (
     suggested_outputs,
     suggested_plan,
 )
-from core.auditing.card_plan import read_release, release_text
 from core.auditing.inputs import roles_of
 from core.auditing.policy import default_policy, predictions_policy
 from core.datasets import build_dataset
@@ -74,50 +73,17 @@ PLANS = {
     "epsilon of a fair one": f"{DEMO}[model]\nepsilon = 1",
     "a forest with depth": f"{DEMO}[model]\nforest = {{depth = 3}}",
     "odd shadows": f"{DEMO}[membership]\nshadows = 3",
-}
-
-GAP = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\n'
-
-CARDS = {
-    "variants": f'title = "C"\n{DEMO}[models]\nfamily = "mixed"\n[publish]\ndecimals = 2\nsizes = false\n',
-    "given": f'{DATA_PLAN}[models]\nfamily = "given"\ncolumns = ["a", "b"]\n[people]\non = "train"\nmost = 50\n',
-    "given, no columns": f'{DATA_PLAN}[models]\nfamily = "given"\n',
-    "noise": f'{DEMO}[publish]\nepsilon = 2\nstatistics = ["sp_gap", "sp_gap"]\n[models]\nfamily = "seeds"\ncount = 3',
-    "noise and decimals": f"{DEMO}[publish]\nepsilon = 2.0\ndecimals = 1\n",
-    "noise without sizes": f"{DEMO}[publish]\nepsilon = 2.0\nsizes = false\n",
-    "typed": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 12\n[[number]]\nmodel = "audited model"\n'
-    'statistic = "sp_gap"\nvalue = 0.1\n[[number]]\nmodel = "audited model"\nstatistic = "tpr_rate_1"\nlow = 0.2\n'
-    "high = 0.3",
-    "typed and noise": f'{DEMO}[publish]\nepsilon = 1\n[[number]]\nstatistic = "size"\nvalue = 1\n',
-    "typed twice": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 1\n[[number]]\nstatistic = "size"\nvalue = 2\n',
-    "value and low": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 1\nlow = 1\n',
-    "low alone": f'{DEMO}[[number]]\nstatistic = "size"\nlow = 1\n',
-    "neither": f'{DEMO}[[number]]\nstatistic = "size"\n',
-    "no statistic": f"{DEMO}[[number]]\nvalue = 1\n",
-    "another model": f'{DEMO}[[number]]\nmodel = "x"\nstatistic = "sp_gap"\nvalue = 1\n',
-    "a table of audits": f"{DEMO}[bias_queries]\nquestions = 3",
-    "columns of one": f"{DEMO}[models]\ncolumns = ['a']",
-    "a count of one": f"{DEMO}[models]\ncount = 3",
-    "one without": f"{DEMO}[models]\nwithout = ['a']",
-    "low above high": f"{DEMO}{GAP}low = 0.3\nhigh = 0.1",
-    "a gap too wide": f"{DEMO}{GAP}value = 1.7",
-    "a gap up to too much": f"{DEMO}{GAP}low = 0\nhigh = 1.1",
-    "a rate below 0": f"{DEMO}{GAP.replace('gap', 'rate_1')}value = -0.1",
-    "a gap twice": f"{DEMO}{GAP}value = 0.1\n{GAP}low = 0\nhigh = 0.25",
-    "a gap of nobody": f"{DEMO}[[number]]\nstatistic = 'sp_gap'\nvalue = 0",
-    "a size of a model": f"{DEMO}[[number]]\nstatistic = 'size'\nmodel = 'a'\nvalue = 3",
-    "half a person": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = 3.5",
-    "people below 0": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = -3",
-    "no finite number": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = 1{'0' * 400}",
-    "a size between": f"{DEMO}[[number]]\nstatistic = 'size'\nlow = 3\nhigh = 4",
-    "numbers that are none": f"number = 3\n{DEMO}",
-    "a number that is none": f"number = [3]\n{DEMO}",
-    "a size too large": f'{DEMO}[[number]]\nstatistic = "size_label_1"\nvalue = 100000\n',
+    "a card": f'{DEMO}[model_card]\nfamily = "seeds"\ncount = 3\npeople = 50\ndecimals = 2\nsizes = false\n',
+    "a card with noise": f'{DEMO}[model_card]\nepsilon = 2\nstatistics = ["sp_gap"]\n',
+    "a card with noise and decimals": f"{DEMO}[model_card]\nepsilon = 2.0\ndecimals = 1\n",
+    "a card with noise without sizes": f"{DEMO}[model_card]\nepsilon = 2.0\nsizes = false\n",
+    "a card of one with a count": f"{DEMO}[model_card]\ncount = 3",
+    "a card of nothing": f"{DEMO}[model_card]\nstatistics = []",
 }
 
 
 def in_plans() -> NamedValues:
-    """Plans of audits and of cards."""
+    """Plans of audits."""
     for name, text in PLANS.items():
         plan = refused(read_plan, text)
         if isinstance(plan, str):
@@ -129,14 +95,6 @@ def in_plans() -> NamedValues:
             plan.settings_of(study, dict) for study in ("bias_queries", "attriguard", "two_models", "measured_epsilon")
         ]
         yield f"{name}, settings", [type(part).__name__ for part in settings]
-    for name, text in CARDS.items():
-        card = refused(read_release, text)
-        yield f"card {name}", card if isinstance(card, str) else [release_text(card), list(card.numbers.values())]
-        if not isinstance(card, str):
-            yield f"card {name}, again", read_release(release_text(card)) == card
-    instead = {"count": 2, "decimals": None, "people": 30}
-    card = read_release(CARDS["variants"], instead=instead)
-    yield "instead", [card.settings.count, card.settings.decimals, card.settings.people, card.settings.sizes]
     for dataset, attribute in (("demo", ""), ("adult", "race/each"), ("adult", "height"), ("nothing", "")):
         plan = refused(catalogue_plan, dataset, attribute)
         yield f"{dataset} {attribute}", plan if isinstance(plan, str) else plan_text(plan)

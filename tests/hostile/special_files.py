@@ -52,7 +52,7 @@ READ = {
     "report replay --model": "report replay model.json --file people.csv --model X",
     "init --file": "init --file X",
     "init --model": "init --file people.csv --model X",
-    "card FILE": "card X",
+    "attack --plan": "attack model_card --plan X",
     "desk register --test-set": "desk register a --test-set X --attribute sex --budget 1 --ledger new",
     "desk ask --test-set": f"{ASK} --test-set X --predictions one.csv",
     "desk ask --predictions": f"{ASK} --test-set people.csv --predictions X",
@@ -65,7 +65,7 @@ READ = {
 BESIDE = {
     "report verify REPORT.sig": ("signed.json.sig", "report verify signed.json"),
     "audit data.file": ("inside.csv", "audit inside.toml --out new"),
-    "card data.file": ("inside.csv", "card inside.toml"),
+    "attack data.file": ("inside.csv", "attack model_card --plan inside.toml"),
 }
 """Argument -> a link that leads to the file, and a command that reads where it leads."""
 
@@ -79,7 +79,7 @@ WRITTEN = {
             "attack bias_queries": ("--csv", "--data"),
             "defend attriguard --dataset demo_ratings": ("--csv", "--json"),
             "attack membership": ("--csv", "--json", "--data"),
-            "card card.toml": ("--csv", "--json", "--data"),
+            "attack model_card --people 100": ("--csv", "--json", "--data"),
             "audit plan.toml": ("--out",),
             "audit demo.toml --out new": ("--data",),
         }.items()
@@ -201,7 +201,6 @@ def prepare(folder: Path) -> None:
     roles = "label = 'paid'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['w']"
     (folder / "plan.toml").write_text(f"[data]\nfile = 'people.csv'\n{roles}\n")
     (folder / "demo.toml").write_text("[data]\ndataset = 'demo'\n")
-    (folder / "card.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "inside.toml").write_text(f"[data]\nfile = 'inside.csv'\n{roles}\n")
     document = json.loads(to_json(report_document(sample())))
     for name in ("report", "signed"):

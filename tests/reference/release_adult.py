@@ -15,9 +15,10 @@ import numpy as np
 
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
-from core.studies.model_card import Published, Release, measured, meter, pinned, project
+from core.studies.model_card import Release, measured, meter, pinned, project
 from core.studies.model_card.card_people import natural_models
 from core.studies.subject import prior_of
+from tests.release_cases import invented
 
 COUNTS = (1, 5, 20, 50)
 PRECISIONS: dict[str, dict[str, Any]] = {
@@ -117,7 +118,7 @@ def sizes_only(people: Split, attribute: str) -> float:
     q, s, y = people.posterior[attribute], people.sensitive[attribute], people.labels
     release = Release(np.zeros((1, s.size), dtype=np.uint8), labels=y)
     sizes = {("", f"size_label_{label}"): int(s[y == label].sum()) for label in (1, 0)}
-    return measured(q, project(q, Published.from_values(release, sizes)).probability, s).bits.value
+    return measured(q, project(q, invented(release, sizes)).probability, s).bits.value
 
 
 def _line(name: str, rows: list[dict[str, float]]) -> str:

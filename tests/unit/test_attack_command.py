@@ -77,12 +77,12 @@ LACKING: dict[str, tuple[str, ...]] = {
     SETS_UNKNOWN: ("membership",),
     "Scores are needed; only predicted labels are given.": ("bias_queries",),
     "AttriGuard is not planned.": ("attriguard", "--budget", "0"),
-    "Prediction columns belong to a table; an audit has one model.": (
+    "A release is rounded or has privacy noise, got decimals 2 and epsilon 3.": (
         "model_card",
-        "--family",
-        "given",
-        "--columns",
-        "prediction",
+        "--decimals",
+        "2",
+        "--publish-epsilon",
+        "3",
     ),
     "--method must be left out where the model is given, got dp_id3.": ("correction", "--method", "dp_id3"),
 }

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from core.auditing import read_plan
-from core.auditing.card_plan import read_release
 from core.auditing.policy import default_policy, policy_text, read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
@@ -55,10 +54,6 @@ def policy_file(folder: Path) -> None:
     read_policy(policy_text(default_policy()).replace("schema = 1", f"schema = {FOREIGN_FORMAT}"), name="The policy")
 
 
-def card_file(folder: Path) -> None:
-    read_release(f"schema = {FOREIGN_FORMAT}\n{PLAN}", name="The plan")
-
-
 def altered(path: Path) -> Path:
     """Return a SQLite file whose header has another version."""
     content = bytearray(path.read_bytes())
@@ -99,7 +94,6 @@ FORMATS: list[tuple[Callable[[Path], None], str]] = [
     (policy_in_a_report, "The report's policy"),
     (plan_file, "The plan: The file"),
     (policy_file, "The policy: The file"),
-    (card_file, "The plan: The file"),
     (ledger, "The ledger "),
     (history, "The history "),
     (ledger_export, "The export "),

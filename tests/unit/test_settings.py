@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from core.auditing import read_plan
-from core.auditing.card_plan import read_release
-from core.auditing.plan import SOURCE
+from core.auditing.plan import SOURCE, plan_tables
 from core.base.errors import InputError
 from core.base.param import Param
 from core.base.settings import (
@@ -89,16 +88,13 @@ def value(setting: Setting) -> Any:
 
 def test_a_key_that_is_left_out_has_the_default_of_the_reference():
     source = '[data]\ndataset = "demo"\n'
-    card = read_release(f'{source}[models]\nfamily = "mixed"\n')
-    for config in (read_plan(source).config, card.source.config):
-        settings = {key: setting for key, setting in SOURCE["model"].items() if hasattr(config, key)}
-        assert len(settings) > 6 and {key: getattr(config, key) for key in settings} == {
-            key: settings[key].default for key in settings
-        }
-    tables = files()["Model card (`fairleak card`)"]
-    settings = tables["models"] | tables["people"] | tables["publish"]
-    for setting in settings.values():
-        assert setting.name == "family" or getattr(card.settings, setting.name) == setting.default, setting.name
+    plan = read_plan(f"{source}[model_card]\n")
+    settings = {key: setting for key, setting in SOURCE["model"].items() if hasattr(plan.config, key)}
+    assert len(settings) > 6
+    for key, setting in settings.items():
+        assert getattr(plan.config, key) == setting.default, key
+    for key, setting in plan_tables()["model_card"].items():
+        assert getattr(plan.studied["model_card"], key) == setting.default, key
 
 
 @parametrized(EVERY)

@@ -14,9 +14,9 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 """
 
 from .card_people import ReleasedPeople, released_people
+from .card_result import ModelCardResult, measure_card, measure_cards, release_of
 from .ceiling import Ceiling, accuracy_under, ceiling
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from .leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from .meter import Measured, Meter, Prediction, measured, meter, predict
 from .pinned_people import (
     DRAWS,
@@ -31,7 +31,7 @@ from .pinned_people import (
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
 from .release import MOST_MODELS, Published, Release
-from .settings import ReleaseSettings
+from .settings import ModelCardSettings
 
 __all__ = [
     "DISTANCE_MEDIAN",
@@ -46,20 +46,20 @@ __all__ = [
     "InCommon",
     "Measured",
     "Meter",
+    "ModelCardResult",
+    "ModelCardSettings",
     "Pinned",
     "Prediction",
     "Published",
     "Release",
-    "ReleaseSettings",
-    "ReleaseStudy",
     "ReleasedPeople",
     "Tried",
     "accuracy_under",
     "advise",
     "ceiling",
-    "drawn_again",
     "in_common",
     "measure_card",
+    "measure_cards",
     "measured",
     "meter",
     "pinned",

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +21,16 @@ import numpy as np
 from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.caveats import CaveatKind
 from ...base.errors import InputError
+from ...base.fingerprint import fingerprint
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.validation import choice
 from ...datasets.dataset import AuditDataset
-from ...datasets.splits import Splits, split
+from ...datasets.splits import Splits
 from ...models import fit_model
-from ..config import AuditConfig
 from ..study import ReportProgress
-from ..subject import Progress, prior_of, train_model
-from .settings import FAMILIES, NATURAL, SETS, ReleaseSettings
+from ..subject import Progress, Subject, prior_of
+from .settings import ModelCardSettings, counts_of
 
 if TYPE_CHECKING:
     import pandas
@@ -104,51 +106,23 @@ class ReleasedPeople(Result):
 
 
 def released_people(
-    config: AuditConfig,
-    dataset: AuditDataset,
-    settings: ReleaseSettings,
-    *,
-    audited: Codes | None = None,
-    model_predictions: Codes | None = None,
-    names: Sequence[str] = (),
-    report: ReportProgress | None = None,
+    subject: Subject, settings: ModelCardSettings, report: ReportProgress | None = None
 ) -> ReleasedPeople:
-    """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
+    """People of a card, what the attacker knows of them, and the predictions of the audited model and its variants.
 
-    The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
-    (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
-    for the family "given". `report` is called with (done, total); it may raise `core.base.errors.Cancelled` to stop.
-    Raises `InputError` before anything is trained if there is no such family, group or feature.
+    What is published of them does not matter. `report` is called with (done, total); it may raise
+    `core.base.errors.Cancelled` to stop. Raises `InputError` before anything is trained if there is no such group or
+    feature.
     """
-    family, count = choice(settings.family, FAMILIES, name="family"), settings.count
+    config, dataset = subject.config, subject.dataset
     groups = dataset.group_names
     group = choice(settings.group or groups[1], groups, name="group")
     kept_columns(dataset, settings.without)
-    splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    rows = released_rows(config, dataset, on=settings.on)
-    steps = Progress(2 + (count if family in NATURAL else 0), report)
-    posteriors = prior_of(dataset, splits, rows, seed=config.seed)
+    rows = subject.splits.test if settings.on == "test" else subject.splits.train
+    steps = Progress(settings.n_models, report)
+    posteriors = prior_of(dataset, subject.splits, rows, seed=config.seed)
     steps.tick()
-    if family == "given":
-        predictions, called = _prediction_columns(model_predictions, names, rows, dataset.n)
-    else:
-        audited_predictions = audited if audited is not None else train_model(config, dataset, splits).predictions
-        predictions, called = np.asarray(audited_predictions)[None, rows], ("audited model",)
-    steps.tick()
-    if family in NATURAL and count > 1:
-        more, more_names = natural_models(
-            dataset,
-            splits,
-            rows,
-            count=count - 1,
-            family=family,
-            metric=config.metric,
-            without=settings.without,
-            seed=config.seed,
-            report=lambda done, _: steps.reach(2 + done),
-        )
-        predictions, called = np.vstack([predictions, more]), (*called, *more_names)
-    steps.reach(steps.total)
+    predictions, names = _models(subject, rows, settings, steps)
     people = ReleasedPeople(
         group=group,
         title=dataset.title,
@@ -158,7 +132,7 @@ def released_people(
         codes=dataset.sensitive[rows],
         rows=rows,
         predictions=predictions,
-        names=called,
+        names=names,
         labels=dataset.labels[rows],
         columns=_readable(dataset, rows),
         left_out=_left_out(dataset),
@@ -167,10 +141,37 @@ def released_people(
     return people.some(settings.people, seed=config.seed)
 
 
-def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> Ints:
-    """Return the row numbers of the people whose numbers are published."""
-    splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return splits.test if choice(on, SETS, name="on") == "test" else splits.train
+def _models(
+    subject: Subject, rows: Ints, settings: ModelCardSettings, steps: Progress
+) -> tuple[Codes, tuple[str, ...]]:
+    """Predictions (models, rows) of the audited model and its variants, and their names.
+
+    The dataset keeps those between one of `COUNTS` and the next, so that another card trains them no more.
+    """
+    config, dataset, splits = subject.config, subject.dataset, subject.splits
+    predictions = [subject.model.predictions[rows][np.newaxis]]
+    names = ["audited model"]
+    for first, last in pairwise(counts_of(settings)):
+        make = partial(
+            natural_models,
+            dataset,
+            splits,
+            rows,
+            first=first - 1,
+            count=last - 1,
+            family=settings.family,
+            metric=config.metric,
+            without=settings.without,
+            seed=config.seed,
+            report=lambda done, _: steps.reach(1 + done),
+        )
+        variants = (settings.family, config.metric, settings.without, config.seed)
+        key = fingerprint("variants on a card", splits.train, rows, variants, first, last)
+        trained, trained_names = dataset.once(key, make)
+        predictions.append(trained)
+        names.extend(trained_names)
+        steps.reach(last)
+    return np.vstack(predictions), tuple(names)
 
 
 def drawn_people(n: int, most: int, *, seed: int) -> Ints:
@@ -188,16 +189,6 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     if dataset.answered is not None:
         sentences.append(f"Left out without an answer of the model: {int((~dataset.answered).sum()):,}.")
     return tuple(sentences)
-
-
-def _prediction_columns(
-    predictions: Codes | None, names: Sequence[str], rows: Ints, n: int
-) -> tuple[Codes, tuple[str, ...]]:
-    """Return the prediction columns that were handed in, for the released records."""
-    columns = np.zeros((0, n), dtype=np.uint8) if predictions is None else np.asarray(predictions)
-    if not len(columns) or columns.shape[1:] != (n,):
-        raise InputError(f"Given models need predictions for all {n} records, got an array of {columns.shape}.")
-    return columns[:, rows], tuple(names)
 
 
 def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
@@ -218,8 +209,16 @@ def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
 
 _DEPTHS = (4, 8, 12, 3, 6, 10, 14, 5, 7, 16)
 
-_TOLERANCES = 0.2
-"""The sweep runs from 0 to here."""
+_WIDEST_TOLERANCE = 0.2
+
+
+def _tolerance(i: int) -> float:
+    """Tolerance of a fair model: 0 and the widest, then the middles of what is between those before, from the left."""
+    if i < 2:
+        return i * _WIDEST_TOLERANCE
+    halvings = (i - 1).bit_length()
+    position = i - 1 - 2 ** (halvings - 1)
+    return _WIDEST_TOLERANCE * (2 * position + 1) / 2**halvings
 
 
 def natural_models(
@@ -227,6 +226,7 @@ def natural_models(
     splits: Splits,
     rows: Ints,
     *,
+    first: int = 0,
     count: int = 20,
     family: str = "mixed",
     metric: str = "statistical_parity",
@@ -234,18 +234,18 @@ def natural_models(
     seed: int = 0,
     report: ReportProgress | None = None,
 ) -> tuple[Codes, tuple[str, ...]]:
-    """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
+    """Train the models from number `first` to before `count`; return predictions (models, rows) and names.
 
     The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
-    two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
-    count) and may raise `core.base.errors.Cancelled` to stop.
+    two counts are the same. `report` is called with (models up to here, count) and may raise
+    `core.base.errors.Cancelled` to stop.
     """
     columns, train = kept_columns(dataset, without), splits.train
     x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
     predictions, names, steps = [], [], Progress(count, report)
-    for i in range(count):
+    for i in range(first, count):
         if family == "tolerances":
-            tolerance = _TOLERANCES * i / max(count - 1, 1)
+            tolerance = _tolerance(i)
             model = fit_model(
                 "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
             )
@@ -254,7 +254,7 @@ def natural_models(
             name, answers = _trained(dataset, train, rows, columns, family, i, seed)
         predictions.append(answers)
         names.append(f"{i + 1} {name}")
-        steps.tick()
+        steps.reach(i + 1)
     return np.array(predictions, dtype=np.uint8), tuple(names)
 
 

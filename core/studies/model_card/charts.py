@@ -15,33 +15,61 @@ from ...charts.scatter import Points, draw_scatter
 from ...charts.text import plain_name
 from ...charts.theme import group_style
 from ...stats.estimates import percent
-from . import Advice, ReleasedPeople, ReleaseStudy
+from .card_result import ModelCardResult
 from .findings import bits_text
-from .pinned_people import SETTLED, UNSURE
+from .pinned_people import SETTLED, UNSURE, Advice
 from .settings import precision_text
+
+PRECISIONS = "Published precision"
+PEOPLE = "Who is exposed"
+BITS = "Information gain by number of models"
+IN_COMMON = "What disclosed people have in common"
+SHARE = "Share of uncertainty resolved"
+ACCURACY = "Average accuracy"
+"""Titles of the charts."""
 
 _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there with an arrow."""
 
 
-def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
-    """Draw the information gain measured and the expected one, by the number of models.
+def drawings(card: ModelCardResult) -> dict[str, Drawing]:
+    """Title -> chart of a card, of those that there are: of other precisions once they are known."""
+    settings, charts = card.settings, dict[str, Drawing]()
+    if card.advice is not None:
+        charts[PRECISIONS] = draw_precisions(card.advice, (settings.decimals, settings.epsilon))
+    charts[PEOPLE] = draw_pinned(card)
+    if settings.n_models > 1:
+        charts[BITS] = draw_release_bits(card)
+    if card.pinned.count:
+        charts[IN_COMMON] = draw_in_common(card)
+    if settings.n_models > 1:
+        charts[SHARE] = draw_fullness(card)
+    charts[ACCURACY] = draw_recognised(card)
+    return charts
 
-    Parameters
-    ----------
-    studies : sequence of ReleaseStudy
-        The same release with more and more models, in this order; they stand at equal distances.
-    now : ReleaseStudy
-        Where the slider stands: one of them.
-    counts : sequence of int
-        All numbers of models the axis has; those of the studies when left out.
-    """
-    grid = range(len(counts or studies))
-    xs, bits = grid[: len(studies)], [study.measured.bits for study in studies]
-    meter = [study.prediction.bits.value for study in studies]
+
+def draw_release_bits(card: ModelCardResult) -> Drawing:
+    """Draw the information gain measured and the expected one, by the number of models."""
+    cards = (*card.fewer, card)
+    xs = range(len(cards))
     curves = [
-        Curve(x=xs, of=meter, grid=grid, color="before", name="expected", dash="dash"),
-        Curve(x=xs, of=bits, grid=grid, color="leak", band=True, name="measured", width=3),
+        Curve(
+            x=xs,
+            of=[fewer.prediction.bits.value for fewer in cards],
+            grid=xs,
+            color="before",
+            name="expected",
+            dash="dash",
+        ),
+        Curve(
+            x=xs,
+            of=[fewer.measured.bits for fewer in cards],
+            grid=xs,
+            color="leak",
+            band=True,
+            name="measured",
+            width=3,
+        ),
     ]
     y = Scale(
         title="Information gain (bits)",
@@ -49,10 +77,10 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
         label=lambda mark: bits_text(mark).removesuffix(".0"),
         write=lambda number: bits_text(value_of(number)),
     )
-    return _by_models("Information gain by number of models", curves, studies, now, y, counts)
+    return _by_models("Information gain by number of models", curves, cards, y)
 
 
-def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
+def draw_fullness(card: ModelCardResult) -> Drawing:
     """Draw the share of the uncertainty that all numbers together resolve, by the number of models."""
     marks = (0, 0.25, 0.5, 0.75, 1)
     y = Axis(
@@ -63,42 +91,35 @@ def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts:
         position=lambda share: min(share, _MOST_SHARE),
         write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
     )
-    fullness, grid = [study.meter.share for study in studies], range(len(counts or studies))
-    curve = Curve(x=grid[: len(studies)], of=fullness, grid=grid, color="leak", width=3, name="resolved")
+    cards = (*card.fewer, card)
+    xs, shares = range(len(cards)), [fewer.meter.share for fewer in cards]
+    curve = Curve(x=xs, of=shares, grid=xs, color="leak", width=3, name="resolved")
     limit = level(1.0, "fail", "all determined", "1", dash="solid")
-    return _by_models("Share of uncertainty resolved", [limit, curve], studies, now, y, counts)
+    return _by_models("Share of uncertainty resolved", [limit, curve], cards, y)
 
 
-def _by_models(
-    title: str,
-    curves: Sequence[Curve],
-    studies: Sequence[ReleaseStudy],
-    now: ReleaseStudy,
-    y: Axis | Scale,
-    counts: Sequence[int],
-) -> Drawing:
-    """Draw curves over the number of models, which stand at equal distances."""
+def _by_models(title: str, curves: Sequence[Curve], cards: Sequence[ModelCardResult], y: Axis | Scale) -> Drawing:
+    """Draw curves over the number of models, which stand at equal distances, to that of the last card."""
     rows = [
         {
-            "models": study.n_models,
-            "numbers": study.n_numbers,
-            **cells("measured bits", study.measured.bits),
-            "expected bits": study.prediction.bits.value,
-            "low by chance": study.prediction.low,
-            "high by chance": study.prediction.high,
-            "joint bits": study.meter.joint_bits,
-            "bits to know": study.meter.prior_bits,
-            "share": study.meter.share,
-            "person bits": study.meter.person_bits,
-            "exposed": study.pinned.count,
+            "models": card.n_models,
+            "numbers": card.n_numbers,
+            **cells("measured bits", card.measured.bits),
+            "expected bits": card.prediction.bits.value,
+            "low by chance": card.prediction.low,
+            "high by chance": card.prediction.high,
+            "joint bits": card.meter.joint_bits,
+            "bits to know": card.meter.prior_bits,
+            "share": card.meter.share,
+            "person bits": card.meter.person_bits,
+            "exposed": card.pinned.count,
         }
-        for study in studies
+        for card in cards
     ]
-    numbers = counts or [study.n_models for study in studies]
-    labels = [f"{number:,}" for number in numbers]
-    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), labels=labels, title="Models on the card")
-    at = [study.n_models for study in studies].index(now.n_models)
-    return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=f"at {now.n_models:,}")
+    last, now = len(cards) - 1, cards[-1].n_models
+    labels = [f"{card.n_models:,}" for card in cards]
+    x = Axis(ends=(0, max(last, 1)), marks=range(len(cards)), labels=labels, title="Models on the card")
+    return draw_lines(title, curves, x=x, y=y, rows=rows, at=last, head=f"at {now:,}")
 
 
 _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%
@@ -106,13 +127,14 @@ _TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
 _CELLS = 140  # of the grid on which the others are drawn once
 
 
-def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
+def draw_pinned(study: ModelCardResult) -> Drawing:
     """Draw everybody's probability before and after; the exposed stand in a shaded region, counted beside it.
 
     Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
     drawn once where many are at one place.
     """
-    disclosed, before, after = study.pinned, people.posterior, study.probability
+    people, disclosed = study.people, study.pinned
+    before, after = people.posterior, study.probability
     marks, labels = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
     x, y = (
         Axis(
@@ -184,7 +206,7 @@ def _certain(probability: float) -> str:
     return "under 0.001%" if probability < 0.5 else "over 99.999%"
 
 
-def draw_recognised(study: ReleaseStudy) -> Drawing:
+def draw_recognised(study: ModelCardResult) -> Drawing:
     """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
     measured = study.measured
     kinds = (
@@ -215,7 +237,7 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
     return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
 
 
-def draw_in_common(study: ReleaseStudy) -> Drawing:
+def draw_in_common(study: ModelCardResult) -> Drawing:
     """Draw the column values that the exposed have more often than the rest: both shares with their intervals."""
     lines = [
         Row(

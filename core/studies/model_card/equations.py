@@ -263,36 +263,15 @@ class Modes:
         return float((off**2 / (self.values + 1.0)).sum()) / (2 * math.log(2))
 
 
-def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
-    """Return the modes at a posterior (n,); of a `Published` one at its own numbers, else at the expected ones."""
-    release = released if isinstance(released, Release) else released.release
+def modes_of(posterior: npt.ArrayLike, release: Release) -> Modes:
+    """Return the modes at a posterior (n,), at the numbers that it expects."""
     q = probabilities(posterior, release.n, name="posterior")
-    rows, variance = _expected_rows(released, q) if isinstance(released, Release) else _published_rows(released, q)
+    rows, variance = _expected_rows(release, q)
     if release.epsilon is None:  # otherwise each has noise of its own
         rows, variance = _once(rows, variance)
     features = rows / np.sqrt(variance)[:, None]
     values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
     return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
-
-
-def _published_rows(published: Published, q: Floats) -> tuple[Floats, Floats]:
-    """Return the features (rows, cells) of published numbers, and the variance (rows,) each leaves open, in people².
-
-    Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
-    count as one number, between them; it leaves open as many people as they differ by in expectation.
-    """
-    system = equations(published, q)
-    width = system.high - system.low
-    single = np.isfinite(width)
-    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
-    features = [system.features[single]]
-    variance = [np.maximum(system.variance[single] + rounding, LATTICE)]
-    if not single.all():
-        pairs = system.features[~single].reshape(-1, 2, system.features.shape[1])
-        distance = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
-        features.append(pairs.mean(axis=1))
-        variance.append(np.maximum(distance**2 / 12.0, LATTICE))
-    return np.vstack(features), np.concatenate(variance)
 
 
 def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:

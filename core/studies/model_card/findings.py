@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
-from ...stats.quantities import Quantity, Row, Tables, change, share
+from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .card_people import EVERYBODY_ELSE, ReleasedPeople
+from .card_result import ModelCardResult
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
-from .leakage import ReleaseStudy
-from .meter import is_rounded
 from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
-from .release import Disputed
 from .settings import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
@@ -31,11 +29,16 @@ APPROXIMATE = (
 )
 """How far the projection is from the exact posterior."""
 
-_MOST_LISTED = 5
-"""Typed numbers that are said to be untrue, one by one."""
+
+def headline(study: ModelCardResult) -> Finding:
+    """Say whose attribute the card discloses, and what to publish instead once that is known."""
+    finding = disclosure(study)
+    if study.advice is None or not study.most_pinned or not finding.to_do:
+        return finding
+    return with_advice(finding, study.advice, study)
 
 
-def headline(study: ReleaseStudy) -> Finding:
+def disclosure(study: ModelCardResult) -> Finding:
     """Say whose attribute the card discloses."""
     n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
     numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
@@ -48,8 +51,6 @@ def headline(study: ReleaseStudy) -> Finding:
         point += f" ({correct})." if correct else "."
         if draws is not None and (worst > n or not n):
             point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
-    if study.disputed:
-        point += " This assumes that the typed numbers are true."
     gain, accuracy = information_gain(study), average_accuracy(study)
     exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
@@ -74,7 +75,7 @@ def headline(study: ReleaseStudy) -> Finding:
     )
 
 
-def _less(study: ReleaseStudy) -> str:
+def _less(study: ModelCardResult) -> str:
     """Say what reveals less than this card."""
     if study.settings.epsilon is not None:
         return f"Publish with a smaller ε, or {_fewer(study)}"
@@ -83,14 +84,14 @@ def _less(study: ReleaseStudy) -> str:
     return "Publish fewer decimals or add DP noise"
 
 
-def _fewer(study: ReleaseStudy) -> str:
+def _fewer(study: ModelCardResult) -> str:
     """Say what can be left out of this card."""
     if study.n_models > 1:
         return "fewer models"
     return "fewer numbers" if study.n_numbers > 1 else "no number"
 
 
-def near_certain(study: ReleaseStudy) -> Finding:
+def near_certain(study: ModelCardResult) -> Finding:
     """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
     disclosed, draws, cells = study.pinned, study.draws, study.in_common
     if study.status == "infeasible":
@@ -117,7 +118,7 @@ def near_certain(study: ReleaseStudy) -> Finding:
     )
 
 
-def information_gain(study: ReleaseStudy) -> Finding:
+def information_gain(study: ModelCardResult) -> Finding:
     """Say what the attacker gained in bits, and whether chance alone explains the difference to what was expected."""
     bits, prediction = study.measured.bits, study.prediction
     expected = bits_text(prediction.bits.value)
@@ -130,7 +131,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
         else "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
     )
     evidence = so_what = ""
-    if not study.disputed and study.status == "converged" and not math.isnan(bits.low):
+    if study.status == "converged" and not math.isnan(bits.low):
         noise = " and the noise" if study.settings.epsilon is not None else ""
         evidence = (
             f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
@@ -158,7 +159,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
     )
 
 
-def uncertainty_resolved(study: ReleaseStudy) -> Finding:
+def uncertainty_resolved(study: ModelCardResult) -> Finding:
     """Say how much of the remaining uncertainty the numbers are expected to resolve, for everybody together."""
     meter = study.meter
     share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
@@ -175,7 +176,7 @@ def uncertainty_resolved(study: ReleaseStudy) -> Finding:
     )
 
 
-def average_accuracy(study: ReleaseStudy) -> Finding:
+def average_accuracy(study: ModelCardResult) -> Finding:
     """Say what happens to the accuracy over all people."""
     measured, people = study.measured, study.people
     gain = measured.accuracy_gain
@@ -196,7 +197,7 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     )
 
 
-def _ceiling(study: ReleaseStudy) -> str:
+def _ceiling(study: ModelCardResult) -> str:
     """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
     ceiling = study.ceiling
     if ceiling is None:
@@ -205,7 +206,7 @@ def _ceiling(study: ReleaseStudy) -> str:
     return f" {at_most(ceiling.accuracy, how)}"
 
 
-def noise_seed(study: ReleaseStudy) -> Finding:
+def noise_seed(study: ModelCardResult) -> Finding:
     """Say that noise drawn from a seed hides nothing."""
     seed = study.settings.seed
     return Finding(
@@ -215,39 +216,7 @@ def noise_seed(study: ReleaseStudy) -> Finding:
     )
 
 
-def disputes(study: ReleaseStudy) -> Finding:
-    """Say which typed numbers are not what the table gives."""
-    n = len(study.disputed)
-    sentences = [_dispute(dispute, study) for dispute in study.disputed[:_MOST_LISTED]]
-    if n > _MOST_LISTED:
-        sentences.append(f"More typed numbers: {n - _MOST_LISTED:,}.")
-    rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
-    return Finding(
-        point=f"Typed numbers that this table does not give: {n:,}.",
-        evidence=" ".join(sentences),
-        so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
-    )
-
-
-def _dispute(dispute: Disputed, study: ReleaseStudy) -> str:
-    number, people = dispute.number, study.people
-    what = f"{number.statistic} of {number.model}" if number.model else number.statistic
-    gives = "these people are all in one group" if math.isnan(dispute.table) else f"the table gives {dispute.table:.6g}"
-    rule = f"a gap is the rate of {people.group} minus that of {people.other_group}"
-    hint = ""
-    if dispute.rounded:
-        hint = "; set publish.decimals if numbers are rounded"
-    elif dispute.turned:
-        hint = f"; with the other sign it would be right, because {rule}"
-    elif number.statistic.endswith("_gap"):
-        hint = f"; {rule}"
-    places, typed = study.published.release.decimals, f"{number.value:.12g}"
-    if number.low < number.high and (places is None or not is_rounded(number, places)):
-        typed = f"{number.low:.12g} to {number.high:.12g}"
-    return f"{what}: typed {typed}, {gives}{hint}."
-
-
-def advice(advised: Advice, study: ReleaseStudy) -> Finding:
+def advice(advised: Advice, study: ModelCardResult) -> Finding:
     """Say which precision discloses nobody."""
     attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
     rounding = "" if advised.decimals is None else f"at most {precision_text(advised.decimals, None)}"
@@ -273,7 +242,7 @@ def advice(advised: Advice, study: ReleaseStudy) -> Finding:
     return Finding(point=point, caveats=tuple(caveats))
 
 
-def with_advice(finding: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
+def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Finding:
     """Return the headline of a card that exposes somebody, opened by what to publish instead."""
     advice_finding, point = advice(advised, study), finding.point[:1].lower() + finding.point[1:]
     if advised.exact or (advised.decimals is None and advised.epsilon is None):
@@ -283,11 +252,9 @@ def with_advice(finding: Finding, advised: Advice, study: ReleaseStudy) -> Findi
     return replace(finding, point=f"{opening}: {point}", to_do=f"{advice_finding.point} {advice_finding.caveats[0]}")
 
 
-def findings(study: ReleaseStudy) -> Iterator[Finding]:
+def findings(study: ModelCardResult) -> Iterator[Finding]:
     """Yield everything that was found, the headline first."""
     yield headline(study)
-    if study.disputed:
-        yield disputes(study)
     yield near_certain(study)
     yield information_gain(study)
     yield uncertainty_resolved(study)
@@ -295,6 +262,8 @@ def findings(study: ReleaseStudy) -> Iterator[Finding]:
         yield average_accuracy(study)
     if study.published.noise is not None:
         yield noise_seed(study)
+    if study.advice is not None:
+        yield advice(study.advice, study)
 
 
 def left_out(people: ReleasedPeople) -> str:
@@ -302,7 +271,7 @@ def left_out(people: ReleasedPeople) -> str:
     return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}" if people.left_out else ""
 
 
-def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
+def settled_as_most(study: ModelCardResult) -> tuple[str, float] | None:
     """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
     inferred, people = study.pinned.said, study.people
     if not inferred.size or inferred.min() != inferred.max():
@@ -316,7 +285,7 @@ def bits_text(bits: float) -> str:
     return number_text(bits, ",.0f" if abs(bits) >= 99.95 else ".1f")
 
 
-def _precision(study: ReleaseStudy) -> str:
+def _precision(study: ModelCardResult) -> str:
     settings = study.settings
     if settings.epsilon is not None:
         return f"Fairness numbers with DP noise (ε = {settings.epsilon:g})"
@@ -325,7 +294,7 @@ def _precision(study: ReleaseStudy) -> str:
     )
 
 
-def _correct(study: ReleaseStudy) -> str:
+def _correct(study: ModelCardResult) -> str:
     """Say how many of the disclosed are inferred correctly; empty where that is not known."""
     n, share = study.pinned.count, study.pinned.right
     return f"correct: {round(share.value * n):,}" if n and share is not None else ""
@@ -334,28 +303,28 @@ def _correct(study: ReleaseStudy) -> str:
 # Tables
 
 ATTACKS = "Attacks on this card"
-PUBLISHED, FIGURES = "Published numbers", "Every figure"
+PUBLISHED = "Published numbers"
 DRAWN = "The numbers with noise drawn once, not for publishing"
-DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGURES)
-"""Titles of the long tables."""
 
 
-def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
-    """Return accuracies and bits, what the disclosed share, other precisions, and every number published and found."""
-    cell_rows = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
-    return {
-        "Average accuracy": accuracy_rows(study),
+def tables(study: ModelCardResult) -> dict[str, list[Row]]:
+    """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
+    cell_rows: list[Row] = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
+    numbers = PUBLISHED if study.published.noise is None else DRAWN
+    rows: dict[str, list[Row]] = {
+        "Average accuracy with the card": accuracy_rows(study),
         ATTACKS: attack_rows(study),
-        "Bits": bits_rows(study),
+        "Bits of the card": bits_rows(study),
+        "By the number of models": model_rows(study) if study.fewer else [],
         "What disclosed people have in common": common_rows(study),
-        "Precisions tried": [] if advice is None else precision_rows(advice),
-        DETAILS[2]: cell_rows if study.pinned.count else [],
-        PUBLISHED if study.published.noise is None else DRAWN: [number.to_dict() for number in study.published.numbers],
-        FIGURES: study.to_frame().to_dict("records"),
+        "Precisions tried": [] if study.advice is None else precision_rows(study.advice),
+        "People with the same label and predictions": cell_rows if study.pinned.count else [],
+        numbers: [number.to_dict() for number in study.published.numbers],
     }
+    return {title: title_rows for title, title_rows in rows.items() if title_rows}
 
 
-def accuracy_rows(study: ReleaseStudy) -> list[Row]:
+def accuracy_rows(study: ModelCardResult) -> list[Row]:
     """Return the accuracy of inference before and after, over all people and balanced."""
     measured = study.measured
     rows = (
@@ -380,7 +349,7 @@ def accuracy_rows(study: ReleaseStudy) -> list[Row]:
     ]
 
 
-def attack_rows(study: ReleaseStudy) -> list[Row]:
+def attack_rows(study: ModelCardResult) -> list[Row]:
     """Return what the projection infers, beside imputation and what no attacker can exceed."""
     measured = study.measured
     rows: list[Row] = [_attack_row("imputation, no card", measured.accuracy_before)]
@@ -408,7 +377,7 @@ def _attack_row(
     }
 
 
-def bits_rows(study: ReleaseStudy) -> list[Row]:
+def bits_rows(study: ModelCardResult) -> list[Row]:
     """Return the information gained, measured and expected, beside what there is to know."""
     meter = study.meter
     numbers: dict[str, Estimate | float] = {
@@ -421,7 +390,22 @@ def bits_rows(study: ReleaseStudy) -> list[Row]:
     return [{"information": name, "amount": Quantity(number, "bits")} for name, number in numbers.items()]
 
 
-def common_rows(study: ReleaseStudy) -> list[Row]:
+def model_rows(study: ModelCardResult) -> list[Row]:
+    """Return how many bits the first few models give, and how many people they disclose."""
+    return [
+        {
+            "models": card.n_models,
+            "numbers": card.n_numbers,
+            "measured": Quantity(card.measured.bits, "bits"),
+            "expected": Quantity(card.prediction.bits.value, "bits"),
+            "share of uncertainty": card.meter.share,
+            "disclosed": card.pinned.count,
+        }
+        for card in (*study.fewer, study)
+    ]
+
+
+def common_rows(study: ModelCardResult) -> list[Row]:
     """Return the values that the disclosed have more often than the rest."""
     return [
         {

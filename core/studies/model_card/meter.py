@@ -34,8 +34,7 @@ from ...stats.estimates import (
     quantile,
 )
 from .equations import Modes, modes_of, project
-from .published_counts import SIZE_PARTS, part_of
-from .release import Published, PublishedNumber, Release, cut, rounded_limits, table_value
+from .release import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +62,13 @@ class Meter(Result):
         return self.joint_bits / self.prior_bits if self.prior_bits > 0 else math.nan
 
 
-def meter(posterior: npt.ArrayLike, released: Release | Published) -> Meter:
-    """Return the bits of a release; of a `Published` one at its own numbers, else at the expected ones.
+def meter(posterior: npt.ArrayLike, release: Release) -> Meter:
+    """Return the bits of a release, at the numbers that the posterior expects.
 
     Linear-Gaussian: exact for the covariances, an approximation for the bits. No true attribute is used. The posterior,
     shape (n,), in [0, 1], is P(s = 1) of each person before the release.
     """
-    return meter_of(modes_of(posterior, released))
+    return meter_of(modes_of(posterior, release))
 
 
 def meter_of(modes: Modes) -> Meter:
@@ -275,19 +274,19 @@ class Prediction(Result):
     """How the gain of one release is spread over them."""
 
 
-def predict(posterior: npt.ArrayLike, released: Release | Published, *, seed: int = 0) -> Prediction:
+def predict(posterior: npt.ArrayLike, release: Release, *, seed: int = 0) -> Prediction:
     """Return the expected gain of a release; no true attribute is used.
 
     Draws are compared with what the formula says of the same draw (`Modes.distance`), whose mean and variance are known
     exactly (a control variate). Few draws are then enough where the formula is nearly right. Draws that leave a
-    published number without one of its groups are drawn again. A `Published` release is tried out with the same
-    numbers, as precise as these are. The posterior is as for `meter`.
+    published number without one of its groups are drawn again. The posterior is as for `meter`.
     """
-    modes = modes_of(posterior, released)
+    modes = modes_of(posterior, release)
     chance, draws = formula_chance(modes), 0
-    bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=modes.release.n)
-    if meter_of(modes).share > _FEW_SETTLE or _sizes_open(released):
-        gains = _tried_out(modes, released, child_generator(seed, "predicted bits"))
+    bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=release.n)
+    # where sizes are not published the formula takes equations for straight that are not
+    if meter_of(modes).share > _FEW_SETTLE or not release.sizes:
+        gains = _tried_out(modes, child_generator(seed, "predicted bits"))
         if gains is not None:
             mean, error, deviation, draws = gains
             chance = replace(chance, mean=mean, deviation=math.hypot(deviation, error))
@@ -297,17 +296,7 @@ def predict(posterior: npt.ArrayLike, released: Release | Published, *, seed: in
     return Prediction(bits=bits, draws=draws, low=low, high=high, chance=chance)
 
 
-def _sizes_open(released: Release | Published) -> bool:
-    """Whether numbers speak of groups of unknown size: the formula takes their equations for straight, and is off."""
-    if isinstance(released, Release):
-        return not released.sizes
-    counts = released.counts
-    return counts is not None and any(part_of(name) not in counts.sizes for name in released.limits)
-
-
-def _tried_out(
-    modes: Modes, released: Release | Published, rng: np.random.Generator
-) -> tuple[float, float, float, int] | None:
+def _tried_out(modes: Modes, rng: np.random.Generator) -> tuple[float, float, float, int] | None:
     """Return mean, standard error, deviation and number of random draws; None where hardly any can be published."""
     q = modes.posterior
     gains: list[float] = []
@@ -316,7 +305,7 @@ def _tried_out(
     for _ in range(4 * MOST_DRAWS):
         s = (rng.random(q.size) < q).astype(np.uint8)
         try:
-            published = released.publish(s, rng=rng) if isinstance(released, Release) else _again(released, s, rng)
+            published = modes.release.publish(s, rng=rng)
         except InputError:  # a group it compares is empty
             continue
         gains.append(float(gained_bits(q, project(q, published).probability, s).sum()))
@@ -346,29 +335,3 @@ def _controlled(gains: Floats, distances: Floats, mean: float, variance: float) 
     away = float(distances.mean()) - mean
     error = math.sqrt(residual * (1.0 / gains.size + away**2 / squares))
     return float(gains.mean()) - slope * away, error, slope**2 * variance, residual
-
-
-def _again(published: Published, s: Codes, rng: np.random.Generator) -> Published:
-    """Return the same numbers of other memberships, as precise: exact, rounded alike, or in as wide an interval."""
-    release = published.release
-    if published.noise is not None:
-        return release.publish(s, rng=rng)
-    numbers: list[PublishedNumber] = []
-    for number in published.numbers:
-        true = table_value(published, number, s)
-        if math.isnan(true):
-            raise InputError(f"{number.statistic} needs people of both groups.")
-        low = high = true
-        if number.statistic not in SIZE_PARTS and number.low < number.high:
-            low = true - rng.random() * (number.high - number.low)
-            high = low + number.high - number.low
-            if (places := release.decimals) is not None and is_rounded(number, places):
-                low, high = rounded_limits(number.statistic, round(true, places), places)
-        numbers.append(replace(number, value=(low + high) / 2, low=low, high=high))
-    return Published(release=release, numbers=tuple(numbers))
-
-
-def is_rounded(number: PublishedNumber, decimals: int) -> bool:
-    """Whether the interval is that of a number with so many decimals."""
-    name, low, high = number.statistic, number.low, number.high
-    return cut(name, low, high) == rounded_limits(name, number.value, decimals)

@@ -191,7 +191,7 @@ def _split(column: Any) -> Iterator[tuple[str, Mask]]:
         yield str(value), codes == code
 
 
-_DECIMALS = (None, 4, 3, 2, 1)
+_DECIMALS = (4, 3, 2, 1)
 _EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 
 
@@ -231,6 +231,15 @@ class Advice(Result):
         return self.exact and any(row.pinned for row in self.tried if row.epsilon is not None)
 
 
+def precisions_tried(decimals: int | None, epsilon: float | None) -> tuple[tuple[int | None, float | None], ...]:
+    """Decimals and budget of each precision that advice tries, that of a card among them: from fine to coarse."""
+    coarse = {places for places in (*_DECIMALS, decimals) if places is not None}
+    budgets = {budget for budget in (*_EPSILONS, epsilon) if budget is not None}
+    rounded = ((places, None) for places in sorted(coarse, reverse=True))
+    noisy = ((None, budget) for budget in sorted(budgets, reverse=True))
+    return ((None, None), *rounded, *noisy)
+
+
 def advise(
     posterior: npt.ArrayLike,
     release: Release,
@@ -246,18 +255,7 @@ def advise(
     the first few where these disclose somebody. Posterior and sensitive are of shape (n,); `report` is called with
     (done, total) and may raise `core.base.errors.Cancelled` to stop.
     """
-    rounded, noisy = set(_DECIMALS), set(_EPSILONS)
-    if release.epsilon is None:
-        rounded.add(release.decimals)
-    else:
-        noisy.add(release.epsilon)
-    plans: list[tuple[int | None, float | None]] = [
-        *(
-            (places, None)
-            for places in sorted(rounded, key=lambda n_decimals: -math.inf if n_decimals is None else -n_decimals)
-        ),
-        *((None, budget) for budget in sorted(noisy, reverse=True)),
-    ]
+    plans = precisions_tried(release.decimals, release.epsilon)
     tried, steps = list[Tried](), Progress(len(plans), report)
     # precisions that leave the same open are tried out once; numbers may tell sizes that are not published
     predicted: dict[tuple[Meter, int | None], float] = {}

@@ -3,8 +3,7 @@
 With n people in a part, n1 of them in group 1, and P accepted, each number of a model is one count c of accepted
 people of group 1: a gap d says c = (d + P/n0) n1 n0 / n, a rate r1 says c = r1 n1, a rate r0 says c = P − r0 n0. A
 rounded number is an interval of counts; only the whole numbers in it are possible, and all numbers of a model in a
-part say the same c. Counts of the two labels add up to those of everybody. So much follows without a solver, and
-most contradictions come to light here.
+part say the same c. Counts of the two labels add up to those of everybody. So much follows without a solver.
 
 Sizes that nobody published the numbers may tell. A gap or a rate is a fraction whose denominators are the sizes of the
 groups: about a few hundred people the numbers of a few models often fit one size alone, even rounded to two or three
@@ -14,7 +13,7 @@ card hides them only where more than one is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,18 +165,12 @@ def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
         for part, other_part in (_WITHIN, _WITHIN[::-1]):
             if part in all_sizes:
                 all_sizes[other_part] = all_sizes["all"] - all_sizes[part]
-    if label_1 in all_sizes and label_0 in all_sizes:
-        within = [f"{all_sizes[part]} of {cells.size(part)} with {part}" for part in _WITHIN]
-        possible = all(0 <= all_sizes[part] <= cells.size(part) for part in _WITHIN)
-        if not possible or all_sizes["all"] != all_sizes[label_1] + all_sizes[label_0]:
-            raise InputError(f"Group sizes contradict each other: {all_sizes['all']} in all, {within[0]}, {within[1]}.")
     return all_sizes
 
 
-def count_intervals(
-    cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]
-) -> PublishedCounts:
-    """Return what the numbers of named models say in counts; refuse those that fit none, or contradict each other."""
+def count_intervals(cells: Cells, limits: Mapping[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
+    """Return what the numbers of models say in counts."""
+    n_models = len(cells.predictions)
     least: dict[str, Ints] = {}
     published: dict[str, Mask] = {}
     for part in ("all", *_WITHIN):
@@ -185,19 +178,17 @@ def count_intervals(
         if part not in sizes or (part != "all" and cells.labels is None):
             continue
         size, people, positives = sizes[part], cells.size(part), cells.positives(part)
-        if names:
-            check_both_groups(names[0], size, people)
         low = np.maximum(0, size - people + positives)
         high = np.minimum(size, positives)
         for name in names:
-            low, high = _intersected(cells, models, limits[name], name, (low, high), size)
+            low, high = _intersected(cells, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
         masks = np.array([published_mask(limits[name]) for name in names], dtype=np.bool_)
-        published[part] = np.asarray(masks.reshape(-1, len(models)).any(axis=0))
+        published[part] = np.asarray(masks.reshape(-1, n_models).any(axis=0))
     if all(part in least for part in ("all", *_WITHIN)):
-        _add_up(models, least)
+        _add_up(least)
     for part in least:
-        _same_predictions(cells, models, part, least[part], sizes[part])
+        _same_predictions(cells, part, least[part], sizes[part])
     return PublishedCounts(sizes=sizes, limits=least, published=published)
 
 
@@ -216,9 +207,7 @@ def _whole_counts(
     return np.ceil(ends.min(axis=0) - PEOPLE_ROUNDING), np.floor(ends.max(axis=0) + PEOPLE_ROUNDING)
 
 
-def _intersected(
-    cells: Cells, models: Sequence[str], limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int
-) -> tuple[Ints, Ints]:
+def _intersected(cells: Cells, limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
     people, published = cells.size(part), published_mask(limits)
@@ -226,30 +215,10 @@ def _intersected(
     own_low, own_high = (
         np.where(published, limit, rest).astype(np.int64) for limit, rest in ((least, 0), (most, people))
     )
-    if (empty := own_low > own_high).any():
-        i = int(empty.argmax())
-        low, high = limits[i]
-        number_text = f"{low:.10g}" if low == high else f"between {low:.10g} and {high:.10g}"
-        raise InputError(
-            f"{name} of {models[i]} is {number_text}, which fits no whole number of people in groups of {size} and "
-            f"{people - size}{part_name(part)}."
-        )
-    low, high = np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
-    if (empty := low > high).any():
-        i = int(empty.argmax())
-        range_text, rest = _range(own_low[i], own_high[i]), _range(so_far[0][i], so_far[1][i])
-        raise InputError(
-            f"{name} of {models[i]} contradicts what else is published or known{part_name(part)}: it says "
-            f"{range_text} accepted people of group 1, the rest {rest}."
-        )
-    return low, high
+    return np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
 
 
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _add_up(models: Sequence[str], least: dict[str, Ints]) -> None:
+def _add_up(least: dict[str, Ints]) -> None:
     """Make the counts of the labels and of everybody agree, in place."""
     label_1, label_0, both = (least[part] for part in (*_WITHIN, "all"))
     both[:, 0] = np.maximum(both[:, 0], label_1[:, 0] + label_0[:, 0])
@@ -257,15 +226,9 @@ def _add_up(models: Sequence[str], least: dict[str, Ints]) -> None:
     for counts, other_counts in ((label_1, label_0), (label_0, label_1)):
         counts[:, 0] = np.maximum(counts[:, 0], both[:, 0] - other_counts[:, 1])
         counts[:, 1] = np.minimum(counts[:, 1], both[:, 1] - other_counts[:, 0])
-    wrong = (label_1[:, 0] > label_1[:, 1]) | (label_0[:, 0] > label_0[:, 1]) | (both[:, 0] > both[:, 1])
-    if wrong.any():
-        raise InputError(
-            f"The numbers of {models[int(wrong.argmax())]} contradict each other: those within the labels do "
-            "not add up to those of everybody."
-        )
 
 
-def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: Ints, size: int) -> None:
+def _same_predictions(cells: Cells, part: str, limits: Ints, size: int) -> None:
     """Make models that predict the same for a part agree on its count, in place; opposite models likewise."""
     inside = cells.inside(part)
     if not inside.any():
@@ -279,13 +242,6 @@ def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: In
             continue
         intervals = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
         low, high = int(intervals[:, 0].max()), int(intervals[:, 1].min())
-        if low > high:
-            first, second = twins[int(intervals[:, 0].argmax())], twins[int(intervals[:, 1].argmin())]
-            relation = "the same" if first[1] == second[1] else "the opposite"
-            raise InputError(
-                f"The numbers of {models[first[0]]} and {models[second[0]]} contradict each other: these "
-                f"models predict {relation} for everybody{part_name(part)}."
-            )
         for i, flipped in twins:
             limits[i] = (size - high, size - low) if flipped else (low, high)
 
@@ -295,18 +251,13 @@ _MOST_TRIED = 100_000
 
 
 def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the known sizes and those that are the only ones to fit a part's numbers; one must fit."""
+    """Return the known sizes and those that are the only ones to fit a part's numbers."""
     all_sizes = dict(sizes)
     for part in PARTS.values():
         names = [name for name in limits if part_of(name) == part]
         if part in all_sizes or not names or cells.size(part) > _MOST_TRIED:
             continue
         possible = _possible(cells, part, {name: limits[name] for name in names})
-        if not possible.size:
-            raise InputError(
-                f"The numbers of the groups{part_name(part)} contradict each other: no sizes of the groups make whole "
-                "people of all of them."
-            )
         if possible.size == 1:
             all_sizes[part] = int(possible[0])
     return all_sizes

@@ -11,7 +11,7 @@ person is in one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -239,10 +239,7 @@ class ReleasedSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Published(Result):
-    """The numbers of a release, group sizes first.
-
-    Raises `InputError` if numbers contradict each other.
-    """
+    """The numbers of a release, group sizes first."""
 
     release: Release
     numbers: tuple[PublishedNumber, ...]
@@ -267,110 +264,12 @@ class Published(Result):
         object.__setattr__(self, "limits", limits)
         object.__setattr__(self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes))
 
-    @classmethod
-    def from_values(cls, release: Release, values: Mapping[tuple[str, str], Any]) -> Published:
-        """Return numbers typed by a person.
-
-        Raises `InputError` if a name is unknown, a number is out of range, belongs to an empty group, fits no whole
-        number of people, or contradicts another one.
-
-        Parameters
-        ----------
-        release : Release
-            Predictions, labels, names, and the precision of the numbers (decimals, or none: exact).
-        values : mapping
-            (model, statistic) as in `PublishedNumber` -> the number, or an interval (low, high) that holds it; ("",
-            "size") and so on for group sizes, whole numbers. Any subset: what is missing was not published.
-        """
-        if release.epsilon is not None:
-            raise InputError("Typed numbers have no privacy noise of known size; give an interval for each instead.")
-        if not values:
-            raise InputError("At least one published number is needed, got none.")
-        typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
-        return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
-
 
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
     """Return what numbers without noise say in whole people."""
     cells = release.cells
     all_sizes = implied_sizes(cells, limits, known_sizes(cells, sizes))
-    return count_intervals(cells, release.names, limits, known_sizes(cells, all_sizes))
-
-
-def check_number(
-    model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()
-) -> tuple[float, float]:
-    """Return the limits of a typed number; refuse one that cannot be, of any group.
-
-    A value is a number, or an interval (low, high) that holds it; `models` are the names there are, if known.
-    """
-    label = f"{name} of {model}" if model else name
-    low, high = _interval(label, value)
-    if name in SIZE_PARTS:
-        if model:
-            raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
-        if low != high or low != round(low) or low < 0:
-            raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
-        return low, high
-    if name not in each_number(STATISTICS):
-        raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
-    if not model or (models and model not in models):
-        more = f" and {len(models) - _MOST_LISTED} more" if len(models) > _MOST_LISTED else ""
-        of = f" ({', '.join(models[:_MOST_LISTED])}{more})" if models else ""
-        raise InputError(f"{name} must belong to a model of this card{of}, got {model!r}.")
-    least = -1.0 if name.endswith("_gap") else 0.0
-    if low < least or high > 1.0:
-        raise InputError(f"{label} must be in [{least:g}, 1], got {_written(value)}.")
-    return low, high
-
-
-_MOST_LISTED = 4
-"""Names of models that a sentence lists."""
-
-
-def _interval(label: str, value: Any) -> tuple[float, float]:
-    try:
-        limits = [float(limit) for limit in np.atleast_1d(value)]
-    except (TypeError, ValueError):
-        limits = []
-    if len(limits) not in (1, 2) or not np.isfinite(limits).all():
-        raise InputError(f"{label} must be a number or an interval (low, high), got {value!r}.")
-    if limits[0] > limits[-1]:
-        raise InputError(f"The interval of {label} must have its lower limit first, got {_written(value)}.")
-    return limits[0], limits[-1]
-
-
-def _written(value: Any) -> str:
-    return " to ".join(f"{limit:.12g}" for limit in np.atleast_1d(value))
-
-
-def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
-    """Check one typed number against the people."""
-    (low, high), part = check_number(model, name, value, models=release.names), part_of(name)
-    if part != "all" and release.labels is None:
-        raise InputError(f"labels must be given for {name}, which looks within a label.")
-    people = release.cells.size(part)
-    if name in SIZE_PARTS:
-        if low > people:
-            raise InputError(f"{name} must be at most {people}, the people there are, got {_written(value)}.")
-        return PublishedNumber(model="", statistic=name, value=low, low=low, high=low)
-    if not people:
-        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
-    middle = (low + high) / 2
-    if low == high and release.decimals is not None:
-        low, high = rounded_limits(name, middle, release.decimals)
-    return PublishedNumber(model=model, statistic=name, value=middle, low=low, high=high)
-
-
-def rounded_limits(name: str, value: float, decimals: int) -> tuple[float, float]:
-    """Return the least and the most that a gap or rate can be which is rounded to a value."""
-    half = 0.5 * 10.0**-decimals + HALF_STEP_ROUNDING
-    return cut(name, value - half, value + half)
-
-
-def cut(name: str, low: float, high: float) -> tuple[float, float]:
-    """Return an interval cut to what a gap or rate can be."""
-    return max(low, -1.0 if name.endswith("_gap") else 0.0), min(high, 1.0)
+    return count_intervals(cells, limits, known_sizes(cells, all_sizes))
 
 
 def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:
@@ -456,50 +355,3 @@ def _from_sums(release: Release, noise: ReleasedSums, name: str) -> tuple[Floats
 
     by_count, by_size = at(0.5, 0.0) - at(-0.5, 0.0), 2 * (at(0.0, 0.25) - at(0.0, -0.25))
     return at(0.0, 0.0), np.sqrt(noise.variance * len(strata) * (by_count**2 + by_size**2))
-
-
-_ROUNDING = 1e-9
-"""What a number computed again may be off by."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disputed(Result):
-    """One number that was typed, and what the table gives instead: nan where a group it compares has nobody."""
-
-    number: PublishedNumber
-    table: float
-
-    @property
-    def turned(self) -> bool:
-        """Whether it is a gap that would be right with the other sign."""
-        gap = self.number.statistic.endswith("_gap")
-        return gap and self.number.low - _ROUNDING <= -self.table <= self.number.high + _ROUNDING
-
-    @property
-    def rounded(self) -> bool:
-        """Whether it counts as exact and is what the table gives, rounded to as many decimals as were typed."""
-        number = self.number
-        if math.isnan(self.table) or number.statistic in SIZE_PARTS or number.low != number.high:
-            return False
-        places = len(f"{number.value:.12f}".rstrip("0").partition(".")[2])
-        return abs(round(self.table, places) - number.value) <= _ROUNDING
-
-
-def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, ...]:
-    """Return the typed numbers, without noise, whose interval does not hold what the people give, in their order."""
-    s = binary_array(np.asarray(sensitive), name="sensitive")
-    contradicted = []
-    for number in published.numbers:
-        true = table_value(published, number, s)
-        if not number.low - _ROUNDING <= true <= number.high + _ROUNDING:  # also where it is nan
-            contradicted.append(Disputed(number=number, table=true))
-    return tuple(contradicted)
-
-
-def table_value(published: Published, number: PublishedNumber, s: Codes) -> float:
-    """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
-    release = published.release
-    members = release.cells.members(s)
-    if number.statistic in SIZE_PARTS:
-        return float(members[release.cells.inside(part_of(number.statistic))].sum())
-    return float(_values(release, members, number.statistic)[release.names.index(number.model)])

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ...base.param import Param
-from ...base.serialize import Result
+from ...base.settings import Settings
 from ...base.validation import LEAST_EPSILON
 from .published_counts import STATISTIC_TITLES
-from .release import MOST_MODELS
+from .release import MOST_MODELS, check_precision
 
 FAMILIES = {
     "audited": "Audited model alone",
@@ -18,14 +18,15 @@ FAMILIES = {
     "depths": "Variants: depths of the tree",
     "features": "Variants: feature subsets",
     "tolerances": "Variants: fairness tolerances",
-    "given": "Prediction columns of the table",
 }
-"""Whose numbers are published: the audited model alone; the audited one, then natural variants of it; or columns of
-predictions."""
+"""Whose numbers are published: the audited model alone; or the audited one, then natural variants of it."""
 
 NATURAL = ("mixed", "seeds", "depths", "features", "tolerances")
 """Families that are trained: resampled training records; tree depths; feature subsets; fair models over a sweep of
 tolerances; the first three in turn ("mixed")."""
+
+COUNTS = (1, 2, 5, 10, 20, 50, 100, MOST_MODELS)
+"""Numbers of models at which a card of variants is measured on its way to all of them."""
 
 SETS = ("test", "train")
 """Whose numbers are published: the test records' (usual in a model card), or the training records'."""
@@ -34,17 +35,14 @@ _VARIANTS = ("family", NATURAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseSettings(Result):
+class ModelCardSettings(Settings):
     """What is published of which models."""
 
     family: Annotated[str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)] = "audited"
-    columns: Annotated[
-        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
-    ] = ()
     count: Annotated[
         int, Param("Models on the card", "Number of models on the card.", least=1, most=MOST_MODELS, only=_VARIANTS)
-    ] = 1
-    """The first so many models of the people's."""
+    ] = 20
+    """The audited model is the first of them."""
     without: Annotated[tuple[str, ...], Param("Without", "Features that no model uses.", only=_VARIANTS)] = ()
     on: Annotated[str, Param("On", "Records the numbers are computed on: {options}.", options=SETS)] = "test"
     people: Annotated[
@@ -69,7 +67,8 @@ class ReleaseSettings(Result):
         ),
     ] = ("sp_gap", "tpr_gap", "fpr_gap")
     sizes: Annotated[bool, Param("Group sizes", "Group sizes are published too.")] = True
-    decimals: Annotated[int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)] = 3
+    decimals: Annotated[int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)] = None
+    """Exact where there is no budget either."""
     epsilon: Annotated[
         float | None,
         Param(
@@ -82,10 +81,24 @@ class ReleaseSettings(Result):
     ] = None
     seed: Annotated[int, Param("Seed", "Seed of the answer noise.", least=0, most=2**32 - 1)] = 0
 
+    def __post_init__(self) -> None:
+        super(ModelCardSettings, self).__post_init__()
+        check_precision(self.decimals, self.epsilon, self.sizes)
+
+    @property
+    def n_models(self) -> int:
+        """Number of models on the card."""
+        return 1 if self.family == "audited" else self.count
+
     @property
     def precision(self) -> str:
         """How precise the numbers are: "exact", "2 decimals", "noise, ε = 10"."""
         return precision_text(self.decimals, self.epsilon)
+
+
+def counts_of(settings: ModelCardSettings) -> tuple[int, ...]:
+    """Numbers of models at which a card is measured, the settings' own last."""
+    return (*(count for count in COUNTS if count < settings.n_models), settings.n_models)
 
 
 def precision_text(decimals: int | None, epsilon: float | None) -> str:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ...base.seeds import child_generator
-from ...models import GIVEN_PREDICTIONS
 from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Plant, ReportProgress, Row, Study
-from ..subject import Subject
+from ..subject import Progress, Subject
 from . import findings as wording
 from .card_people import released_people
-from .leakage import ReleaseStudy, drawn_again, measure_card
-from .settings import ReleaseSettings
+from .card_result import ModelCardResult, advice_on, measure_cards
+from .pinned_people import precisions_tried
+from .settings import ModelCardSettings
+
+if TYPE_CHECKING:
+    from ...charts.drawing import Drawing
 
 _SETS = (100, 600, 300)
 """Training records, people the attacker knows, people on the card."""
 
 
-def _people(seed: int, planted: bool) -> tuple[Subject, ReleaseSettings]:
+def _people(seed: int, planted: bool) -> tuple[Subject, ModelCardSettings]:
     """Return people whose features hint at their group, and a model that accepts one group alone, or draws lots."""
     rng, n = child_generator(seed, f"model card, planted {planted}"), sum(_SETS)
     sensitive = (rng.random(n) < 0.4).astype(np.uint8)
@@ -31,15 +35,15 @@ def _people(seed: int, planted: bool) -> tuple[Subject, ReleaseSettings]:
         sensitive=sensitive,
     )
     lots = rng.integers(0, 2, n).astype(np.uint8)
-    return subject_of(people, sensitive if planted else lots, _SETS, seed=seed), ReleaseSettings()
+    return subject_of(people, sensitive if planted else lots, _SETS, seed=seed), ModelCardSettings()
 
 
-class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
+class ModelCard(Study[ModelCardSettings, ModelCardResult]):
     """What the fairness numbers of one or more models tell about everybody's sensitive attribute."""
 
     name: ClassVar[str] = "model_card"
     title: ClassVar[str] = "Model card"
-    settings = ReleaseSettings
+    settings = ModelCardSettings
     plants = (
         Plant(
             attack="Groups inferred from a model card's numbers",
@@ -49,33 +53,35 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
         ),
     )
 
-    def unavailable(self, subject: Subject, settings: ReleaseSettings) -> str:
-        """Return why there can be no card of a subject: it has one model, and no columns of predictions."""
-        return (
-            "Prediction columns belong to a table; an audit has one model."
-            if settings.family == GIVEN_PREDICTIONS
-            else ""
-        )
-
-    def steps(self, subject: Subject, settings: ReleaseSettings) -> int:
-        """Return how many steps are reported: the attacker, the audited model, and the others."""
-        return 2 + (0 if settings.family == "audited" else settings.count)
+    def steps(self, subject: Subject, settings: ModelCardSettings) -> int:
+        """Return how many steps are reported: the attacker, the variants, and the precisions tried."""
+        return settings.n_models + len(precisions_tried(settings.decimals, settings.epsilon))
 
     def run(
-        self, subject: Subject, settings: ReleaseSettings, report: ReportProgress | None = None
-    ) -> Iterator[ReleaseStudy]:
-        """Yield the card of the audited model, or of its family."""
-        audited = subject.model.predictions
-        people = released_people(subject.config, subject.dataset, settings, audited=audited, report=report)
-        yield drawn_again(measure_card(people, settings))
+        self, subject: Subject, settings: ModelCardSettings, report: ReportProgress | None = None
+    ) -> Iterator[ModelCardResult]:
+        """Yield the card of the audited model or of its variants, then the same with advice on its precision."""
+        progress = Progress(self.steps(subject, settings), report)
+        people = released_people(subject, settings, lambda done, _: progress.reach(done))
+        card = measure_cards(people, settings)
+        yield card
+        advice = advice_on(card, subject.dataset, lambda done, _: progress.reach(settings.n_models + done))
+        progress.reach(progress.total)
+        yield replace(card, advice=advice)
 
-    def findings(self, result: ReleaseStudy, settings: ReleaseSettings) -> tuple[Finding, ...]:
-        """Return whose attribute is disclosed, then bits, averages and what the noise is worth."""
+    def findings(self, result: ModelCardResult, settings: ModelCardSettings) -> tuple[Finding, ...]:
+        """Return whose attribute is disclosed, then bits, averages, what the noise is worth, and what to publish."""
         return tuple(wording.findings(result))
 
-    def tables(self, result: ReleaseStudy, settings: ReleaseSettings) -> Mapping[str, tuple[Row, ...]]:
-        """Return what the card's numbers add to imputation, and what no attacker exceeds."""
-        return {wording.ATTACKS: tuple(wording.attack_rows(result))}
+    def charts(self, result: ModelCardResult, settings: ModelCardSettings) -> Mapping[str, Drawing]:
+        """Return what each precision exposes, whom this one exposes, and what more models add."""
+        from .charts import drawings
+
+        return drawings(result)
+
+    def tables(self, result: ModelCardResult, settings: ModelCardSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
+        return {title: tuple(rows) for title, rows in wording.tables(result).items()}
 
 
 STUDY = ModelCard()

@@ -38,7 +38,7 @@ from ..correction.soft import soft_correct
 from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
 from ..membership.attack import MemberGuess
 from ..membership.study import FALSE_ALARMS, evidence_of
-from ..model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
+from ..model_card import ModelCardSettings, ReleasedPeople, measure_card, released_people
 from ..model_card.card_people import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
 from ..study import ReportProgress
@@ -250,7 +250,8 @@ class PeopleAttacks:
         """Publish the card of the audited model, and of its variants."""
         people = self.people
         predictions = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
-        card = ReleaseSettings(
+        card = ModelCardSettings(
+            family="mixed",
             count=len(predictions),
             on="train",
             decimals=settings.decimals if settings.card_epsilon is None else None,
@@ -309,8 +310,8 @@ def _about(codes: list[int], after: Floats) -> str:
 def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     """Return all training records with imputation of them, and the audited model's answers and its variants'."""
     trained = subject.trainable and subject.config.method != GIVEN_PREDICTIONS
-    card = ReleaseSettings(family="mixed" if trained else "audited", count=models if trained else 1, on="train")
-    return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
+    family = "mixed" if trained else "audited"
+    return released_people(subject, ModelCardSettings(family=family, count=models, on="train"))
 
 
 _RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]]] = {

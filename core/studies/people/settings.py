@@ -11,9 +11,9 @@ from ...base.validation import LEAST_EPSILON
 from ..bias_queries import PlannedAnswers
 from ..correction import CorrectionSettings
 from ..membership import MembershipPlan
-from ..model_card import ReleaseSettings
+from ..model_card import ModelCardSettings
 
-_ANSWERS, _CARD = params(PlannedAnswers), params(ReleaseSettings)
+_ANSWERS, _CARD = params(PlannedAnswers), params(ModelCardSettings)
 
 MOST_PEOPLE = 1_000
 """Most people who are looked at, as on a model card."""

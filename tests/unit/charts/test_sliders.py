@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -142,24 +143,6 @@ def over_theta() -> Iterator[At]:
         yield At(drawing, f"at θ = {theta:g}", theta, [values["random"], values["fairpick"]])
 
 
-CARDS = [card(count) for count in (1, 2, 5, 12)]
-
-
-def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[float]]) -> Iterator[At]:
-    for index, now in enumerate(CARDS):
-        drawing = draw(CARDS, now)
-        assert list(drawing.table["models"]) == [1, 2, 5, 12]
-        yield At(drawing, f"at {now.n_models:,}", index, heights(now))
-
-
-def gained() -> Iterator[At]:
-    ends = [end for model_card in CARDS for end in (model_card.measured.bits.low, model_card.measured.bits.high)]
-    for at in over_models(draw_release_bits, lambda now: [now.prediction.bits.value, now.measured.bits.value]):
-        low, high = check(at.drawing).layout.yaxis.range
-        assert low <= min(ends) and max(ends) <= high  # the band is not cut off
-        yield at
-
-
 SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "disclosure": disclosures,
     "budget": lambda: budgets(2, balanced=False),
@@ -173,8 +156,6 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "gaps": lambda: over_epsilon(draw_epsilon_curve, ("vd", "fpr_gap", "advantage_gap")),
     "accuracy": lambda: over_epsilon(draw_accuracy_by_epsilon, ("accuracy_train", "accuracy_test"), 100),
     "fairpick": over_theta,
-    "bits": gained,
-    "fullness": lambda: over_models(draw_fullness, lambda now: [now.meter.share]),
 }
 
 
@@ -190,3 +171,23 @@ def test_dots_stand_at_the_slider_and_the_axes_do_not_move(name: str):
         assert all(low <= height <= high for height in heights)
         axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
     assert len(axes) == 1
+
+
+@pytest.mark.parametrize("n_models", [1, 2, 5, 12])
+def test_curves_over_the_number_of_models_end_at_the_card(n_models: int):
+    *fewer, now = (card(count) for count in (1, 2, 5, 12) if count <= n_models)
+    now = replace(now, fewer=tuple(fewer))
+    heights = {
+        draw_release_bits: [now.prediction.bits.value, now.measured.bits.value],
+        draw_fullness: [now.meter.share],
+    }
+    for draw, expected in heights.items():
+        drawing = draw(now)
+        figure = check(drawing)
+        (dots,) = (trace for trace in figure.data if trace.name == "slider")
+        assert list(dots.x) == pytest.approx([len(fewer)] * len(expected)) and list(dots.y) == pytest.approx(expected)
+        assert f"at {n_models:,}" in drawing.alt and list(drawing.table["models"])[-1] == n_models
+    low, high = check(draw_release_bits(now)).layout.yaxis.range
+    intervals = [drawn.measured.bits for drawn in (*fewer, now)]
+    ends = [end for interval in intervals for end in (interval.low, interval.high)]
+    assert low <= min(ends) and max(ends) <= high  # the band is not cut off

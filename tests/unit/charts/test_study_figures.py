@@ -120,7 +120,7 @@ def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
 
 
 def test_the_line_at_one_and_a_share_beyond_the_axis():
-    drawing = draw_fullness(CARDS, CARDS[1])
+    drawing = draw_fullness(replace(CARDS[1], fewer=(CARDS[0],)))
     line = [
         shape
         for shape in drawing.figure(LIGHT).layout.shapes
@@ -128,7 +128,7 @@ def test_the_line_at_one_and_a_share_beyond_the_axis():
     ]
     assert [(segment.y0, segment.y1) for segment in line] == [(1, 1)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
-    beyond = draw_fullness([CARDS[0], full], full)
+    beyond = draw_fullness(replace(full, fewer=(CARDS[0],)))
     assert traces(beyond, "slider") == [(1, 1.25)]
     assert "3.00 ▴ resolved" in beyond.alt
 
@@ -140,7 +140,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     wrong[now.pinned.people] = 1 - now.pinned.said
     unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
     for somebody in (people(), replace(people(), codes=wrong)):
-        drawing = draw_pinned(somebody, now)
+        drawing = draw_pinned(replace(now, people=somebody))
         right = now.pinned.said == somebody.sensitive[now.pinned.people]
         right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
         assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from core.base.errors import InputError
-from core.datasets.build import build_dataset, several_predictions
+from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import SETS, split, split_everybody
 from core.stats.fairness import unfairness
@@ -58,13 +58,6 @@ def test_what_is_good_for_the_person_is_never_guessed(favourable: str):
     with pytest.raises(InputError) as caught:
         built(replace(GOOD_ROLES, favourable=favourable))
     assert_one_sentence(str(caught.value), ("data.favourable", "'hired'", "'yes'", favourable or "none"))
-
-
-def test_several_models_are_read_by_the_same_outcome():
-    decided = {"p": np.where(DECIDED, "yes", "no"), "q": np.where(DECIDED, "no", "yes")}
-    models = several_predictions(table_of(**decided), replace(GOOD_ROLES, favourable="no"), ["p", "q"])
-    assert np.array_equal(models.predictions[0], ~DECIDED) and np.array_equal(models.predictions[1], DECIDED)
-    assert np.array_equal(models.dataset.predictions, ~DECIDED)  # type: ignore[arg-type]
 
 
 def test_people_without_an_answer_are_in_the_sets_of_everybody_alone():

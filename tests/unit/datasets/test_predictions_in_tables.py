@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import Roles, Table, several_predictions, suggest_roles
+from core.datasets import Roles, suggest_roles
 from core.datasets.build import as_predictions
 from core.datasets.splits import SETS, named_set, split
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
@@ -281,31 +281,3 @@ def test_the_order_of_scores_against_all_pairs(scores: list[int], decisions: lis
         negative_scores
     )
     assert suggest_roles(frame).roles.prediction == ("x" if enough and (below or above) else "")
-
-
-# Several models
-
-FIRST = np.arange(N) % 4 == 0
-SECOND = np.arange(N) % 7 < 3
-
-
-def both(**more: object) -> Table:
-    """Return a table with two models' predictions, written in two ways."""
-    texts = np.where(SECOND, "Yes", "No")
-    return table_of(**({"one": FIRST.astype(int), "two": texts} | more))
-
-
-def test_each_column_is_read_and_none_is_a_feature():
-    models = several_predictions(both(), replace(GOOD_ROLES, positive="YES"), ["two", "one"])
-    assert models.names == ("two", "one")
-    assert np.array_equal(models.predictions, [SECOND, FIRST])
-    assert models.dataset.feature_names == ("age",)
-    assert models.dataset.predictions is not None and np.array_equal(models.dataset.predictions, SECOND)
-
-
-def test_roles_that_name_a_prediction_or_score_already():
-    scores = FIRST * 0.5
-    roles = replace(GOOD_ROLES, prediction="one", score="rated")
-    models = several_predictions(both(rated=scores), roles, ["two"])
-    assert models.dataset.feature_names == ("age",) and models.dataset.scores is None
-    assert np.array_equal(models.predictions, [SECOND])

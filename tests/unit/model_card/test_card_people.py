@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,22 +17,23 @@ from core.studies.config import AuditConfig
 from core.studies.model_card import (
     DRAWS,
     Advice,
+    ModelCardSettings,
     Pinned,
     Release,
     ReleasedPeople,
-    ReleaseSettings,
     advise,
-    drawn_again,
     in_common,
     measure_card,
+    measure_cards,
     pinned,
     project,
     release_of,
     released_people,
 )
-from core.studies.model_card.card_people import natural_models
+from core.studies.model_card.card_people import _trained, natural_models
 from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
-from core.studies.subject import prior_of
+from core.studies.model_card.study import STUDY
+from core.studies.subject import Subject, prior_of, subject_of
 from tests.release_cases import Case, large_case
 from tests.release_samples import people as made_up
 
@@ -46,14 +47,19 @@ def demo() -> AuditDataset:
     return build_dataset(table, table.roles[0])
 
 
+@cache
+def subject() -> Subject:
+    return subject_of(CONFIG, demo())
+
+
 STEPS: list[tuple[int, int]] = []
 """What was reported while these people were made."""
 
 
 @cache
 def people() -> ReleasedPeople:
-    settings = ReleaseSettings(family="mixed", count=6, people=800)
-    return released_people(CONFIG, demo(), settings, report=lambda *at: STEPS.append(at))
+    settings = ModelCardSettings(family="mixed", count=6, people=800)
+    return released_people(subject(), settings, report=lambda *at: STEPS.append(at))
 
 
 def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_records():
@@ -73,12 +79,12 @@ def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_
     assert [again[row] for row in sorted(again)] == q[np.argsort(splits.test)][
         np.isin(np.sort(splits.test), people().rows)
     ].tolist()
-    assert sorted({*STEPS}) == [(done, 8) for done in range(9)]  # the prior, the audited model, and a step each
+    assert sorted({*STEPS}) == [(done, 6) for done in range(7)]  # the prior, and a step each variant
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
         prior_of(demo(), splits, np.append(splits.test, splits.attack[:5]), seed=3)
     with pytest.raises(InputError, match="group must be one of men, women, got 'nobody'"):
-        released_people(CONFIG, demo(), ReleaseSettings(group="nobody"))
+        released_people(subject(), ModelCardSettings(group="nobody"))
 
 
 @pytest.mark.parametrize("family", ["mixed", "seeds", "depths", "features"])
@@ -110,33 +116,36 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
         natural_models(demo(), splits, splits.test[:10], count=1, report=stop)
 
 
-def test_given_models(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        "core.studies.model_card.card_people.prior_of", lambda _, __, rows, **options: np.full((rows.size, 2), 0.5)
-    )
-    columns = np.vstack([demo().labels, 1 - demo().labels])
-    released = released_people(
-        CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=columns, names=["a", "b"]
-    )
-    assert released.names == ("a", "b") and (released.predictions == columns[:, released.rows]).all()
-    for wrong_columns in (None, np.zeros((1, 7), dtype=np.uint8)):
-        with pytest.raises(InputError, match=f"predictions for all {demo().n} records, got an array of "):
-            released_people(CONFIG, demo(), ReleaseSettings(family="given"), model_predictions=wrong_columns)
-
-
 def test_a_card_says_what_its_parts_say():
-    card = measure_card(people(), ReleaseSettings(count=6, decimals=None))
+    card = measure_card(people(), ModelCardSettings(family="mixed", count=6))
     assert card.status == "converged" and card.n == 800 and card.n_models == 6 and card.n_numbers == 3 + 18
     assert card.measured.bits.value == pytest.approx(card.measured.moved_bits, abs=1e-6)
     after = project(people().posterior, card.published).probability
     assert (after == card.probability).all()
     assert card.pinned.count == pinned(people().posterior, after).count
-    table = card.to_frame().set_index("quantity")["value"]
-    assert table["df_bits"] == card.meter.df_bits and table["pinned"] == card.pinned.count
-    content = json.loads(json.dumps(card.to_dict()))
-    assert content["settings"]["count"] == 6 and content["models"][0] == "audited model"
-    assert content["pinned"]["rows"] == people().rows[card.pinned.people].tolist()
-    assert len(content["published"]) == card.n_numbers
+
+
+def test_a_card_of_more_models_trains_those_of_fewer_no_more(monkeypatch: pytest.MonkeyPatch):
+    assert people().names[:5] == released_people(subject(), ModelCardSettings(family="mixed", count=5)).names
+    trained: list[int] = []
+
+    def counted(*arguments: Any) -> Any:
+        trained.append(arguments[-2])
+        return _trained(*arguments)
+
+    monkeypatch.setattr("core.studies.model_card.card_people._trained", counted)
+    seven = released_people(subject(), ModelCardSettings(family="mixed", count=7, people=800))
+    assert trained == [4, 5] and (seven.predictions[:6] == people().predictions).all()
+
+
+def test_a_study_measures_the_card_of_the_first_few_models_too():
+    settings = ModelCardSettings(family="mixed", count=6, people=800, decimals=2)
+    first, last = STUDY.run(subject(), settings)
+    assert first.advice is None and last.advice is not None
+    assert [card.n_models for card in last.fewer] == [1, 2, 5]
+    for card in (*last.fewer, last):
+        alone = measure_card(people(), replace(settings, count=card.n_models))
+        assert card.measured == alone.measured and card.n_models == alone.n_models
 
 
 def _pinned(rows: list[int], n: int) -> Pinned:
@@ -233,8 +242,8 @@ def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
 def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
     decimals: int | None, epsilon: float | None, monkeypatch: pytest.MonkeyPatch
 ):
-    settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
-    redrawn = drawn_again(measure_card(made_up(), settings))
+    settings = ModelCardSettings(family="mixed", count=12, decimals=decimals, epsilon=epsilon, seed=2)
+    redrawn = measure_cards(made_up(), settings)
     monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (30.0, 10.0))
     advice = advise(made_up().posterior, release_of(made_up(), settings), sensitive=made_up().sensitive, seed=2)
     rows = [row for row in advice.tried if (row.decimals, row.epsilon) == (decimals, epsilon)]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from core.studies.model_card import Published, Release, accuracy_under, ceiling, project
+from core.studies.model_card import Release, accuracy_under, ceiling, project
 from core.studies.model_card.ceiling import exact_posterior
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
-from tests.release_cases import impossible, small_case
+from tests.release_cases import impossible, invented, small_case
 
 
 @pytest.mark.parametrize("sizes", [True, False])
@@ -24,9 +24,9 @@ def test_the_posterior_is_that_of_every_vector(precision: str, sizes: bool):
         assert exact == pytest.approx(by_every_vector(case.posterior, case.published), abs=1e-9)
 
 
-def test_a_typed_rate_says_that_there_are_both_groups():
+def test_a_rate_says_that_there_are_both_groups():
     """Two of four are accepted, and half of group 1: it has two people, although all four would have that rate, too."""
-    typed = Published.from_values(Release([1, 1, 0, 0], statistics=("sp_rate",)), {("model 1", "sp_rate_1"): 0.5})
+    typed = invented(Release([1, 1, 0, 0], statistics=("sp_rate",)), {("model 1", "sp_rate_1"): 0.5})
     assert exact_posterior(np.full(4, 0.9), typed) == pytest.approx(np.full(4, 0.5))
     assert project(np.full(4, 0.9), typed).probability == pytest.approx(np.full(4, 0.5))
 

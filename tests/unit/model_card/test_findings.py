@@ -1,4 +1,4 @@
-"""What is said of a card: whose attribute is disclosed, in which draw, what chance explains, what was typed wrongly."""
+"""What is said of a card: whose attribute is disclosed, in which draw, what chance explains."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
+from core.studies.model_card import (
+    Draws,
+    ModelCardResult,
+    ModelCardSettings,
+    measure_card,
+)
 from core.studies.model_card import findings as card_findings
 from core.studies.model_card.ceiling import Ceiling
-from core.studies.model_card.release import Disputed, PublishedNumber, disputed
 from tests.release_samples import card, people
 
 
@@ -36,7 +40,7 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
     study = card(4)
     predicted = study.prediction.bits.value
 
-    def with_bits(low: float, high: float, **more: Any) -> ReleaseStudy:
+    def with_bits(low: float, high: float, **more: Any) -> ModelCardResult:
         bits = replace(study.measured.bits, low=low, high=high)
         return replace(study, measured=replace(study.measured, bits=bits), **more)
 
@@ -52,9 +56,7 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
     assert inside.so_what.startswith("Chance explains the difference")
     low, high = study.prediction.low, study.prediction.high
     assert f"95% of such cards give {low:.1f} to {high:.1f} bits." in inside.evidence
-    wrong = disputed_card(0.5)
-    for variant in (with_bits(math.nan, math.nan), replace(above, disputed=wrong.disputed)):
-        assert not card_findings.information_gain(variant).so_what
+    assert not card_findings.information_gain(with_bits(math.nan, math.nan)).so_what
 
 
 def test_a_guess_that_was_too_sure_gains_more_than_predicted():
@@ -62,7 +64,7 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     q = people().posterior
     sure = np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99)
     wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
-    study = measure_card(wrong, ReleaseSettings(count=1, decimals=None))
+    study = measure_card(wrong, ModelCardSettings(decimals=None))
     assert study.unpredicted == 1 and "the numbers correct it" in card_findings.information_gain(study).so_what
 
 
@@ -87,81 +89,3 @@ def test_the_average_is_said_to_hardly_move_where_few_are_inferred():
         pinned = replace(study.pinned, count=count)
         inferred = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
         assert ("The average hardly moves." in card_findings.headline(inferred).so_what) == hardly_moves
-
-
-# Typed numbers against their table
-
-H = np.array([1, 1, 1, 0, 1, 0, 0, 0])
-S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
-Y = np.array([1, 1, 0, 1, 1, 0, 0, 0])
-
-
-def typed(values: dict, **options: Any) -> Published:
-    return Published.from_values(Release(H, labels=Y, names=["m"], **options), values)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "true"),
-    [
-        (("m", "sp_gap"), 0.5, 3 / 4 - 1 / 4),
-        (("m", "sp_rate_1"), 0.75, 3 / 4),
-        (("m", "sp_rate_0"), 0.25, 1 / 4),
-        (("m", "tpr_gap"), -1 / 3, 2 / 3 - 1),
-        (("m", "fpr_rate_0"), 0.0, 0 / 3),
-        (("", "size"), 4, 4),
-        (("", "size_label_1"), 3, 3),
-        (("", "size_label_0"), 1, 1),
-    ],
-)
-def test_each_number_by_hand(key: tuple[str, str], value: float, true: float):
-    assert disputed(typed({key: value}), S) == ()
-    (dispute,) = disputed(typed({key: 2 if key[0] == "" else (0.9, 1.0)}), S)
-    assert (dispute.number.model, dispute.number.statistic) == key and dispute.table == pytest.approx(true)
-    assert not dispute.turned and not dispute.rounded
-
-
-def test_what_a_rounded_number_or_an_interval_holds_is_not_disputed():
-    rate = ("m", "sp_rate_1")
-    assert disputed(typed({rate: 0.8}, decimals=1), S) == ()  # 0.75 to 0.85
-    (dispute,) = disputed(typed({rate: 0.67}, decimals=2), S)
-    assert dispute.number.low == pytest.approx(0.665) and dispute.table == 0.75
-    assert disputed(typed({rate: (0.6, 0.76)}), S) == () and len(disputed(typed({rate: 2 / 3}), S)) == 1
-    (nobody,) = disputed(typed({("m", "sp_gap"): 0.5}), np.ones(8, dtype=int))
-    assert math.isnan(nobody.table)
-    assert "all in one group" in card_findings.disputes(replace(card(2), disputed=(nobody,))).evidence
-
-
-def disputed_card(value: float) -> ReleaseStudy:
-    settings = ReleaseSettings(count=2, decimals=3)
-    published = Published.from_values(release_of(people(), settings), {("model 1", "tpr_gap"): value})
-    return measure_card(people(), settings, published=published)
-
-
-def tpr_gap(decimals: int | None) -> PublishedNumber:
-    return next(number for number in card(1, decimals=decimals).published.numbers if number.statistic == "tpr_gap")
-
-
-def test_untrue_and_rounded_numbers():
-    true = tpr_gap(3).value
-    assert abs(true) > 0.01 and disputed_card(true).disputed == ()
-    wrong = disputed_card(0.5)
-    finding = card_findings.disputes(wrong)
-    assert finding.point == "Typed numbers that this table does not give: 1."
-    assert finding.evidence == (
-        f"tpr_gap of model 1: typed 0.5, the table gives {tpr_gap(None).value:.6g}; a gap is the rate of north minus "
-        "that of south."
-    )
-    assert card_findings.headline(wrong).point.endswith(" This assumes that the typed numbers are true.")
-    assert "with the other sign it would be right" in card_findings.disputes(disputed_card(-true)).evidence
-    many = card_findings.disputes(replace(wrong, disputed=wrong.disputed * 7))
-    assert many.point.endswith(" give: 7.") and many.evidence.endswith("More typed numbers: 2.")
-    true = tpr_gap(None)
-    value = round(true.value, 2)
-    rounded = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)
-    assert rounded.rounded
-    assert (
-        "set publish.decimals if numbers are rounded"
-        in card_findings.disputes(replace(card(2), disputed=(rounded,))).evidence
-    )
-    assert not replace(rounded, table=true.value + 0.01).rounded
-    assert not replace(rounded, number=replace(rounded.number, low=value - 0.005)).rounded

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from core.studies.model_card import Published, Release, measured, meter, pinned, predict, project
+from core.studies.model_card import Release, measured, meter, pinned, predict, project
 from core.studies.model_card.equations import LATTICE, modes_of
 from core.studies.model_card.meter import Chance, formula_chance, gained_bits, moved_bits
 from tests.release_cases import large_case
@@ -76,32 +76,14 @@ def test_a_number_that_follows_from_others_counts_once():
         Release(h, labels=case.release.labels, statistics=statistics, decimals=1) for statistics in (TWO, TWO[:1])
     )
     assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, single).joint_bits)
-    both, single = (release.with_precision(decimals=6).publish(case.sensitive) for release in (both, single))
-    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, single).joint_bits)
     for sizes, statistics in itertools.product((True, False), (TWO, ("sp_rate",))):
         h = case.release.predictions[:1]
         models = {"labels": case.release.labels, "statistics": statistics, "sizes": sizes, "decimals": 2}
         single, both = (Release(rows, **models) for rows in (h, [*h, *(1 - h)]))  # opposite models have opposite gaps
         assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, single)))
-        single, both = (release.publish(case.sensitive) for release in (single, both))
-        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, single)))
 
 
 TWO = ("tpr_gap", "sp_gap")
-
-
-@pytest.mark.parametrize("sizes", [True, False])
-@pytest.mark.parametrize(
-    "statistics", [("sp_gap",), ("sp_gap", "tpr_gap"), ("sp_gap", "fpr_gap"), ("sp_rate", "tpr_rate")]
-)
-def test_no_statistic_of_a_card_is_left_unread(statistics: tuple[str, ...], sizes: bool):
-    """What is read out of the numbers is what they were expected to say, whichever statistics are on the card."""
-    case = large_case(3, n=300, k=8, statistics=statistics)
-    out = Release(case.release.predictions, labels=case.release.labels, statistics=statistics, sizes=sizes)
-    planned = meter(case.posterior, case.release)
-    read = meter(case.posterior, out.publish(case.sensitive))  # exact numbers tell the sizes anyway
-    assert read.df_bits == pytest.approx(planned.df_bits, rel=0.01)
-    assert read.independent == planned.independent
 
 
 def test_measured_and_pinned_by_hand():
@@ -146,32 +128,6 @@ def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n: 
     predicted = predict(q, release)
     assert predicted.draws > 0 and 0.9 <= gain / predicted.bits.value <= 1.15
     assert gain / meter(q, release).df_bits > (1.2 if n == 300 else 1.0)
-
-
-def test_typed_intervals_are_tried_out_as_wide():
-    case = large_case(6, n=200, k=8)
-    typed = {
-        (number.model, number.statistic): (number.value - 0.1, number.value + 0.05) if number.model else number.value
-        for number in case.published.numbers
-        if number.statistic in ("sp_gap", "size")
-    }
-    wide = Published.from_values(case.release, typed)
-    predicted, exact = predict(case.posterior, wide), predict(case.posterior, case.release)
-    assert predicted.draws and 0 < predicted.bits.value < 0.7 * exact.bits.value
-
-
-def test_rates_that_round_to_zero_are_tried_out_typed_as_they_are_published():
-    rng = np.random.default_rng(1)
-    q, labels = rng.uniform(0.05, 0.95, 300), rng.integers(0, 2, 300)
-    models = rng.random((8, 300)) < np.where(labels == 1, 0.8, 0.04)
-    release = Release(models.astype(int), labels=labels, statistics=("fpr_rate",), decimals=1)
-    published = release.publish((rng.random(300) < q).astype(np.uint8))
-    typed = Published.from_values(
-        release, {(number.model, number.statistic): number.value for number in published.numbers}
-    )
-    assert sum(number.low == 0 for number in typed.numbers) > 8  # cut to what a rate can be
-    predicted = predict(q, typed)
-    assert predicted.draws and predicted.bits.value == pytest.approx(predict(q, published).bits.value)
 
 
 @pytest.mark.parametrize("precision", [{}, {"epsilon": 30.0}])

@@ -16,7 +16,7 @@ from core.studies.config import AuditConfig
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipPlan
 from core.studies.membership.study import STUDY as MEMBERSHIP
-from core.studies.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
+from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
 from core.studies.people import (
     ATTACKS,
     PEOPLE,
@@ -71,7 +71,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
         assert result.leaks[person, 0] == (correction and prior[at, truth] <= 0.95)
         exceeded = sum(outsider_score >= score[row] for outsider_score in outside) <= 0.01 * len(outside)
         assert result.identified[person, 3] == exceeded
-    card = ReleaseSettings(count=6, on="train", decimals=3, seed=CONFIG.seed)
+    card = ModelCardSettings(family="mixed", count=6, on="train", decimals=3, seed=CONFIG.seed)
     people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
     study = measure_card(people.some(60, seed=CONFIG.seed), card)
     disclosed = study.pinned.people[study.pinned.said == study.people.sensitive[study.pinned.people]]
@@ -115,7 +115,7 @@ def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> d
 def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
     subject: Subject, monkeypatch: pytest.MonkeyPatch
 ):
-    def fails(people: ReleasedPeople, card: ReleaseSettings) -> ReleaseStudy:
+    def fails(people: ReleasedPeople, card: ModelCardSettings) -> ModelCardResult:
         if card.decimals == 1:
             raise InputError("Nothing fits these numbers.")
         return measure_card(people, card)
@@ -145,7 +145,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     predictions = np.vstack(
         [attacks.subject.model.predictions[attacks.rows][np.newaxis], attacks.people.predictions[1:]]
     )
-    release = ReleaseSettings(count=len(predictions), on="train", decimals=3, seed=CONFIG.seed)
+    release = ModelCardSettings(family="mixed", count=len(predictions), on="train", decimals=3, seed=CONFIG.seed)
     for code in range(k):
         card_study = measure_card(replace(attacks.people, group=names[code], predictions=predictions), release)
         of_group = attacks.truth == code

@@ -24,12 +24,11 @@ from core.auditing import (
     plan_text,
     read_plan,
 )
-from core.auditing.card_plan import ReleasePlan, read_release, release_text
 from core.auditing.plan import other_studies
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
-from core.studies.model_card import STATISTICS, ReleaseSettings
+from core.studies.model_card import STATISTICS, ModelCardSettings
 
 DEMO = '[data]\ndataset = "demo"\n'
 PEOPLE_PLAN = (
@@ -111,83 +110,44 @@ def test_a_plan_to_start_from_reads_back_equal(dataset: str):
 # Model cards
 
 
-EXACT = ReleaseSettings(decimals=None)
-
-
-def test_the_shortest_card_and_the_documented_one_with_and_without_typed_numbers():
-    assert read_release(DEMO) == ReleasePlan(settings=EXACT)
+def test_the_documented_card():
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text(encoding="utf-8")
-    card, typed_numbers = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    plan = read_release(card)
-    assert plan.settings == ReleaseSettings(family="mixed", count=20, people=1000, group="women")
-    assert list(read_release(card + typed_numbers).numbers) == [("", "size"), ("audited model", "sp_gap")]
+    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    plan = read_plan(DEMO + text)
+    settings = ModelCardSettings(family="mixed", people=1000, group="women", decimals=3)
+    assert plan.studied["model_card"] == settings and read_plan(plan_text(plan)) == plan
+    assert read_plan(commented_plan(plan)).studied["model_card"] == settings
+    assert "model_card" not in read_plan(DEMO).studied
 
 
 LETTERS = st.text(string.ascii_letters + string.digits + ' "\\\n#=[]é', max_size=12)
-RATES, GAPS = st.floats(0, 1), st.floats(-1, 1)
 PRECISIONS = st.one_of(
     st.builds(lambda d: {"decimals": d, "epsilon": None}, st.one_of(st.none(), st.integers(0, 12))),
     st.builds(lambda e: {"decimals": None, "epsilon": e}, st.floats(1e-6, 1000)),
 )
-SOURCES = st.sampled_from(
-    [
-        AuditPlan(),
-        AuditPlan(data=DataPlan(dataset="adult", attribute="sex"), config=AuditConfig(dataset="adult", seed=5)),
-        AuditPlan(
-            data=DataPlan(dataset="", file="people.csv"),
-            config=AuditConfig(
-                dataset="upload",
-                roles=Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",)),
-            ),
-        ),
-    ]
-)
-
-
-def typed(models: st.SearchStrategy[str]) -> st.SearchStrategy[dict]:
-    """Numbers as they can be typed: gaps, rates and group sizes, exact or within limits."""
-
-    def spanned(values: st.SearchStrategy[float]) -> st.SearchStrategy:
-        return values | st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
-
-    entry = st.one_of(
-        st.tuples(st.tuples(models, st.sampled_from(["sp_gap", "tpr_gap", "fpr_gap"])), spanned(GAPS)),
-        st.tuples(st.tuples(models, st.sampled_from(["sp_rate_1", "tpr_rate_0"])), spanned(RATES)),
-        st.tuples(st.tuples(st.just(""), st.sampled_from(["size", "size_label_1"])), st.integers(0, 10**6).map(float)),
-    )
-    return st.lists(entry, max_size=3).map(dict)
 
 
 @st.composite
-def cards(draw: st.DrawFn) -> ReleasePlan:
-    models = draw(st.sampled_from(("audited", "mixed", "tolerances", "given")))
-    columns = tuple(draw(st.lists(LETTERS.filter(bool), min_size=1, max_size=3))) if models == "given" else ()
-    count = {"audited": 1, "given": len(columns)}.get(models) or draw(st.integers(1, 200))
-    title, precision = draw(LETTERS), draw(PRECISIONS)
-    called = {"audited": st.just("audited model"), "given": st.sampled_from(columns or ("",))}
-    names = called.get(models, LETTERS.filter(bool))
-    numbers = {} if precision["epsilon"] is not None else draw(typed(names))
-    return ReleasePlan(
-        title=title,
-        source=replace(draw(SOURCES), title=title),
-        settings=ReleaseSettings(
-            family=models,
-            columns=columns,
-            without=tuple(draw(st.lists(LETTERS, max_size=2))) if models in ("mixed", "tolerances") else (),
-            on=draw(st.sampled_from(("test", "train"))),
-            people=draw(st.integers(0, 10_000_000)),
-            group=draw(LETTERS),
-            count=count,
-            statistics=tuple(draw(st.lists(st.sampled_from(STATISTICS), min_size=1, unique=True))),
-            sizes=precision["epsilon"] is not None or draw(st.booleans()),
-            seed=draw(st.integers(0, 2**32 - 1)),
-            **precision,
-        ),
-        numbers=numbers,
+def cards(draw: st.DrawFn) -> ModelCardSettings:
+    family = draw(st.sampled_from(("audited", "mixed", "tolerances")))
+    precision, variants = draw(PRECISIONS), {}
+    if family != "audited":
+        variants = {"count": draw(st.integers(1, 200)), "without": tuple(draw(st.lists(LETTERS, max_size=2)))}
+    return ModelCardSettings(
+        family=family,
+        on=draw(st.sampled_from(("test", "train"))),
+        people=draw(st.integers(0, 10_000_000)),
+        group=draw(LETTERS),
+        statistics=tuple(draw(st.lists(st.sampled_from(STATISTICS), min_size=1, unique=True))),
+        sizes=precision["epsilon"] is not None or draw(st.booleans()),
+        seed=draw(st.integers(0, 2**32 - 1)),
+        **precision,
+        **variants,
     )
 
 
 @settings(deadline=None, max_examples=60)
-@given(plan=cards())
-def test_a_plan_reads_back_equal(plan: ReleasePlan):
-    assert read_release(release_text(plan)) == plan
+@given(card=cards())
+def test_a_card_reads_back_equal(card: ModelCardSettings):
+    plan = replace(AuditPlan(), studies=(("model_card", card),))
+    assert read_plan(plan_text(plan)) == plan
