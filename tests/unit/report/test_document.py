@@ -45,7 +45,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
         (lambda d: d["measurements"][0].update(outcome="fine"), "another value than 'fine'"),
         (lambda d: d["tables"][0]["rows"][0].append([]), "another value than an empty list"),
         (lambda d: d["plan"].update(studies=[["attribute"]]), "at 'plan/studies/0' there must be"),
-        (lambda d: d["times"].update(started="soon"), "at 'times' there must be another value than a table"),
+        (lambda d: d["times"].update(started="soon"), "at 'times/started' there must be another value than 'soon'"),
         (lambda d: d.update(fingerprint="A" * 64), "at 'fingerprint' there must be"),
         (lambda d: d.update(kind="x"), "must have the kind 'fairleak release audit', got 'x'"),
     ],
