@@ -15,15 +15,14 @@ import numpy as np
 import streamlit as st
 
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
 from core.stats.estimates import count
 from core.stats.quantities import Row
 from pages._bias_queries.bias_queries_controls import (
     EPSILONS,
-    LIVE,
     answer_numbers,
     answers_slider,
     controls,
+    nearest,
     number_of_answers,
     planned_answers,
     queried_subject,
@@ -54,12 +53,16 @@ try:
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-mechanism, is_live = settings.answer_mechanism, settings.people <= LIVE
-changes = [replace(settings, questions=m) for m in coarse_first(numbers)]
+mechanism = settings.answer_mechanism
+order = dict.fromkeys([number_of_answers(numbers, planned), *coarse_first(numbers)])
+changes = [replace(settings, questions=m) for m in order]
 curves = [StudyCurve(STUDY, subject, changes, store, name="curves")]
 if settings.mechanism != "exact":
-    same = {"mechanism": "exact", "epsilon": planned.epsilon, "decimals": planned.decimals}  # whatever the noise
-    noiseless = [replace(change, **same) for change in changes]
+    # one curve without noise, whatever noise it is compared with
+    exact = replace(
+        planned, mechanism="exact", people=settings.people, repeats=settings.repeats, design=settings.design
+    )
+    noiseless = [replace(exact, questions=m) for m in order]
     curves.append(StudyCurve(STUDY, subject, noiseless, store, name="curves"))
 busy = ensure_started(*curves)
 
@@ -75,32 +78,14 @@ def show_progress() -> None:
 
 
 def settings_now() -> BiasQueriesSettings:
-    """Return the settings with the number of answers to speak of: with many people a finished one near the slider's."""
-    m = number_of_answers(numbers, planned)
-    if not is_live:
-        finished = [result.best.m for result in curves[0].partial]
-        m = min(finished, key=lambda number: abs(number - m), default=m)
-    return replace(settings, questions=m)
+    """Return the settings with that number of answers which is computed and nearest to the slider's."""
+    computed = [change.questions for change in curves[0].results]
+    return replace(settings, questions=nearest(computed, number_of_answers(numbers, planned)))
 
 
-def result_of(wanted: BiasQueriesSettings) -> BiasQueriesResult:
-    """Return the result of some settings: from the curve where it is there."""
-    finished = (result for result in curves[0].partial if result.best.m == wanted.questions)
-    result: BiasQueriesResult | None = next(finished, None)
-    if result is not None:
-        return result
-
-    def run() -> BiasQueriesResult:
-        *_, last = STUDY.run(subject, wanted)
-        return last
-
-    return store.remember(fingerprint("answers", curves[0].key, wanted), run)  # type: ignore[no-any-return]
-
-
-if not is_live:
-    requested = number_of_answers(numbers, planned)
-    curves[0].hold(lambda: settings_now().questions == requested)
-    curves[0].first(show_progress)
+requested = replace(settings, questions=number_of_answers(numbers, planned))
+curves[0].hold(lambda: requested in curves[0].results)
+curves[0].first(show_progress)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
@@ -110,27 +95,28 @@ def draw(running: bool) -> None:
     if running and not any(curve.busy for curve in curves):
         st.rerun()
     now = settings_now()
-    result, finished = result_of(now), curves[0].partial
+    results = curves[0].results
+    result: BiasQueriesResult = results[now]
     with opening:
         (headline,) = STUDY.findings(result, now)
         panels.finding(headline, "desk")
     charts = dict(STUDY.charts(result, now))
     hero, errors = charts
-    exact = curves[-1].partial if len(curves) > 1 else []
-    charts[hero] = draw_leakage([result, *finished], now, exact=exact, numbers=numbers)
+    noiseless_results = [result for curve in curves[1:] for result in curve.results.values()]
+    charts[hero] = draw_leakage([result, *results.values()], now, exact=noiseless_results, numbers=numbers)
     left, right = st.columns([3, 2], gap="large")
     with left:
         quantity = f"Balanced accuracy of inferring {attribute}, mean of {settings.repeats} repetitions, 95% CI"
         panels.titled(hero, quantity, charts[hero], key="leakage_chart")
-        answers_slider(settings, numbers, planned)
+        answers_slider(numbers, planned)
         show_progress()
     with right:
         quantity = f"Median and 95th percentile; m = {count(now.questions)}, ε = {now.epsilon:g} for all answers"
         panels.titled(errors, quantity, charts[errors], key="errors_chart")
         inferred(result)
     compared = f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
-    is_complete = len(finished) == len(numbers)
-    panels.notes(compared if result.largest else "", curve_finding(finished, now, complete=is_complete).text)
+    needed = curve_finding(list(results.values()), now, complete=len(results) == len(numbers))
+    panels.notes(compared if result.largest else "", needed.text)
     tables = {title: drawing.table for title, drawing in charts.items()}
     panels.foot(guide(), panels.frames(STUDY.tables(result, now)) | tables, key="bias-queries")
 
@@ -197,7 +183,7 @@ def _values() -> None:
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
-    (leak,) = (leak for leak in result_of(settings_now()).leaks if leak.decoder == "strongest")
+    (leak,) = (leak for leak in curves[0].results[settings_now()].leaks if leak.decoder == "strongest")
     someone, decoded = trials.decoding(leak.m, mechanism, decoder, leak.typical)
     accuracy = queries.leakage(someone.sensitive, decoded.recovered)
     names = pool.advantaged, pool.disadvantaged

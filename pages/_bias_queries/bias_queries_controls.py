@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -27,9 +28,6 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0
 
 _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 _SETTINGS = params(BiasQueriesSettings)
-
-LIVE = 150
-"""Most people with whom the marked number of answers is computed on the spot."""
 
 
 def queried_subject(config: AuditConfig, table: Table) -> Subject:
@@ -114,26 +112,25 @@ def answer_numbers(settings: BiasQueriesSettings, planned: BiasQueriesSettings) 
     return numbers
 
 
-def _first(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> int:
-    return min(numbers, key=lambda m: abs(m - planned.questions))
-
-
 def number_of_answers(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> int:
     """Return the number of answers; the slider that sets it stands under its chart."""
     last = numbers[-1]
-    return max(1, int(state.slider_position(f"answered_{last}", _first(numbers, planned), most=last)))
+    return nearest(numbers, state.slider_position(f"answered_{last}", nearest(numbers, planned.questions), most=last))
 
 
-def answers_slider(settings: BiasQueriesSettings, numbers: tuple[int, ...], planned: BiasQueriesSettings) -> None:
+def nearest(numbers: Iterable[int], position: float) -> int:
+    """Return the number that is nearest to a position."""
+    return min(numbers, key=lambda m: abs(m - position))
+
+
+def answers_slider(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> None:
     """Draw the slider of the number of answers."""
-    options: dict[str, Any] = {"kind": "select_slider", "options": numbers}
-    if settings.people <= LIVE:
-        options = {"kind": "slider", "min_value": 1, "max_value": numbers[-1]}
     bound(
         _SETTINGS["questions"],
         f"answered_{numbers[-1]}",
+        "select_slider",
         label="Answered queries m",
-        value=_first(numbers, planned),
+        options=numbers,
+        value=nearest(numbers, planned.questions),
         help="With noise all answers share the budget ε: more answers, each noisier.",
-        **options,
     )

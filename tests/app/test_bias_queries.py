@@ -16,7 +16,7 @@ import pytest
 from core.__main__ import main
 from core.auditing import AuditPlan, catalogue_plan
 from core.auditing.run import audited_of, checks_of
-from core.datasets import demo_table
+from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
 from core.studies.bias_queries.study import STUDY
@@ -32,7 +32,7 @@ START = BiasQueriesSettings(questions=25, repeats=4)
 
 @cache
 def subject(config: AuditConfig) -> Subject:
-    return subject_of(config, expected.demo())
+    return subject_of(config, build_dataset(demo_table(), config.roles or expected.demo().roles))
 
 
 def last_result(config: AuditConfig, settings: BiasQueriesSettings) -> BiasQueriesResult:
@@ -59,8 +59,8 @@ _CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
         replace(START, mechanism="smooth_laplace", epsilon=20.0, questions=60),
     ),
     (
-        {"noise": "rounded", "decimals": 2, "answered_60": 1},
-        replace(START, mechanism="rounded", decimals=2, questions=1),
+        {"noise": "rounded", "decimals": 2},
+        replace(START, mechanism="rounded", decimals=2),
     ),
     (
         {"noise": "exact", "question_design": "random_binary", "answered_60": 60},
@@ -70,7 +70,7 @@ _CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
         {"noise": "exact", "question_design": "targeted", "answered_101": 101},
         replace(START, mechanism="exact", design="targeted", questions=101),
     ),
-    ({"question_design": "bits", "answered_2": 1}, replace(START, design="bits", questions=1)),
+    ({"question_design": "bits"}, replace(START, design="bits", questions=2)),
     (
         {"noise": "cauchy", "question_design": "single", "answered_100": 100},
         replace(START, mechanism="cauchy", design="single", questions=100),

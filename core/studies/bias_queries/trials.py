@@ -208,8 +208,6 @@ class Leak(Result):
     """The same minus that of the features alone, paired by repeat."""
     complete: float
     """Share of the repeats in which everybody was recovered."""
-    lowest: float
-    """Smallest leakage of a repeat."""
     typical: int
     """The repeat whose leakage is nearest to the mean."""
 
@@ -326,7 +324,6 @@ class Trials:
             leakage=rate_over_repeats(values, resolution=one_person),
             gain=mean_over_repeats(gains, resolution=one_person),
             complete=float(np.mean(np.asarray(values) == 1.0)),
-            lowest=min(values),
             typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
         )
 

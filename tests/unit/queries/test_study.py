@@ -165,9 +165,7 @@ def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: flo
     def about(middle: float) -> Estimate:
         return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
 
-    leak = Leak(
-        m=m, decoder="strongest", leakage=about(value), gain=about(gain), complete=complete, lowest=value, typical=0
-    )
+    leak = Leak(m=m, decoder="strongest", leakage=about(value), gain=about(gain), complete=complete, typical=0)
     errors = {noise: ErrorQuantiles(median=error, high=2 * error) for noise in NOISES}
     return BiasQueriesResult(attribute="sex", prior=about(value - gain), leaks=(leak,), errors=errors, targeted=0.6)
 
