@@ -79,7 +79,7 @@ PAGE_COOKIE = "fairleak_page"
 ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
-WORKING = ("attriguard_controls", "bias_queries_trials", "card_controls", "membership_study", "report_audit")
+WORKING = ("attriguard_controls", "card_controls", "membership_study", "report_audit")
 """Files of `pages.shell` that define work which is done in processes of its own."""
 
 LOOK_EVERY = 15.0

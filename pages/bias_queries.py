@@ -7,9 +7,9 @@ from pages.shell import shell
 shell.guard()
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,42 +17,75 @@ import streamlit as st
 from core.base.errors import InputError
 from core.stats.estimates import count
 from core.stats.quantities import Row
-from pages._bias_queries import bias_queries_trials as trials
+from pages._bias_queries.bias_queries_controls import (
+    EPSILONS,
+    answer_numbers,
+    answers_slider,
+    controls,
+    nearest,
+    number_of_answers,
+    planned_answers,
+    queried_subject,
+)
+from pages._study.study_run import StudyCurve
 from pages.shell import cached, panels, state
-from pages.shell.background import ensure_started
+from pages.shell.background import Job, ensure_started, show_works
 
 shell.head()
 config, table = cached.audited()
-dataset = cached.dataset_of(table, config.roles)
-if dataset.n_groups != 2:
-    panels.problem(
-        f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute in "
-        "two groups in the sidebar, or split it in two on the Data page."
-    )
-    shell.link("data")
-    st.stop()
-pool = trials.pool_of(config, dataset)
+subject, store = queried_subject(config, table), cached.store_of(config.dataset)
 
 from core.studies import bias_queries as queries
-from core.studies.bias_queries import NOISES, Exact, Leak, answers_leak, curve_finding, error_text, findings, noise_text
-from core.studies.bias_queries.charts import draw_answer_errors, draw_leakage, draw_targeted, draw_values
-from core.studies.bias_queries.findings import tables
+from core.studies.bias_queries import NOISES, BiasQueriesResult, BiasQueriesSettings, curve_finding, error_text
+from core.studies.bias_queries.charts import draw_leakage, draw_targeted, draw_values
+from core.studies.bias_queries.mechanisms import AdditiveNoise, Mechanism, NoisySums
+from core.studies.bias_queries.study import STUDY, trials_of
+from core.studies.bias_queries.trials import coarse_first
 
-attribute_name = state.attribute_of(config)
-attribute = shell.escape(attribute_name)
+attribute = shell.escape(state.attribute_of(config))
 top = st.container()
-answering, asking = trials.controls(pool, config.seed)
 try:
-    people = trials.query_trials(config, dataset, pool, asking)
+    pool = queries.query_pool(subject)
+    planned = planned_answers(config, table)
+    settings = controls(pool, planned)
+    numbers = answer_numbers(settings, planned)
+    trials = trials_of(pool, replace(settings, questions=numbers[-1]), seed=config.seed)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-mechanism = answering.mechanism()
-exact = Exact(absolute=answering.absolute)
-curves = [people.background(noise) for noise in dict.fromkeys([mechanism, exact])]
+mechanism = settings.answer_mechanism
+order = dict.fromkeys([number_of_answers(numbers, planned), *coarse_first(numbers)])
+changes = [replace(settings, questions=m) for m in order]
+curves = [StudyCurve(STUDY, subject, changes, store, name="curves")]
+if settings.mechanism != "exact":
+    # one curve without noise, whatever noise it is compared with
+    exact = replace(
+        planned, mechanism="exact", people=settings.people, repeats=settings.repeats, design=settings.design
+    )
+    noiseless = [replace(exact, questions=m) for m in order]
+    curves.append(StudyCurve(STUDY, subject, noiseless, store, name="curves"))
 busy = ensure_started(*curves)
-requested = trials.number_of_answers(people)
-curves[0].hold(lambda: people.marked(requested, mechanism) == requested)
+
+
+def show_progress() -> None:
+    """Show how far the curves are, with a button that stops them, or that goes on with them."""
+
+    def doing(jobs: list[Job]) -> str:
+        done, total = sum(job.done for job in jobs), sum(job.total for job in jobs)
+        return f"{done} of {total} points of the curves. Grey: not computed yet."
+
+    show_works(curves, doing, "Stopped. Go on with the curves", again="Try again")
+
+
+def settings_now() -> BiasQueriesSettings:
+    """Return the settings with that number of answers which is computed and nearest to the slider's."""
+    computed = [change.questions for change in curves[0].results]
+    return replace(settings, questions=nearest(computed, number_of_answers(numbers, planned)))
+
+
+requested = replace(settings, questions=number_of_answers(numbers, planned))
+curves[0].hold(lambda: requested in curves[0].results)
+curves[0].first(show_progress)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
@@ -61,53 +94,40 @@ def draw(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):
         st.rerun()
-    chosen = trials.number_of_answers(people)
-    m = people.marked(chosen, mechanism)
-    result = answers_leak(
-        people, m, answering, attribute=attribute_name, decoders=trials.CURVES, noises=trials.ERROR_ROWS
-    )
+    now = settings_now()
+    results = curves[0].results
+    result: BiasQueriesResult = results[now]
     with opening:
-        (headline,) = findings(result, answering)
+        (headline,) = STUDY.findings(result, now)
         panels.finding(headline, "desk")
-    now, prior = result.best, result.prior or result.best.leakage
+    charts = dict(STUDY.charts(result, now))
+    hero, errors = charts
+    noiseless_results = [result for curve in curves[1:] for result in curve.results.values()]
+    charts[hero] = draw_leakage([result, *results.values()], now, exact=noiseless_results, numbers=numbers)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        bound = people.bound(mechanism)
-        leaking = draw_leakage(
-            people.curves(mechanism),
-            people.curves(exact) if answering.noise != "exact" else {},
-            result.leaks,
-            numbers=people.numbers,
-            prior=prior,
-            limit=None if bound is None else ("Bound for this prior and group sizes", bound),
-            attribute=attribute_name,
-        )
-        quantity = f"Balanced accuracy of inferring {attribute}, mean of {asking.repeats} repetitions, 95% CI"
-        panels.titled("Leakage by number of answers", quantity, leaking, key="leakage_chart")
-        trials.answers_slider(people)
-        trials.show(curves)
+        quantity = f"Balanced accuracy of inferring {attribute}, mean of {settings.repeats} repetitions, 95% CI"
+        panels.titled(hero, quantity, charts[hero], key="leakage_chart")
+        answers_slider(numbers, planned)
+        show_progress()
     with right:
-        errors = [(NOISES[noise], result.errors[noise]) for noise in trials.ERROR_ROWS]
-        quantity = f"Median and 95th percentile; m = {count(max(m, 1))}, ε = {answering.epsilon:g} for all answers"
-        drawn = draw_answer_errors(errors, NOISES[answering.noise])
-        panels.titled("Error per answer", quantity, drawn, key="errors_chart")
-        inferred(now)
-    curve = [leak for points in people.curves(mechanism).values() for leak in points]
-    is_complete = len(curve) == len(trials.CURVES) * len(people.numbers)
-    panels.notes(curve_finding(people, curve, answering, complete=is_complete).text)
-    leaks = {
-        how: [leak for points in people.curves(noise).values() for leak in points]
-        for how, noise in {noise_text(answering): mechanism, "exact": exact}.items()
-    }
-    panels.foot(guide(), panels.frames(tables(leaks, result.errors)), key="bias-queries")
+        quantity = f"Median and 95th percentile; m = {count(now.questions)}, ε = {now.epsilon:g} for all answers"
+        panels.titled(errors, quantity, charts[errors], key="errors_chart")
+        inferred(result)
+    compared = f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
+    needed = curve_finding(list(results.values()), now, complete=len(results) == len(numbers))
+    panels.notes(compared if result.largest else "", needed.text)
+    tables = {title: drawing.table for title, drawing in charts.items()}
+    panels.foot(guide(), panels.frames(STUDY.tables(result, now)) | tables, key="bias-queries")
 
 
 _MOST_SQUARES = 400
 
 
-def inferred(now: Leak) -> None:
+def inferred(result: BiasQueriesResult) -> None:
     """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
-    someone, decoded = people.decoding(now.m, mechanism, now.decoder, now.typical)
+    best = result.best
+    someone, decoded = trials.decoding(best.m, mechanism, best.decoder, best.typical)
     per_square = -(-someone.n // _MOST_SQUARES)
     scale = f"People per square: {per_square}, in a typical repetition. Filled: correct"
     shell.whisper(f"People whose {attribute} was inferred", scale)
@@ -163,13 +183,12 @@ def _values() -> None:
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
-    m = people.marked(trials.number_of_answers(people), mechanism)
-    now = people.leak(m, mechanism, "strongest")
-    someone, decoded = people.decoding(now.m, mechanism, decoder, now.typical)
+    (leak,) = (leak for leak in curves[0].results[settings_now()].leaks if leak.decoder == "strongest")
+    someone, decoded = trials.decoding(leak.m, mechanism, decoder, leak.typical)
     accuracy = queries.leakage(someone.sensitive, decoded.recovered)
     names = pool.advantaged, pool.disadvantaged
     drawn = panels.titled(
-        f"{100 * accuracy:.0f}% balanced accuracy for these {count(someone.n)} people (m = {count(now.m)})",
+        f"{100 * accuracy:.0f}% balanced accuracy for these {count(someone.n)} people (m = {count(leak.m)})",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
         "hollow: wrong. Random guessing reaches 50%",
         draw_values(someone, decoded, names=names, advantaged=pool.advantaged_code),
@@ -183,26 +202,25 @@ _NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 def _targeted() -> None:
     """Draw the curves over epsilon."""
-    n1, n0 = people.n_advantaged, people.n_disadvantaged
-    epsilons = sorted({*np.geomspace(trials.EPSILONS[0], trials.EPSILONS[-1], 60).tolist(), *trials.EPSILONS})
-    curves = {
-        NOISES[noise]: [
-            (e, float(queries.targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons
-        ]
-        for noise in _NOISES
-    }
+    sizes = trials.n_advantaged, trials.n_disadvantaged
+    epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS, settings.epsilon})
+    curves = {}
+    for noise in _NOISES:
+        answers = [replace(settings, mechanism=noise, epsilon=e) for e in epsilons]
+        rates = [float(queries.targeted_leakage(answer.answer_mechanism, *sizes)) for answer in answers]
+        curves[NOISES[noise]] = list(zip(epsilons, rates, strict=True))
     limits = {
         "Bound, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
         "Bound, sizes known": [(e, queries.accuracy_limit(e, with_sizes=True)) for e in epsilons],
     }
-    epsilon = answering.epsilon
+    epsilon = settings.epsilon
     accuracies = {name: dict(points)[epsilon] for name, points in curves.items()}
     worst = max(accuracies, key=lambda name: accuracies[name])
     drawn = panels.titled(
         f"One targeted query: {worst} allows {100 * accuracies[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
-        f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
-        "Random guessing reaches 50%. The bounds are for noise that keeps its ε",
-        draw_targeted(curves, limits, NOISES[answering.noise], epsilon),
+        "The whole budget on one answer about a model that accepts only them, no prior. Random guessing reaches 50%. "
+        "The bounds are for noise that keeps its ε",
+        draw_targeted(curves, limits, NOISES[settings.mechanism], epsilon),
         key="targeted_chart",
     )
     panels.numbers({"Targeted query": drawn.table}, key="targeted")
@@ -211,46 +229,50 @@ def _targeted() -> None:
 @st.fragment
 def _noise() -> None:
     """Draw the table of scales and the list of guarantees."""
-    m = max(trials.number_of_answers(people), 1)
-    n1, n0 = people.n_advantaged, people.n_disadvantaged
+    m = settings_now().questions
+    n1, n0 = trials.n_advantaged, trials.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
         shell.whisper(
-            f"Noise for {m:,} answers at ε = {answering.epsilon:g}",
+            f"Noise for {m:,} answers at ε = {settings.epsilon:g}",
             f"Groups of {n1:,} and {n0:,}. The scale of Cauchy noise is also its median error. What is spent is what "
             "these people can lose at most (?: no bound); noise that spends less than ε is larger than ε asks for",
         )
         st.dataframe(panels.frame(_noise_rows(m)), hide_index=True)
         for noise in _NOISES:
-            mechanism_text = answering.mechanism(noise)
-            st.caption(f"**{NOISES[noise]}.** {shell.escape(mechanism_text.why)}")
+            st.caption(f"**{NOISES[noise]}.** {shell.escape(mechanism_with(noise).why)}")
     with right:
         shell.whisper("What is guaranteed", "Largest balanced accuracy of any attacker")
         st.markdown(_guarantees())
 
 
+def mechanism_with(noise: str) -> Mechanism:
+    """Return another kind of noise with the same settings."""
+    return replace(settings, mechanism=noise).answer_mechanism
+
+
 def _noise_rows(m: int) -> Iterator[Row]:
-    noise_mechanism: Any
+    sizes = trials.n_advantaged, trials.n_disadvantaged
     for noise in _NOISES:
-        noise_mechanism = answering.mechanism(noise)
-        if noise == "noisy_sums":
-            scales = noise_mechanism.scales(people.ask(m, noise_mechanism, [0]).scores[0])
+        other = mechanism_with(noise)
+        if isinstance(other, NoisySums):
+            scales = other.scales(trials.ask(m, other, [0]).scores[0])
             scale = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count"
-        else:
-            scale = error_text(noise_mechanism.scale(people.n_advantaged, people.n_disadvantaged, m))
-        spent = queries.largest_loss(noise_mechanism, people.n_advantaged, people.n_disadvantaged, m)
+        elif isinstance(other, AdditiveNoise):
+            scale = error_text(other.scale(*sizes, m))
+        spent = queries.largest_loss(other, *sizes, m)
         loss = "?" if spent is None else f"{spent:.2g}"
         yield {"noise": NOISES[noise], "scale": scale, "ε spent": loss}
 
 
 def _guarantees() -> str:
-    epsilon = answering.epsilon
-    if not answering.private:
+    epsilon = settings.epsilon
+    if not mechanism.noisy:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
-    if people.bound(answering.mechanism()) is None:
+    if trials.bound(mechanism) is None:
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-    delta = answering.delta if answering.noise == "smooth_laplace" else 0.0
-    limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(people.limit, epsilon, delta=delta)
+    delta = settings.delta if settings.mechanism == "smooth_laplace" else 0.0
+    limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(trials.limit, epsilon, delta=delta)
     accuracies = [limit(with_sizes=True) for limit in limits]
     rows = [
         ("Knows the answers alone", limits[0](with_sizes=False), "e^ε/(1+e^ε)"),

@@ -28,8 +28,7 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.theme import group_style
-from core.studies.bias_queries import Answering
-from core.studies.bias_queries.findings import answers_text
+from core.studies.bias_queries import answers_text, mechanism_of
 from core.studies.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.studies.people.charts import SHORT, draw_sets
 from core.studies.people.findings import best_effect, effect_rows, fix_text, people_rows
@@ -132,7 +131,7 @@ result: PeopleAtRisk = work.first(work.show_progress)
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
 plan = report_plan.plan_of(config, table).bias_queries
 planned, answers = (
-    answers_text(n, Answering(noise=noise, epsilon=epsilon)) if n else "no answers"
+    answers_text(n, mechanism_of(noise, epsilon=epsilon)) if n else "no answers"
     for n, noise, epsilon in (
         (plan.questions, plan.mechanism, plan.epsilon),
         (settings.answers, settings.noise, settings.answer_epsilon),

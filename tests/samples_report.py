@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.auditing import AuditPlan, DataPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
+from core.auditing import AuditPlan, BiasQueriesSettings, DataPlan, ModelPlan, ReleaseAudit, SelfTest
 from core.auditing.policy import Limit, Policy, judge
 from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance
 from core.base.caveats import Caveat, CaveatKind, in_order
@@ -230,7 +230,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
                 dataset="upload",
                 roles=Roles(label="income", positive=">50K", favourable=">50K", sensitive="sex", group=("Female",)),
             ),
-            bias_queries=PlannedAnswers(questions=25),
+            bias_queries=BiasQueriesSettings(questions=25),
             policy="policies/bank.toml",
         ),
         data=DataSummary(

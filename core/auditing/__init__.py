@@ -6,11 +6,11 @@ from .comparison import ChangedValue, Replay, changed_values, compare_runs
 from .inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from .plan import (
     AuditPlan,
+    BiasQueriesSettings,
     DataPlan,
     GuardPlan,
     MembershipPlan,
     ModelPlan,
-    PlannedAnswers,
     check_plan,
     commented_plan,
     plan_text,
@@ -32,6 +32,7 @@ from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, sugge
 __all__ = [
     "SAME_ANSWER",
     "AuditPlan",
+    "BiasQueriesSettings",
     "ChangedValue",
     "DataPlan",
     "GuardPlan",
@@ -39,7 +40,6 @@ __all__ = [
     "MissingAnswers",
     "ModelPlan",
     "OutputsPlan",
-    "PlannedAnswers",
     "ReleaseAudit",
     "Replay",
     "SelfTest",

@@ -35,7 +35,7 @@ from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
 from ..models import GIVEN_PREDICTIONS
 from ..studies.attriguard.settings import GuardPlan
-from ..studies.bias_queries import PlannedAnswers
+from ..studies.bias_queries import BiasQueriesSettings
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.membership import MembershipPlan
 from ..studies.people import PEOPLE, PeopleSettings
@@ -127,7 +127,7 @@ class AuditPlan(Result):
     model: ModelPlan = field(default_factory=ModelPlan)
     config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
-    bias_queries: PlannedAnswers = field(default_factory=PlannedAnswers)
+    bias_queries: BiasQueriesSettings = field(default_factory=BiasQueriesSettings)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
     attriguard: GuardPlan = field(default_factory=GuardPlan)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
@@ -173,7 +173,7 @@ _NO_TABLE = ("attribute", "correction", "fairness")
 
 PARTS = {
     "outputs": OutputsPlan,
-    "bias_queries": PlannedAnswers,
+    "bias_queries": BiasQueriesSettings,
     "membership": MembershipPlan,
     "attriguard": GuardPlan,
 }

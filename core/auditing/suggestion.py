@@ -22,7 +22,7 @@ from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.correction import true_tolerance
 from ..studies.subject import OutputsPlan
 from .inputs import AuditInput, input_of
-from .plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipPlan, ModelPlan
 from .policy import default_policy, predictions_policy
 from .sizes import SizeProblem, counted, size_problems
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
 
-_ANSWERS = PlannedAnswers(epsilon=0.5)
+_ANSWERS = BiasQueriesSettings(epsilon=0.5)
 """None are planned: a plan has answers only if somebody writes so; 0.5 is where their budget starts then."""
 
 _MOST_DECIMALS = 6

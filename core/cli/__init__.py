@@ -22,7 +22,6 @@ from . import (
     history,
     init,
     membership,
-    queries,
     report,
     sweep,
 )
@@ -55,7 +54,7 @@ class CommandGroup:
     parser: type[Parser] = Parser
 
 
-_BUILT_IN: Mapping[str, ModuleType] = {"bias_queries": queries, "membership": membership}
+_BUILT_IN: Mapping[str, ModuleType] = {"membership": membership}
 """Study -> its command on built-in tables, whose numbers are those of its page."""
 
 

@@ -34,7 +34,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..experiments.choose import ChooseSettings
     from ..experiments.sweep import SweepSettings
     from ..studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
-    from ..studies.bias_queries import Answering, Asking, RevealSettings
+    from ..studies.bias_queries import BiasQueriesSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
     from ..studies.model_card.settings import ModelCardSettings
@@ -44,9 +44,7 @@ def studies() -> dict[str, tuple[type, str]]:
         "Audit": (AuditConfig, "attack NAME"),
         "Sweep": (SweepSettings, "sweep"),
         "Choose a model": (ChooseSettings, "choose"),
-        "Bias queries": (Asking, "attack bias_queries"),
-        "Answers to bias queries": (Answering, "attack bias_queries"),
-        "Bias queries, what is printed": (RevealSettings, "attack bias_queries"),
+        "Bias queries": (BiasQueriesSettings, "attack bias_queries"),
         "Query desk, a test set": (RegisterSettings, "desk register"),
         "Query desk, a question": (AskSettings, "desk ask"),
         "Membership attacks": (MembershipSettings, "attack membership"),

@@ -9,12 +9,12 @@ import streamlit as st
 
 from core.auditing import (
     AuditPlan,
+    BiasQueriesSettings,
     DataPlan,
     GuardPlan,
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
-    PlannedAnswers,
     catalogue_plan,
     suggested_outputs,
 )
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
+P = TypeVar("P", BiasQueriesSettings, MembershipPlan, GuardPlan)
 
 _REQUEST, _RELEASED = "release_asked", "release_outputs"
 

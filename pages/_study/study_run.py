@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,3 +31,31 @@ class StudyRun(Background):
     def show_progress(self) -> None:
         """Show how far it is, with a button that stops it, or that starts it again."""
         self.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", "Start again", again="Try again")
+
+
+class StudyCurve(Background):
+    """A study of one subject at several settings, which are done in their order."""
+
+    def __init__(
+        self, study: Study[Any, Any], subject: Subject, settings: Sequence[Any], store: ResultStore, *, name: str
+    ) -> None:
+        self.study, self.subject, self.settings = study, subject, settings
+        model = audit_key(subject.config, subject.dataset)
+        key = fingerprint("curve", study.name, model, sorted(map(repr, settings)))
+        super().__init__(name, store, key, self._run, lane="questions", total=len(settings))
+
+    @property
+    def results(self) -> dict[Any, Any]:
+        """Settings -> whole result, as far as they are done."""
+        return dict(self.partial or self.result or ())
+
+    def _run(self, job: Job) -> list[Any]:
+        study, subject, done = self.study, self.subject, dict(job.partial)
+        missing = [settings for settings in self.settings if settings not in done]
+
+        def results(_: Any) -> Iterator[Any]:
+            for settings in missing:
+                *_, result = study.run(subject, settings)
+                yield settings, result
+
+        return job.collect(job.each_in_subprocess(results, about=subject.dataset))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import core.auditing
-from core.auditing import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, run_audit
+from core.auditing import AuditPlan, BiasQueriesSettings, MembershipPlan, ReleaseAudit, SelfTest, run_audit
 from core.base.fingerprint import fingerprint
 from core.stats.estimates import proportion
 from tests.app.dashboard import Dashboard
@@ -31,7 +31,7 @@ def quick(plan: AuditPlan) -> AuditPlan:
     return replace(
         plan,
         config=replace(plan.config, method="unmitigated", tolerance=0.05) if trained else plan.config,
-        bias_queries=PlannedAnswers(questions=4, people=40, epsilon=0.5, repeats=2)
+        bias_queries=BiasQueriesSettings(questions=4, people=40, epsilon=0.5, repeats=2)
         if plan.bias_queries.questions
         else plan.bias_queries,
         membership=MembershipPlan(shadows=0),

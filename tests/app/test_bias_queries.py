@@ -1,106 +1,136 @@
-"""Bias queries in-process: whatever the controls say, the page says what core says, and in one sentence what cannot be.
+"""Bias queries in-process: whatever the controls say, the page says what the study says, as command and report do.
 
-Four repeats are drawn instead of fifty, and of every curve the ends alone.
+Four repeats are drawn instead of twenty, and of every curve the end alone.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from functools import cache
-from itertools import islice
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+from core.__main__ import main
+from core.auditing import AuditPlan, catalogue_plan
+from core.auditing.run import audited_of, checks_of
 from core.datasets import build_dataset, demo_table
-from core.stats.estimates import percent
-from core.studies.bias_queries import (
-    Asking,
-    Exact,
-    NoisySums,
-    QueryPool,
-    Rounded,
-    SmoothCauchy,
-    SmoothLaplace,
-    Trials,
-    query_pool,
-)
-from core.studies.bias_queries.mechanisms import Mechanism
+from core.datasets.dataset import AuditDataset
+from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
+from core.studies.bias_queries.study import STUDY
 from core.studies.config import AuditConfig
+from core.studies.subject import Subject, subject_of
+from pages._bias_queries import bias_queries_controls
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
-FEW = 4
+START = BiasQueriesSettings(questions=25, repeats=4)
+
+
+@cache
+def subject(config: AuditConfig) -> Subject:
+    return subject_of(config, build_dataset(demo_table(), config.roles or expected.demo().roles))
+
+
+def last_result(config: AuditConfig, settings: BiasQueriesSettings) -> BiasQueriesResult:
+    """Return what a notebook has of the study."""
+    *_, result = STUDY.run(subject(config), settings)
+    return result
 
 
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few repeats, pools that earlier tests have made, and of every curve the ends alone."""
-    monkeypatch.setattr("pages._bias_queries.bias_queries_trials.repeats_for", lambda n: FEW)
-    monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda config, dataset, model=None: pool_of(config))
-    curve = Trials.curve
-    monkeypatch.setattr(Trials, "curve", lambda *arguments: islice(curve(*arguments), 2 * len(arguments[1])))
+    """Few repeats, models that earlier tests have trained, and of every curve the end alone."""
+
+    def trained(config: AuditConfig, dataset: AuditDataset) -> Subject:
+        return subject(config)
+
+    monkeypatch.setattr(type(STUDY), "command_defaults", {"questions": START.questions, "repeats": START.repeats})
+    monkeypatch.setattr("core.studies.bias_queries.trials.coarse_first", lambda numbers: numbers[-1:])
+    monkeypatch.setattr(bias_queries_controls, "subject_of", trained)
 
 
-@cache
-def pool_of(config: AuditConfig) -> QueryPool:
-    table = demo_table()
-    return query_pool(config, build_dataset(table, config.roles or table.roles[0]))
-
-
-@cache
-def trials(n: int = 100, *, design: str = "jitter", repeats: int = FEW, **changes: object) -> Trials:
-    """Return what the page asks with these controls."""
-    config = expected.audit().config if not changes else expected._config(dict(changes))
-    return Trials(pool_of(config), Asking(n=n, design=design, repeats=repeats, seed=config.seed))
-
-
-def assert_tells(dashboard: Dashboard, runs: Trials, m: int, mechanism: Mechanism) -> None:
-    """Check finding and grey line against core."""
-    leak, prior = runs.leak(m, mechanism, "strongest").leakage, runs.leak(0, Exact(), "strongest").leakage
-    best = f"Best decoder: {percent(leak)} balanced accuracy"
-    assert best in dashboard.plain_finding and re.search(rf"(?i)answers: {m}\b", dashboard.plain_finding)
-    assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.plain_finding
-    base = f"of the audited model: {percent(runs.accuracy(runs.numbers[-1]).base)}."
-    assert (base in dashboard.page_text) != mechanism.absolute
-
-
-_CASES: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
-    ({"noise": "smooth_laplace", "answer_epsilon": 20}, {}, 60, SmoothLaplace(20.0, 1e-5)),
-    ({"noise": "rounded", "decimals": 2, "answered_60": 1}, {}, 1, Rounded(2)),
-    ({"noise": "exact", "question_design": "random_binary"}, {"design": "random_binary"}, 60, Exact()),
-    ({"noise": "exact", "question_design": "targeted"}, {"design": "targeted"}, 101, Exact()),
-    ({"noise": "noisy_sums", "question_design": "bits", "answered_2": 1}, {"design": "bits"}, 1, NoisySums(5.0)),
-    ({"noise": "cauchy", "gap_kind": "absolute"}, {"design": "single"}, 100, replace(SmoothCauchy(5.0), absolute=True)),
-    ({"metric": "equalized_odds", "noise": "exact"}, {"metric": "equalized_odds"}, 25, Exact()),
-    ({"metric": "predictive_equality", "noise": "exact"}, {"metric": "predictive_equality"}, 25, Exact()),
+_CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
+    (
+        {"noise": "smooth_laplace", "answer_epsilon": 20.0, "answered_60": 60},
+        replace(START, mechanism="smooth_laplace", epsilon=20.0, questions=60),
+    ),
+    (
+        {"noise": "rounded", "decimals": 2},
+        replace(START, mechanism="rounded", decimals=2),
+    ),
+    (
+        {"noise": "exact", "question_design": "random_binary", "answered_60": 60},
+        replace(START, mechanism="exact", design="random_binary", questions=60),
+    ),
+    (
+        {"noise": "exact", "question_design": "targeted", "answered_101": 101},
+        replace(START, mechanism="exact", design="targeted", questions=101),
+    ),
+    ({"question_design": "bits"}, replace(START, design="bits", questions=2)),
+    (
+        {"noise": "cauchy", "question_design": "single", "answered_100": 100},
+        replace(START, mechanism="cauchy", design="single", questions=100),
+    ),
+    ({"metric": "equalized_odds", "noise": "exact"}, replace(START, mechanism="exact")),
+    ({"metric": "predictive_equality", "noise": "exact"}, replace(START, mechanism="exact")),
 ]
-"""Controls -> how core asks, how many answers, and how they are made."""
+"""Controls -> settings of the study."""
 
 
-@pytest.mark.parametrize(("controls", "question", "m", "mechanism"), _CASES, ids=str)
-def test_the_page_says_what_core_says(
-    dashboard: Dashboard,
-    ends: None,
-    controls: dict[str, object],
-    question: dict[str, object],
-    m: int,
-    mechanism: Mechanism,
+@pytest.mark.parametrize(("controls", "settings"), _CASES, ids=str)
+def test_page_says_what_the_study_finds(
+    dashboard: Dashboard, ends: None, controls: dict[str, object], settings: BiasQueriesSettings
 ):
     dashboard.open("bias_queries").choose(**controls)
-    if (last := f"answered_{m}") not in controls and m != 25 and m != 1:
-        dashboard.choose(**{last: m})
-    assert_tells(dashboard, trials(**question), m, mechanism)
-    everybody = trials(**question).leak(m, mechanism, "strongest").complete == 1.0
-    assert everybody or mechanism.noise != "none" or m < trials(**question).numbers[-1]
-    assert ("everybody's sex" in dashboard.finding) == everybody
-    if "metric" in question:
-        label = 0 if question["metric"] == "predictive_equality" else 1
+    metrics = {"metric": controls["metric"]} if "metric" in controls else {}
+    config = expected._config(metrics)
+    (headline,) = STUDY.findings(last_result(config, settings), settings)
+    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
+    assert ("of the audited model" in dashboard.page_text) == (settings.design != "single")
+    if metrics:
+        label = 0 if metrics["metric"] == "predictive_equality" else 1
         assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
-    single = [box.disabled for box in dashboard.test.selectbox if box.key == "question_single"]
-    assert single == [True] * (controls.get("gap_kind") == "absolute")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        BiasQueriesSettings(questions=12, people=30, mechanism="exact", repeats=4),
+        BiasQueriesSettings(questions=7, people=40, mechanism="laplace", epsilon=50.0, repeats=3),
+    ],
+    ids=str,
+)
+def test_page_command_report_and_notebook_give_one_number(
+    dashboard: Dashboard, ends: None, settings: BiasQueriesSettings, tmp_path: Path
+):
+    result = last_result(expected._config({}), settings)
+    measured = STUDY.checks(result, settings)["answers_excess"]
+    plan = replace(catalogue_plan("demo"), bias_queries=settings)
+    assert checks_of(STUDY, audited_of(plan, demo_table()))["answers_excess"] == measured
+
+    flags = ["--questions", settings.questions, "--people", settings.people, "--repeats", settings.repeats]
+    flags += ["--mechanism", settings.mechanism, "--answer-epsilon", settings.epsilon]
+    path = tmp_path / "result.json"
+    assert main(["attack", "bias_queries", *map(str, flags), "-q", "--json", str(path)]) == 0
+    content = json.loads(path.read_text("utf-8"))
+    assert measured.estimate is not None
+    assert content["tables"]["Checks"][0]["value"] == measured.estimate.value
+
+    dashboard.test.session_state["release_asked"] = AuditPlan(bias_queries=settings)
+    dashboard.open("bias_queries")
+    (headline,) = STUDY.findings(result, settings)
+    assert content["findings"][0]["point"] == headline.point
+    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
+
+
+def test_more_than_two_groups_are_the_largest_and_everybody_else(dashboard: Dashboard, ends: None):
+    dashboard.test.query_params.update({"attribute": "age/ranges", "method": "unmitigated"})
+    dashboard.open("bias_queries")
+    assert re.search(r"Of 4 groups the largest, .*, stands against everybody else\.", dashboard.page_text)
 
 
 SECTIONS = {
@@ -130,14 +160,15 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
 
 
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):
-    pool = pool_of(expected.audit().config)
+    pool = query_pool(subject(expected._config({})))
     rare = pool.people.sensitive == 1
     rare[(pool.people.sensitive == 0).nonzero()[0][:90]] = True
     people = type(pool.people)(
         **{name: getattr(pool.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
     )
     tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=pool.metric)
-    monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda *_: tiny)
+    monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda _: tiny)
+    monkeypatch.setattr("core.studies.bias_queries.study.query_pool", lambda _: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
     dashboard.choose(people_asked=20)

@@ -18,8 +18,8 @@ from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.stats.estimates import accuracy, percent
+from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from core.studies.config import AuditConfig
-from pages._bias_queries import bias_queries_trials
 from pages.shell import cached, shell
 from pages.shell.gate import sentences
 from tests import expected
@@ -137,7 +137,7 @@ def captions(dashboard: Dashboard) -> list[str]:
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
     """Few repeats, few attackers, and few shadow models."""
-    monkeypatch.setattr(bias_queries_trials, "repeats_for", lambda n: 2)
+    monkeypatch.setattr(type(BIAS_QUERIES), "command_defaults", {"questions": 25, "repeats": 2})
     monkeypatch.setattr("pages._attriguard.attriguard_controls.TableSettings", FEW_OF_TABLES)
 
 

@@ -23,7 +23,6 @@ import numpy as np
 
 from core.datasets import build_dataset, load
 from core.studies.bias_queries import (
-    Asking,
     Exact,
     LaplaceGlobal,
     NoisySums,
@@ -32,12 +31,12 @@ from core.studies.bias_queries import (
     SmoothLaplace,
     Trials,
     query_pool,
-    repeats_for,
     statistical_parity_gap,
 )
 from core.studies.bias_queries.gaps import design_scores
 from core.studies.bias_queries.reveal import RECOVERY_METHODS, recover_compressed
 from core.studies.config import AuditConfig
+from core.studies.subject import subject_of
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3
@@ -134,9 +133,9 @@ def attacks() -> None:
 def moves() -> None:
     """Print what a move of the slider takes, by way of answering, decoder and number of answers."""
     table = load("demo")
-    pool = query_pool(AuditConfig(dataset="demo", roles=table.roles[0]), build_dataset(table, table.roles[0]))
-    trials = Trials(pool, Asking(n=PEOPLE, repeats=repeats_for(PEOPLE)))
-    print(f"A move of the slider: {trials.asking.repeats} repeats, {PEOPLE} people; processor ms by number of answers")
+    pool = query_pool(subject_of(AuditConfig(dataset="demo"), build_dataset(table, table.roles[0])))
+    trials = Trials(pool, n=PEOPLE)
+    print(f"A move of the slider: {trials.repeats} repeats, {PEOPLE} people; processor ms by number of answers")
     print(f"{'answers':<38}" + "".join(f"{m:>7}" for m in NUMBERS))
     trials.leak(NUMBERS[-1], Exact(), "strongest")  # draws the questions, imports the solver
     slowest = 0.0

@@ -98,7 +98,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "audit given.toml --out given --no-self-test",
         "report replay given/internal/report.json --file people.csv",
     ),
-    "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 0,6,18",),
+    "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 18",),
     "card": ("attack model_card --plan card.toml --csv release.csv",),
     "attack-membership": ("attack membership --train-epsilons inf,0.5 --shadows 8 --depth 3 --csv members.csv",),
     "experiment": (

@@ -38,12 +38,10 @@ from core.studies.attriguard.settings import DEFENDERS
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
 from core.studies.bias_queries import (
     NOISES,
-    Answering,
-    AnswersLeak,
-    Asking,
+    BiasQueriesResult,
+    BiasQueriesSettings,
     ErrorQuantiles,
     Leak,
-    PlannedAnswers,
     Trials,
 )
 from core.studies.config import AuditConfig
@@ -288,13 +286,16 @@ def _choose(rng: Generator) -> Iterator[Finding | str]:
 
 
 def _queries(rng: Generator) -> Iterator[Finding | str]:
-    trials = Trials(pool(60, 14), Asking(n=12, repeats=2))
+    trials = Trials(pool(60, 14), n=12, repeats=2)
+    accuracy = trials.accuracy(trials.numbers[-1])
     for noise in NOISES:
-        last, kinds = int(rng.choice([0, 1, 7, 1000])), list(rng.choice(list(answers.DECODER_TITLES), 3, replace=False))
-        answering = Answering(
-            noise=noise,
-            epsilon=float(rng.choice([0.5, 1.0, 20.0])),
-            absolute=bool(rng.random(2)[1] < 0.3),
+        last, kinds = (
+            int(rng.choice([1, 7, 25, 1000])),
+            list(rng.choice(list(answers.DECODER_TITLES), 3, replace=False)),
+        )
+        epsilon, single = float(rng.choice([0.5, 1.0, 20.0])), bool(rng.random(2)[1] < 0.3)
+        settings = BiasQueriesSettings(
+            questions=last, mechanism=noise, epsilon=epsilon, design="single" if single else "jitter"
         )
         gains = [
             members.estimate(float(rng.choice([0.0, 0.1, -0.2, 0.3])), float(rng.choice([0.05, 0.2]))) for _ in kinds
@@ -302,7 +303,7 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
         sizes = {kind: float(rng.choice([0.0, 0.00002, 0.05, 1.0, 1.01, 12.34, 149.6, 23456.0])) for kind in NOISES}
         rates = [nasty.estimate(rng) for _ in kinds]
         parts = zip(kinds, gains, rates, strict=True)
-        result = AnswersLeak(
+        result = BiasQueriesResult(
             attribute=str(rng.choice(["ash", "elm"])),
             sizes=(int(rng.integers(2, 2000)), 5),
             prior=nasty.estimate(rng),
@@ -313,20 +314,24 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
             targeted=float(rng.random()),
             ceiling=nasty.maybe(rng, lambda r: float(r.choice([0.6, 0.9995, 0.9994]))),
         )
-        yield from answers.findings(result, answering)
+        yield from answers.findings(result, settings)
         values = [0.5, 0.96, 0.94, 0.95, 1.0][: int(rng.integers(0, 6))]
         leak, step = result.leaks[0], int(rng.choice([1, 1, 2]))
-        curve = [
+        curve_leaks = [
             replace(leak, m=index * step, leakage=replace(leak.leakage, value=value), complete=float(value == 1.0))
             for index, value in enumerate(values)
         ]
         for complete in (False, True):
-            yield answers.curve_finding(trials, curve, answering, complete=complete)
+            curve = [
+                BiasQueriesResult(attribute="x", leaks=(leak,), accuracy=None if single else accuracy)
+                for leak in curve_leaks
+            ]
+            yield answers.curve_finding(curve, settings, complete=complete)
         if noise in ("exact", "rounded", "cauchy"):
-            planned = PlannedAnswers(questions=last, mechanism=noise, epsilon=answering.epsilon)
+            planned = replace(settings, design="jitter")
             for measurement in (answers.answers_excess(result, planned), answers.targeted_bound(result, planned)):
                 yield f"{measurement.attacked} {measurement.knows} {' '.join(measurement.assumptions)}"
-    yield from answers.findings(replace(result, leaks=()), answering)
+    yield from answers.findings(replace(result, leaks=()), settings)
 
 
 def _desk(rng: Generator) -> Iterator[Finding | str]:

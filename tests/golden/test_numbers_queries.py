@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from core.studies.bias_queries import (
-    PlannedAnswers,
-    answers_leak,
+    BiasQueriesSettings,
     declared_limits,
     decoders,
     error_text,
@@ -24,7 +23,6 @@ from core.studies.bias_queries import (
     trials,
 )
 from core.studies.bias_queries.mechanisms import (
-    Answering,
     Exact,
     LaplaceGlobal,
     NoisySums,
@@ -124,11 +122,9 @@ def _mechanisms() -> NamedValues:
             yield "alone", [refused(mechanism.answer, np.eye(k)[:1], [1, 0][:k], rng=rng()) for k in (1, 2)]
             yield "alike", mechanism.scales(SCORES[2])
     for noise, absolute in product(mechanisms.NOISES, (False, True)):
-        answering = Answering(noise=noise, epsilon=2.0, decimals=4, absolute=absolute, delta=0.1)
-        yield (
-            f"{noise} {absolute}",
-            [str(answering.mechanism()), answering.private, str(answering.mechanism("laplace", epsilon=7.0))],
-        )
+        mechanism = mechanisms.mechanism_of(noise, epsilon=2.0, decimals=4, absolute=absolute, delta=0.1)
+        laplace = mechanisms.mechanism_of("laplace", epsilon=7.0, absolute=absolute)
+        yield f"{noise} {absolute}", [str(mechanism), mechanism.noisy, str(laplace)]
 
 
 def _guarantees() -> NamedValues:
@@ -297,15 +293,14 @@ def _trials() -> NamedValues:
     sizes = (0.0, 0.00009, 0.0001, 0.5, 1.0, 9.99, 99.99, 100.0, 999.9, 1000.0, 1000.5, 123456.0)
     yield "errors", [error_text(size) for size in sizes]
     for mechanism, questions in product(("exact", "rounded", "cauchy"), (0, 1)):
-        yield f"declared {mechanism}", declared_limits(PlannedAnswers(questions=questions, mechanism=mechanism))
-    yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
+        yield f"declared {mechanism}", declared_limits(BiasQueriesSettings(questions=questions, mechanism=mechanism))
     people = pool(60, 14, seed=3)
     people = replace(people, people=replace(people.people, base=np.round(people.people.base, 1)))
     for n, n0 in (*((n, None) for n in (3, 4, 9, 20, 60, 61)), (20, 2), (20, 1), (20, 14), (20, 15), (50, 3)):
         yield f"sizes {n} {n0}", refused(people.sizes, n, n0)
         yield "drawn", flat(refused(people.sample, n, rng(), n_disadvantaged=n0))
     for n, design, most in ((12, "jitter", None), (12, "targeted", 5), (8, "single", None), (12, "bits", 1)):
-        trial_runs = trials.Trials(people, trials.Asking(n=n, design=design, repeats=4, seed=3), most=most)
+        trial_runs = trials.Trials(people, n=n, design=design, repeats=4, seed=3, most=most)
         single = design == "single"
         yield (
             f"{n} {design}",
@@ -313,7 +308,7 @@ def _trials() -> NamedValues:
                 trial_runs.numbers,
                 trial_runs.n_advantaged,
                 trial_runs.n_disadvantaged,
-                list(trial_runs.curve(("strongest",))),
+                list(trials.coarse_first(trial_runs.numbers)),
             ],
         )
         yield (
@@ -332,10 +327,6 @@ def _trials() -> NamedValues:
             "kept",
             [trial_runs.bound(noise_mechanism) for noise_mechanism in (SmoothCauchy(0.3), SmoothLaplace(0.3, 0.1))],
         )
-        for m, how in product((0, 1, 3), (Answering(absolute=single), Answering(noise="cauchy", absolute=single))):
-            if m <= trial_runs.numbers[-1]:
-                leak = answers_leak(trial_runs, m, how, attribute="x", noises=("rounded", "laplace"))
-                yield f"leak {m} {how.noise}", flat(leak)
         yield "sums", [trial_runs.bound(NoisySums(0.7)), refused(trial_runs.ask, trial_runs.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([trial_runs.accuracy(m) for m in (0, 1, trial_runs.numbers[-1])])
         yield "reading", flat(trial_runs.decoding(1, Exact(absolute=single), "strongest", 2))

@@ -9,9 +9,10 @@ from pathlib import Path
 from core.base.seeds import child_generator
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.studies.bias_queries import Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
+from core.studies.bias_queries import LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.config import AuditConfig
+from core.studies.subject import subject_of
 from tests.reference.table_1 import NOISELESS_ATTACKS, NOISELESS_REPEATS, TABLE_1, noiseless_row
 
 HEAD = (
@@ -24,7 +25,7 @@ def adult_pool(folder: Path, *, seed: int = 0) -> QueryPool:
     """Return Adult's Black and White people with the model without mitigation, as asked about."""
     table, roles = black_and_white(load("adult", data_folder=folder))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
-    return query_pool(config, build_dataset(table, roles))
+    return query_pool(subject_of(config, build_dataset(table, roles)))
 
 
 def noiseless_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
@@ -48,7 +49,7 @@ def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
             continue
         if row.n not in trials:
             repeats = (10 if quick else 50) if row.n == 100 else 5
-            trials[row.n] = Trials(pool, Asking(n=row.n, repeats=repeats, seed=seed))
+            trials[row.n] = Trials(pool, n=row.n, repeats=repeats, seed=seed)
         for name, mechanism, error, leak in (
             ("Cauchy", SmoothCauchy(row.epsilon), row.errors["cauchy"], row.leakages["cauchy"]),
             ("Laplace", LaplaceGlobal(row.epsilon), row.errors["laplace"], row.leakages["laplace"]),
@@ -67,4 +68,4 @@ def _line(trials: Trials, setting: tuple[int, int, float], name: str, mechanism,
     paper = ["" if math.isnan(x) else f"{factor * x:g}" for x, factor in zip(printed, (1000, 100), strict=True)]
     errors = f"{paper[0]:>7} {1000 * error.median:>9.1f} {1000 * error.high:>10.1f}"
     leakages = f"{paper[1]:>5} {leak_texts[0]:>11} {leak_texts[1]:>11} {leak_texts[2]:>11}"
-    return f"{n:>5} {m:>4} {epsilon:>4g} {name:>8} | {errors} | {leakages} | {trials.asking.repeats}"
+    return f"{n:>5} {m:>4} {epsilon:>4g} {name:>8} | {errors} | {leakages} | {trials.repeats}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.studies.bias_queries import Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
+from core.studies.bias_queries import LaplaceGlobal, QueryPool, SmoothCauchy, Trials
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 from tests.reference.table_1 import TABLE_1
@@ -25,7 +25,7 @@ def pool() -> QueryPool:
 
 
 def test_leakage_of_the_decoders(pool: QueryPool) -> None:
-    trials = Trials(pool, Asking(n=100, design="random_binary", repeats=150, seed=42))
+    trials = Trials(pool, n=100, design="random_binary", repeats=150, seed=42)
     leakages = {
         name: trials.leak(40, SmoothCauchy(100.0), name).leakage.value for name in ("published", "without_prior")
     }
@@ -36,7 +36,7 @@ def test_leakage_of_the_decoders(pool: QueryPool) -> None:
 
 
 def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
-    trials = Trials(pool, Asking(n=100, repeats=50, seed=42))
+    trials = Trials(pool, n=100, repeats=50, seed=42)
     for row in TABLE_1:
         for noise, recorded in row.measured.items():
             if row.n == 100:

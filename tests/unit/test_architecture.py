@@ -141,7 +141,7 @@ def test_only_one_module_of_the_pages_caches(path: Path):
     assert path.name == "cached.py" or not ("cache_data" in source or "cache_resource" in source)
 
 
-PARTS = {"study", "findings", "tables", "checks", "charts", "settings", "__init__", "__main__"}
+PARTS = {"study", "result", "findings", "tables", "checks", "charts", "settings", "__init__", "__main__"}
 """Names that say the same in every folder: the parts of a study."""
 
 SHOWING = ("charts", "cli", "learn.examples")

@@ -14,15 +14,17 @@ from core.auditing.charts import draw_groups, draw_rates
 from core.auditing.policy import estimate_text, value_text
 from core.charts import LIGHT
 from core.charts.theme import group_style
+from core.datasets.splits import split
 from core.stats.estimates import Estimate, percent, tolerance_text
 from core.stats.fairness import group_rates
-from core.studies.bias_queries import Asking, Exact, Trials, query_pool
+from core.studies.bias_queries import Exact, Trials, query_pool
 from core.studies.bias_queries.charts import draw_values
 from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction_findings
 from core.studies.membership import MembershipSettings
 from core.studies.membership.disparity import Disparities
 from core.studies.membership.findings import MembershipSummary, headline
+from core.studies.subject import Progress, Subject
 from tests import samples
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
@@ -117,9 +119,10 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
         scores=np.random.default_rng(0).random(data.n),
         has_scores=True,
     )
-    queries = query_pool(config, data, model)
+    splits = split(data, train_share=config.train_share, seed=config.seed)
+    queries = query_pool(Subject(config, data, splits, model, Progress(1)))
     assert (queries.advantaged == "north") == (share == "larger")
-    people, decoded = Trials(queries, Asking(n=40, repeats=1)).decoding(20, Exact(), "strongest")
+    people, decoded = Trials(queries, n=40, repeats=1).decoding(20, Exact(), "strongest")
     names = queries.advantaged, queries.disadvantaged
     values = draw_values(people, decoded, names=names, advantaged=queries.advantaged_code)
     rates = draw_rates(model, names=data.group_names)

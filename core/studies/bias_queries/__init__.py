@@ -5,15 +5,12 @@ The desk that answers them within a lifetime budget has a door of its own, `core
 
 from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, DecodedAttribute, decode_noisy
 from .findings import (
-    AnswersLeak,
-    PlannedAnswers,
     answers_excess,
-    answers_leak,
+    answers_text,
     curve_finding,
     declared_limits,
     error_text,
     findings,
-    noise_text,
 )
 from .gaps import (
     equal_opportunity_gap,
@@ -26,25 +23,24 @@ from .guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_l
 from .mechanisms import (
     NOISE_TITLES,
     NOISES,
-    Answering,
     Exact,
     LaplaceGlobal,
     NoisySums,
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
+    mechanism_of,
 )
+from .result import BiasQueriesResult
 from .reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
+from .settings import BiasQueriesSettings
 from .trials import (
-    Asking,
     Leak,
     QueriedRecords,
     QueryPool,
-    RevealSettings,
     Trials,
     needed,
     query_pool,
-    repeats_for,
 )
 
 __all__ = [
@@ -53,26 +49,23 @@ __all__ = [
     "NOISES",
     "NOISE_TITLES",
     "PROGRAMS",
-    "Answering",
-    "AnswersLeak",
-    "Asking",
+    "BiasQueriesResult",
+    "BiasQueriesSettings",
     "DecodedAttribute",
     "ErrorQuantiles",
     "Exact",
     "LaplaceGlobal",
     "Leak",
     "NoisySums",
-    "PlannedAnswers",
     "QueriedRecords",
     "QueryPool",
-    "RevealSettings",
     "Rounded",
     "SmoothCauchy",
     "SmoothLaplace",
     "Trials",
     "accuracy_limit",
     "answers_excess",
-    "answers_leak",
+    "answers_text",
     "curve_finding",
     "declared_limits",
     "decode_noisy",
@@ -82,12 +75,11 @@ __all__ = [
     "global_sensitivity",
     "largest_loss",
     "leakage",
+    "mechanism_of",
     "needed",
-    "noise_text",
     "partition_absolute",
     "query_pool",
     "recover_flips",
-    "repeats_for",
     "reveal_compressed",
     "reveal_double",
     "smooth_sensitivity",

@@ -14,8 +14,13 @@ from ...charts.scatter import Points, draw_scatter
 from ...charts.text import plain_name
 from ...charts.theme import group_style
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
-from . import DecodedAttribute, ErrorQuantiles, Leak, QueriedRecords, error_text
-from .trials import best_by_number
+from .decoders import DecodedAttribute
+from .findings import error_text
+from .guarantees import ErrorQuantiles
+from .mechanisms import NOISES
+from .result import BiasQueriesResult
+from .settings import BiasQueriesSettings
+from .trials import Leak, QueriedRecords, best_by_number
 
 _GUTTER = 176  # pixels for the names of curves
 _RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))
@@ -23,61 +28,64 @@ _TOSS = level(Estimate(value=0.5, low=0.5, high=0.5, n=0), "chance", "random gue
 
 
 def draw_leakage(
-    noisy: Mapping[str, Sequence[Leak]],
-    exact: Mapping[str, Sequence[Leak]],
-    now: Sequence[Leak],
+    results: Sequence[BiasQueriesResult],
+    settings: BiasQueriesSettings,
     *,
-    numbers: Sequence[int],
-    prior: Estimate,
-    limit: tuple[str, float] | None,
-    attribute: str,
+    exact: Sequence[BiasQueriesResult] = (),
+    numbers: Sequence[int] = (),
 ) -> Drawing:
     """Draw the accuracy of attackers over the number of answers.
 
     Parameters
     ----------
-    noisy : mapping of decoder to its leaks
-        With the noise chosen; may be incomplete, in any order. The best at each number of answers is drawn bold.
-    exact : mapping of decoder to its leaks
-        The same attackers without noise, drawn faintly; empty where there is no noise.
-    now : sequence of Leak
-        Where the slider stands, one a decoder.
+    results : sequence of BiasQueriesResult
+        The result of the settings first, marked; then, in any order, those with other numbers of answers. The best
+        decoder at each is drawn bold.
+    exact : sequence of BiasQueriesResult
+        The same without noise, drawn faintly; empty where there is no noise.
     numbers : sequence of int
         Answers of a curve that is complete, the last at the right end of the axis.
-    prior : Estimate
-        Leakage from features alone.
-    limit : (words, rate) or None
-        Bound on an attacker, and which; None without a guarantee. One that would read 100.0% is not drawn.
+
+    The bound on an attacker is drawn where noise has one, unless it would read 100.0%.
     """
-    curves = [_TOSS, level(prior, "prior", "features only", dash="dash")]
-    if limit is not None and limit[1] < ALMOST_ALL:
-        curves.append(level(limit[1], "ink", "bound", dash="longdash"))
+    now, numbers = results[0], numbers or (settings.questions,)
+    curves = [_TOSS]
+    if now.prior is not None:
+        curves.append(level(now.prior, "prior", "features only", dash="dash"))
+    if settings.answer_mechanism.noisy and now.ceiling is not None and now.ceiling < ALMOST_ALL:
+        curves.append(level(now.ceiling, "ink", "bound", dash="longdash"))
     faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
-    noisy, exact = (
-        {**leaks, "best": best_by_number([leak for decoder_leaks in leaks.values() for leak in decoder_leaks])}
-        for leaks in (noisy, exact)
-    )
-    curves += _curves(exact, "best", numbers, color="strongest", name="without noise", **faint)
-    curves += _curves(exact, "published", numbers, color="before", name="ℓ1, no noise", **faint)
-    current = {leak.decoder: leak.leakage for leak in now}
+    noisy, noiseless = _leaks(results, numbers), _leaks(exact, numbers)
+    curves += _curves(noiseless, "best", numbers, color="strongest", name="without noise", **faint)
+    curves += _curves(noiseless, "published", numbers, color="before", name="ℓ1, no noise", **faint)
+    current = {leak.decoder: leak.leakage for leak in now.leaks}
     look: dict[str, Any] = {"color": "before", "width": 1.5, "current": current.get("published")}
     curves += _curves(noisy, "published", numbers, name="ℓ1 (paper)", **look)
     look = {"color": "leak", "dash": "dash", "current": current.get("without_prior")}
     curves += _curves(noisy, "without_prior", numbers, name="without prior", **look)
-    (best,) = best_by_number(now)
+    (best,) = best_by_number(now.leaks)
     look = {"color": "leak", "width": 3, "band": True, "current": best.leakage}
     curves += _curves(noisy, "best", numbers, name="best decoder", **look)
     last = numbers[-1]
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
     x = Axis(ends=(0, last), marks=marks, labels=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
-    title = f"Leakage of {attribute} by number of answers"
+    title = f"Leakage of {now.attribute} by number of answers"
     look = {"gutter": _GUTTER, "at": best.m, "head": f"after {best.m:,}"}
     return draw_lines(title, curves, x=x, y=_RATES, **look)
 
 
+def _leaks(results: Sequence[BiasQueriesResult], numbers: Sequence[int]) -> dict[str, list[Leak]]:
+    """Return decoder -> its leaks at these numbers of answers, and "best" -> those of the best at each."""
+    leaks = {(leak.decoder, leak.m): leak for result in results for leak in result.leaks if leak.m in numbers}
+    by_decoder: dict[str, list[Leak]] = {"best": best_by_number(list(leaks.values()))}
+    for decoder, m in sorted(leaks):
+        by_decoder.setdefault(decoder, []).append(leaks[decoder, m])
+    return by_decoder
+
+
 def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any) -> list[Curve]:
     """Return the curve of a decoder; none where nothing is there."""
-    measured = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
+    measured = leaks.get(decoder)
     if not measured:
         return []
     return [Curve(x=[leak.m for leak in measured], of=[leak.leakage for leak in measured], grid=numbers, **look)]
@@ -86,20 +94,21 @@ def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence
 _LARGEST = 4.5  # decades at the end of the axis of errors
 
 
-def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str) -> Drawing:
-    """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a stroke.
+def draw_answer_errors(errors: Mapping[str, ErrorQuantiles], chosen: str) -> Drawing:
+    """Draw the error of an answer for each way to answer: median as a dot, 95th percentile as a stroke.
 
-    From the top; the row named `chosen` is in the leak's colour.
+    From the top; that of the mechanism `chosen` is in the leak's colour.
     """
     lines = []
-    for name, error in errors:
-        color = "leak" if name == chosen else "before"
+    for mechanism, error in errors.items():
+        name, is_chosen = NOISES[mechanism], mechanism == chosen
+        color = "leak" if is_chosen else "before"
         marks = [
             Mark(of=error.median, color=color, name="median error"),
             Mark(of=error.high, color=color, symbol="line-ns", name="95th percentile"),
         ]
         value = f"<b>{error_text(error.median)}</b> · {error_text(error.high)}"
-        lines.append(Row(name=name, value=value, color=color, join=color, bold=name == chosen, marks=marks))
+        lines.append(Row(name=name, value=value, color=color, join=color, bold=is_chosen, marks=marks))
     title = "Absolute error (log); shaded: larger than any gap"
     axis = decades((-4.0, _LARGEST), (1e-4, 1, 1e4), title, write=lambda error: error_text(value_of(error)))
     drawing = draw_rows("Error of an answer", lines, axis, first="noise", value="median · 95%")

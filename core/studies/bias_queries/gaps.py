@@ -182,6 +182,9 @@ DESIGNS = {
 }
 """The designs by name, and what to call each."""
 
+SINGLE = {"single": "One person accepted at a time, absolute gap"}
+"""The design that splits people by gaps without their sign."""
+
 BITS_A_QUESTION = 50  # a double holds 53
 
 

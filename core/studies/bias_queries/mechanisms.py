@@ -14,17 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Floats
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.serialize import Result
-from ...base.settings import Settings
-from ...base.validation import whole_number
+from ...base.validation import choice, whole_number
 from .gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 
 FINENESS = 1024  # cells to one noise scale, at least
@@ -58,8 +56,15 @@ class Mechanism:
 
     absolute: bool = field(default=False, kw_only=True)
     """Answer the gap's size without its sign."""
+    name: ClassVar[str] = "exact"
+    """Its name in `NOISES`."""
     noise: ClassVar[str] = "none"
     """One of "none", "rounding", "laplace" and "cauchy"."""
+
+    @property
+    def text(self) -> str:
+        """How answers are made: "exact", "rounded, decimals: 3", "Cauchy noise at ε = 5", "noisy sums at ε = 1"."""
+        return self.name
 
     @property
     def noisy(self) -> bool:
@@ -127,6 +132,11 @@ class AdditiveNoise(Mechanism):
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
 
+    @property
+    def text(self) -> str:
+        """How answers are made."""
+        return f"{NOISES[self.name]} noise at ε = {self.epsilon:g}"
+
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
         raise NotImplementedError
@@ -154,10 +164,16 @@ class Rounded(Mechanism):
 
     decimals: int
     """From 0 to 15."""
+    name: ClassVar[str] = "rounded"
     noise: ClassVar[str] = "rounding"
 
     def __post_init__(self) -> None:
         whole_number(self.decimals, name="decimals", least=0, most=15)
+
+    @property
+    def text(self) -> str:
+        """How answers are made."""
+        return f"rounded, decimals: {self.decimals}"
 
     @property
     def half_width(self) -> float:
@@ -175,6 +191,7 @@ class LaplaceGlobal(AdditiveNoise):
     ε-differentially private among vectors in which both groups occur; the scale is public.
     """
 
+    name: ClassVar[str] = "laplace"
     noise: ClassVar[str] = "laplace"
 
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
@@ -226,6 +243,7 @@ class SmoothCauchy(_Smooth):
     Cauchy noise has no mean: speak of its median and of quantiles.
     """
 
+    name: ClassVar[str] = "cauchy"
     noise: ClassVar[str] = "cauchy"
     factor: ClassVar[float] = 6.0
 
@@ -244,6 +262,7 @@ class SmoothLaplace(_Smooth):
 
     delta: float
     """In (0, 1): probability that the loss may exceed ε, roughly."""
+    name: ClassVar[str] = "smooth_laplace"
     noise: ClassVar[str] = "laplace"
     factor: ClassVar[float] = 2.0
 
@@ -307,10 +326,16 @@ class NoisySums(Mechanism):
 
     epsilon: float
     """Privacy budget of count and sums together, above 0; infinity for no noise."""
+    name: ClassVar[str] = "noisy_sums"
     noise: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
+
+    @property
+    def text(self) -> str:
+        """How answers are made."""
+        return f"noisy sums at ε = {self.epsilon:g}"
 
     def scales(self, scores: npt.ArrayLike) -> SumScales:
         """Return the scales of the noise for these scores, shape (m, n); they are public."""
@@ -379,51 +404,23 @@ NOISE_TITLES = NOISES | {
 """The same with whose they are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answering(Settings):
-    """How answers are made; `absolute` ones do not tell the gap's sign."""
+DELTA = 1e-5
+"""Probability with which smooth Laplace noise may fail, where nobody says otherwise."""
 
-    noise: Annotated[str, Param("Answer noise", "Noise on the answers: {options}.", options=NOISE_TITLES)] = "exact"
-    epsilon: Annotated[
-        float,
-        Param(
-            "Privacy budget ε (all answers together)",
-            "Privacy budget of all answers together; smaller is more private and less accurate. Exact and rounded "
-            "answers have none.",
-            flag="--answer-epsilon",
-            least=0.0,
-            most=MOST_EPSILON,
-            above=True,
-        ),
-    ] = 5.0
-    delta: Annotated[
-        float,
-        Param(
-            "Failure probability δ",
-            "Probability with which smooth_laplace may fail.",
-            least=0.0,
-            most=1.0,
-            above=True,
-            below=True,
-        ),
-    ] = 1e-5
-    decimals: Annotated[int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)] = 3
-    absolute: bool = False
 
-    @property
-    def private(self) -> bool:
-        """Whether a privacy budget applies."""
-        return self.noise not in ("exact", "rounded")
-
-    def mechanism(self, noise: str | None = None, *, epsilon: float | None = None) -> Mechanism:
-        """Return the mechanism of these settings, or another kind of noise with the same settings."""
-        absolute, budget = self.absolute, self.epsilon if epsilon is None else epsilon
-        make: dict[str, Callable[[], Mechanism]] = {
-            "exact": lambda: Exact(absolute=absolute),
-            "rounded": lambda: Rounded(self.decimals, absolute=absolute),
-            "laplace": lambda: LaplaceGlobal(budget, absolute=absolute),
-            "cauchy": lambda: SmoothCauchy(budget, absolute=absolute),
-            "smooth_laplace": lambda: SmoothLaplace(budget, self.delta, absolute=absolute),
-            "noisy_sums": lambda: NoisySums(budget, absolute=absolute),
-        }
-        return make[noise or self.noise]()
+def mechanism_of(
+    name: str, *, epsilon: float, decimals: int = 3, delta: float = DELTA, absolute: bool = False
+) -> Mechanism:
+    """Return the way of answering of a name in `NOISES`; `epsilon` is the budget of all answers together."""
+    if name == "exact":
+        return Exact(absolute=absolute)
+    if name == "rounded":
+        return Rounded(decimals, absolute=absolute)
+    if name == "smooth_laplace":
+        return SmoothLaplace(epsilon, delta, absolute=absolute)
+    kinds: dict[str, Callable[..., Mechanism]] = {
+        "laplace": LaplaceGlobal,
+        "cauchy": SmoothCauchy,
+        "noisy_sums": NoisySums,
+    }
+    return kinds[choice(name, kinds, name="mechanism")](epsilon, absolute=absolute)

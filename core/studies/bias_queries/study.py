@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...base.seeds import child_generator
-from ...datasets.dataset import AuditDataset
 from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .decoders import DECODER_TITLES, DECODERS
-from .findings import (
-    DECLARED,
-    AnswersLeak,
-    PlannedAnswers,
-    answers_excess,
-    answers_leak,
-    findings,
-    leak_row,
-    targeted_bound,
-)
-from .trials import Asking, Trials, query_pool
+from .findings import DECLARED, answers_excess, findings, leak_row, targeted_bound
+from .guarantees import targeted_leakage
+from .mechanisms import NOISES
+from .result import BiasQueriesResult
+from .settings import BiasQueriesSettings
+from .trials import QueryPool, Trials, query_pool, two_sided
+
+if TYPE_CHECKING:
+    from ...charts.drawing import Drawing
 
 _SETS = (400, 400, 400)
 """Training, attack and test records of the people the study is tried on."""
 
 
-def _people(seed: int, planted: bool) -> tuple[Subject, PlannedAnswers]:
+def _people(seed: int, planted: bool) -> tuple[Subject, BiasQueriesSettings]:
     """Return people with known group proportions alone, and answers about them, exact or very noisy.
 
     They have no features: a prior learned from chance would be wrong about these people as a whole, and a decoder
@@ -43,10 +40,10 @@ def _people(seed: int, planted: bool) -> tuple[Subject, PlannedAnswers]:
     scores = rng.random(n)
     subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
     mechanism = "exact" if planted else "laplace"
-    return subject, PlannedAnswers(questions=12, people=20, repeats=6, mechanism=mechanism, epsilon=0.01)
+    return subject, BiasQueriesSettings(questions=12, people=20, repeats=6, mechanism=mechanism, epsilon=0.01)
 
 
-class Queries(Study[PlannedAnswers, AnswersLeak]):
+class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
     """Ask the planned queries about draws of test people, and let every kind of attacker read the answers.
 
     Of more than two groups the answers compare the largest with everybody else.
@@ -54,7 +51,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
 
     name = "bias_queries"
     title = "Bias queries"
-    settings = PlannedAnswers
+    settings = BiasQueriesSettings
     command_defaults: ClassVar[Mapping[str, Any]] = {"questions": 25}
     declared = DECLARED
     plants = (
@@ -67,56 +64,71 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         ),
     )
 
-    def steps(self, subject: Subject, settings: PlannedAnswers) -> int:
+    def steps(self, subject: Subject, settings: BiasQueriesSettings) -> int:
         """Return how many decoders read the answers."""
         return len(DECODERS) if settings.questions else 0
 
     def run(
-        self, subject: Subject, settings: PlannedAnswers, report: ReportProgress | None = None
-    ) -> Iterator[AnswersLeak]:
+        self, subject: Subject, settings: BiasQueriesSettings, report: ReportProgress | None = None
+    ) -> Iterator[BiasQueriesResult]:
         """Yield the leak with one decoder more each time; what cannot be asked has a reason and no leak."""
-        dataset = two_sided(subject.dataset)
-        largest = "" if dataset is subject.dataset else dataset.group_names[1]
-        result = AnswersLeak(
-            attribute=subject.attribute,
-            largest=largest,
-            n_groups=subject.dataset.n_groups,
-            n_people=subject.splits.test.size,
+        dataset = subject.dataset
+        result = BiasQueriesResult(
+            attribute=subject.attribute, n_groups=dataset.n_groups, n_people=subject.splits.test.size
         )
-        if not settings.questions:
+        m, mechanism = settings.questions, settings.answer_mechanism
+        if not m:
             yield result
             return
-        if not subject.has_scores:
-            yield replace(result, reason="Scores are needed; only predicted labels are given.")
-            return
-        asking = Asking(n=settings.people, repeats=settings.repeats, seed=subject.config.seed)
         try:
-            pool = query_pool(subject.config, dataset, subject.model, subject.splits)
-            trials = Trials(pool, asking, most=settings.questions)
+            pool = query_pool(subject)
+            trials = trials_of(pool, settings, seed=subject.config.seed)
         except InputError as error:
             yield replace(result, reason=str(error))
             return
-        beside = answers_leak(trials, settings.questions, settings.answering, attribute=result.attribute, decoders=())
-        result = replace(beside, largest=largest, n_groups=result.n_groups, n_people=result.n_people)
+        if dataset.n_groups > 2:
+            result = replace(result, largest=two_sided(dataset).group_names[1])
+        noises = {name: replace(settings, mechanism=name).answer_mechanism for name in NOISES if name != "exact"}
+        n1, n0 = trials.n_advantaged, trials.n_disadvantaged
+        result = replace(
+            result,
+            sizes=(n1, n0),
+            prior=trials.alone,
+            errors={name: trials.error(m, noise) for name, noise in noises.items()},
+            accuracy=None if mechanism.absolute else trials.accuracy(m),
+            metric=pool.metric,
+            targeted=targeted_leakage(mechanism, n1, n0),
+            ceiling=trials.ceiling(m, mechanism),
+        )
         for done, decoder in enumerate(DECODERS, start=1):
-            leak = trials.leak(settings.questions, settings.answering.mechanism(), decoder)
-            result = replace(result, leaks=(*result.leaks, leak))
+            result = replace(result, leaks=(*result.leaks, trials.leak(m, mechanism, decoder)))
             if report is not None:
                 report(done, len(DECODERS))
             yield result
 
-    def findings(self, result: AnswersLeak, settings: PlannedAnswers) -> tuple[Finding, ...]:
+    def findings(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[Finding, ...]:
         """Return what the answers reveal."""
-        return findings(result, settings.answering)
+        return findings(result, settings)
 
-    def checks(self, result: AnswersLeak, settings: PlannedAnswers) -> Mapping[str, Measurement]:
+    def charts(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, Drawing]:
+        """Return the leakage and, for every kind of noise, the error of an answer."""
+        from .charts import draw_answer_errors, draw_leakage
+
+        if not result.leaks:
+            return {}
+        return {
+            "Leakage by number of answers": draw_leakage([result], settings),
+            "Error per answer": draw_answer_errors(result.errors, settings.mechanism),
+        }
+
+    def checks(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, Measurement]:
         """Return the gain over the features, and the bound that the mechanism guarantees."""
         return {
             "answers_excess": answers_excess(result, settings),
             "targeted_leakage": targeted_bound(result, settings),
         }
 
-    def tables(self, result: AnswersLeak, settings: PlannedAnswers) -> Mapping[str, tuple[Row, ...]]:
+    def tables(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the leak of each decoder, and what the features give alone."""
         if result.prior is None:
             return {"Planned answers": ({"not made": result.reason},)} if result.reason else {}
@@ -125,16 +137,16 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         return {"Planned answers": tuple(leak_row(who, m, settings.repeats, rate) for who, m, rate in rows)}
 
 
-STUDY = Queries()
-
-
-def two_sided(dataset: AuditDataset) -> AuditDataset:
-    """Return a dataset in two groups: of more than two the largest (1) and everybody else (0)."""
-    if dataset.n_groups == 2:
-        return dataset
-    largest = int(np.bincount(dataset.sensitive, minlength=dataset.n_groups).argmax())
-    return replace(
-        dataset,
-        sensitive=(dataset.sensitive == largest).astype(np.uint8),
-        group_names=("everybody else", dataset.group_names[largest]),
+def trials_of(pool: QueryPool, settings: BiasQueriesSettings, *, seed: int) -> Trials:
+    """Return the repetitions in which the queries are asked; InputError if the pool cannot give such samples."""
+    return Trials(
+        pool,
+        n=settings.people,
+        design=settings.design,
+        repeats=settings.repeats,
+        seed=seed,
+        most=settings.questions,
     )
+
+
+STUDY = BiasQueries()

@@ -12,29 +12,25 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from itertools import takewhile
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from ...base.arrays import Codes, Floats
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.settings import Settings, validate
-from ...base.validation import seed_value
+from ...base.validation import whole_number
 from ...datasets.dataset import AuditDataset
-from ...datasets.splits import Splits, split
 from ...stats.estimates import Estimate, mean_over_repeats, rate_over_repeats
 from ...stats.fairness import METRIC_TITLES
-from ..config import AuditConfig
-from ..subject import ModelFindings, prior_of, train_model
-from .decoders import DECODERS, AnsweredQueries, DecodedAttribute, read_answers
-from .gaps import DESIGNS, design_scores, leakage, most_questions
+from ..subject import Subject, prior_of
+from .decoders import AnsweredQueries, DecodedAttribute, read_answers
+from .gaps import SINGLE, design_scores, leakage, most_questions
 from .guarantees import (
     ErrorQuantiles,
     accuracy_limit_with_prior,
@@ -44,34 +40,6 @@ from .guarantees import (
     two_flips,
 )
 from .mechanisms import Exact, NoisySums
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking(Result):
-    """What is asked, of how many people and how often."""
-
-    n: Annotated[
-        int, Param("Test-set size n", "People the queries are about, drawn from the test records.", 4, flag="--people")
-    ] = 100
-    design: Annotated[str, Param("Query design", "Query design: {options}.", options=DESIGNS)] = "jitter"
-    """One of `core.studies.bias_queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
-    repeats: Annotated[int, Param("Repeats", "Repetitions with other people, queries and noise.", least=1)] = 50
-    seed: int = 42
-
-    def __post_init__(self) -> None:
-        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
-        seed_value(self.seed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevealSettings(Settings):
-    """Numbers of answers after which leakage is measured; None follows from the number of people."""
-
-    questions: Annotated[
-        tuple[int, ...] | None,
-        Param("Answered queries m", "Numbers of answered queries, such as 10,25,40.", least=0, some=True),
-    ] = None
-
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer reveals them."""
@@ -152,36 +120,33 @@ class QueryPool(Result):
         )
 
 
-def query_pool(
-    config: AuditConfig, dataset: AuditDataset, model: ModelFindings | None = None, splits: Splits | None = None
-) -> QueryPool:
-    """Return the audited test set as a compliance team and the developers see it.
+def query_pool(subject: Subject) -> QueryPool:
+    """Return the test records as a compliance team and the developers see them; made once a subject.
 
-    Model and sets are those of dataset (with two groups) and configuration where they are left out; equalized odds is
-    asked as equal opportunity, its half about label 1.
+    Of more than two groups the largest stands against everybody else. Equalized odds is asked as equal opportunity, its
+    half about label 1.
 
-    Raises `InputError` if the attribute has more than two groups, the metric speaks of fewer than two people of a
-    group, or the audited model was given as labels alone.
+    Raises `InputError` if the metric speaks of fewer than two people of a group, or the audited model gives labels
+    alone.
     """
-    if dataset.n_groups != 2:
-        raise InputError(
-            f"Bias queries compare two groups, got {dataset.n_groups}; choose a sensitive attribute in two groups."
-        )
-    splits = split(dataset, train_share=config.train_share, seed=config.seed) if splits is None else splits
-    model = train_model(config, dataset, splits) if model is None else model
-    if not model.has_scores:
-        raise InputError("Bias queries are about a model's scores; the table gives predicted labels alone.")
-    y, s = dataset.labels, dataset.sensitive
+    return subject.once("query pool", lambda: _pool(subject))
+
+
+def _pool(subject: Subject) -> QueryPool:
+    if not subject.has_scores:
+        raise InputError("Scores are needed; only predicted labels are given.")
+    dataset, config = two_sided(subject.dataset), subject.config
+    labels = dataset.labels
     metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
-    rows = splits.test
+    rows = subject.splits.test
     if metric in _ASKED_LABEL:
-        rows = rows[y[rows] == _ASKED_LABEL[metric]]
-    advantaged = int(np.bincount(s, minlength=2).argmax())
+        rows = rows[labels[rows] == _ASKED_LABEL[metric]]
+    advantaged = int(np.bincount(dataset.sensitive, minlength=2).argmax())
     people = QueriedRecords(
-        sensitive=(s[rows] == advantaged).astype(np.uint8),
-        base=model.scores[rows],
-        prior=prior_of(dataset, splits, rows, seed=config.seed)[:, advantaged],
-        labels=y[rows],
+        sensitive=(dataset.sensitive[rows] == advantaged).astype(np.uint8),
+        base=subject.model.scores[rows],
+        prior=prior_of(dataset, subject.splits, rows, seed=config.seed)[:, advantaged],
+        labels=labels[rows],
     )
     if min(people.sizes) < FEWEST_IN_GROUP:
         raise InputError(
@@ -197,9 +162,16 @@ def query_pool(
     )
 
 
-def repeats_for(n: int) -> int:
-    """Return how many repeats a curve takes: fewer with more people, whose leakage varies less and costs more."""
-    return 50 if n <= 150 else 20 if n <= 400 else 5 if n <= 1000 else 3
+def two_sided(dataset: AuditDataset) -> AuditDataset:
+    """Return a dataset in two groups: of more than two the largest (1) and everybody else (0)."""
+    if dataset.n_groups == 2:
+        return dataset
+    largest = int(np.bincount(dataset.sensitive, minlength=dataset.n_groups).argmax())
+    return replace(
+        dataset,
+        sensitive=(dataset.sensitive == largest).astype(np.uint8),
+        group_names=("everybody else", dataset.group_names[largest]),
+    )
 
 
 def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
@@ -207,11 +179,21 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
 
     There are about 24 of them, 12 where decoding takes long.
     """
-    most = n if design == "single" else most_questions(design, n)
+    most = _last_question(design, n)
     slow = most is None and n > 300
     last = round((0.42 if slow else 0.6) * n) if most is None else most
     step = max(1, round(last / (12 if slow else 24)))
     return tuple(dict.fromkeys([*range(0, last, step), last]))
+
+
+def _last_question(design: str, n: int) -> int | None:
+    return n if design in SINGLE else most_questions(design, n)
+
+
+def coarse_first(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers of questions of a curve but 0, in an order in which it shows as it grows."""
+    ordered = dict.fromkeys([numbers[-1], *numbers[::6], *numbers[::2], *numbers])
+    return tuple(number for number in ordered if number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,8 +208,6 @@ class Leak(Result):
     """The same minus that of the features alone, paired by repeat."""
     complete: float
     """Share of the repeats in which everybody was recovered."""
-    lowest: float
-    """Smallest leakage of a repeat."""
     typical: int
     """The repeat whose leakage is nearest to the mean."""
 
@@ -253,17 +233,29 @@ class Trials:
     Raises `InputError` if the pool cannot give such samples, or the design has fewer questions.
     """
 
-    def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:
-        self.asking, self.metric = asking, pool.metric
-        self.n_advantaged, self.n_disadvantaged = pool.sizes(asking.n)
-        self.numbers = question_numbers(asking.n, asking.design)
+    def __init__(
+        self,
+        pool: QueryPool,
+        *,
+        n: int = 100,
+        design: str = "jitter",
+        repeats: int = 20,
+        seed: int = 42,
+        most: int | None = None,
+    ) -> None:
+        self.metric, self.design = pool.metric, design
+        self.repeats, self.seed = repeats, seed
+        self.n_advantaged, self.n_disadvantaged = pool.sizes(n)
+        self.numbers = question_numbers(n, design)
         if most is not None:
+            also = f" with {design} questions about {n} people"
+            whole_number(most, name="questions", least=0, most=_last_question(design, n), also=also)
             self.numbers = (*(number for number in self.numbers if number < most), most)
-        self.people = tuple(pool.sample(asking.n, self._rng("people", r)) for r in range(asking.repeats))
+        self.people = tuple(pool.sample(n, self._rng("people", r)) for r in range(repeats))
         self._questions = cache(self._made_questions)
 
     def _rng(self, name: str, repeat: int) -> np.random.Generator:
-        return child_generator(self.asking.seed, f"bias queries, {name}, repeat {repeat}")
+        return child_generator(self.seed, f"bias queries, {name}, repeat {repeat}")
 
     @cached_property
     def prior(self) -> Floats:
@@ -273,13 +265,13 @@ class Trials:
     def _made_questions(self, repeat: int) -> Floats:
         """Return all questions of one repeat."""
         people, most = self.people[repeat], self.numbers[-1]
-        if self.asking.design == "single":
+        if self.design in SINGLE:
             return np.eye(people.n)[:most]
-        return design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
+        return design_scores(self.design, people.base, most, rng=self._rng("questions", repeat))
 
     def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> AnsweredQueries:
         """Return the first `m` questions of some repeats (all of them by default) with their answers."""
-        chosen = range(self.asking.repeats) if repeats is None else repeats
+        chosen = range(self.repeats) if repeats is None else repeats
         if not 0 <= m <= self.numbers[-1]:
             raise InputError(f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}.")
         scores = np.stack([self._questions(r)[:m] for r in chosen])
@@ -293,7 +285,7 @@ class Trials:
             else:
                 answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
         return AnsweredQueries(
-            design=self.asking.design,
+            design=self.design,
             scores=scores,
             answers=answers,
             released=released,
@@ -313,6 +305,11 @@ class Trials:
         """What the features alone, and the group sizes, tell the attacker with a prior, one a repeat."""
         return self.leakages(0, Exact(), "strongest")
 
+    @property
+    def alone(self) -> Estimate:
+        """Balanced accuracy from the features alone."""
+        return self.leak_of(0, "strongest", self._alone, self._alone).leakage
+
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
         """Return what an attacker of this kind recovers from the first `m` answers."""
         return self.leak_of(m, decoder, self.leakages(m, mechanism, decoder), self._alone)
@@ -327,14 +324,13 @@ class Trials:
             leakage=rate_over_repeats(values, resolution=one_person),
             gain=mean_over_repeats(gains, resolution=one_person),
             complete=float(np.mean(np.asarray(values) == 1.0)),
-            lowest=min(values),
             typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
         )
 
     def error(self, m: int, mechanism: Any) -> ErrorQuantiles:
         """Return how far off each of `m` answers is, at least one."""
-        rng = child_generator(self.asking.seed, "bias queries, error of answers")
-        scores = [self._questions(r)[:m] for r in range(self.asking.repeats)]
+        rng = child_generator(self.seed, "bias queries, error of answers")
+        scores = [self._questions(r)[:m] for r in range(self.repeats)]
         return answer_error(mechanism, scores, [p.sensitive for p in self.people], rng=rng, draws=400)
 
     @cached_property
@@ -363,12 +359,6 @@ class Trials:
         answered = self.ask(m, mechanism)
         kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
         return exact_accuracy_limit(answered.scores, answered.answers, answered.prior, self.n_advantaged, **kind)
-
-    def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
-        """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
-        numbers = self.numbers
-        for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
-            yield from ((m, decoder) for decoder in decoders)
 
     def decoding(
         self, m: int, mechanism: Any, decoder: str, repeat: int = 0

@@ -28,9 +28,8 @@ from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...models import GIVEN_PREDICTIONS
 from ...stats.fairness import row_sets
-from ..bias_queries import Answering, NoisySums
+from ..bias_queries import NoisySums, answers_text, mechanism_of
 from ..bias_queries.decoders import AnsweredQueries, read_answers
-from ..bias_queries.findings import answers_text
 from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import true_tolerance
@@ -222,8 +221,8 @@ class PeopleAttacks:
         if not codes:
             raise InputError(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
         m, seed = min(settings.answers, inside.size), config.seed
-        answering = Answering(noise=settings.noise, epsilon=settings.answer_epsilon)
-        mechanism, rng = answering.mechanism(), child_generator(seed, "people at risk, noise on answers")
+        mechanism = mechanism_of(settings.noise, epsilon=settings.answer_epsilon)
+        rng = child_generator(seed, "people at risk, noise on answers")
         scores = design_scores(
             "jitter", subject.model.scores[self.rows[inside]], m, rng=child_generator(seed, "people at risk, queries")
         )
@@ -243,7 +242,7 @@ class PeopleAttacks:
                 n_disadvantaged=int(s.size - s.sum()),
             )
             _write(after, inside, code, 1.0 - read_answers(answered, "strongest")[0].values)
-        setting = answers_text(m, answering) + _about(codes, after)
+        setting = answers_text(m, mechanism) + _about(codes, after)
         return inferred("queries", self.prior, after, self.truth, setting)
 
     def _card(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:

@@ -18,7 +18,7 @@ import numpy as np
 from ...base.arrays import Mask
 from ...base.serialize import Result
 from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS
-from ..bias_queries import Answering
+from ..bias_queries import mechanism_of
 from ..correction import true_tolerance
 from ..model_card.settings import precision_text
 from ..subject import Subject
@@ -67,7 +67,7 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
             yield Remedy(
                 slot="correction", title=f"disclosed tolerance {tolerance:g}", change=(("tolerance", tolerance),)
             )
-    private = Answering(noise=settings.noise).private
+    private = mechanism_of(settings.noise, epsilon=settings.answer_epsilon).noisy
     for epsilon in ANSWERS:
         if settings.answers and not (private and epsilon >= settings.answer_epsilon):
             change = (("noise", "noisy_sums"), ("answer_epsilon", epsilon))

@@ -8,12 +8,15 @@ from typing import Annotated
 from ...base.param import Param
 from ...base.settings import Settings, params
 from ...base.validation import LEAST_EPSILON
-from ..bias_queries import PlannedAnswers
+from ..bias_queries import NOISE_TITLES, BiasQueriesSettings
 from ..correction import CorrectionSettings
 from ..membership import MembershipPlan
 from ..model_card import ModelCardSettings
 
-_ANSWERS, _CARD = params(PlannedAnswers), params(ModelCardSettings)
+_ANSWERS, _CARD = params(BiasQueriesSettings), params(ModelCardSettings)
+
+_NOISES = {name: title for name, title in NOISE_TITLES.items() if name != "smooth_laplace"}
+"""Noise that keeps its ε whatever that is."""
 
 MOST_PEOPLE = 1_000
 """Most people who are looked at, as on a model card."""
@@ -31,7 +34,7 @@ class PeopleSettings(Settings):
     answers: Annotated[
         int, Param("Answers", "Answers to bias queries about these people; 0 for none.", least=0, most=1_000)
     ] = 250
-    noise: Annotated[str, _ANSWERS["mechanism"].param] = "exact"
+    noise: Annotated[str, replace(_ANSWERS["mechanism"].param, options=_NOISES)] = "exact"
     answer_epsilon: Annotated[float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")] = 5.0
     models: Annotated[
         int, Param("Models on the card", "Models on the card: the audited one and variants of it.", least=1, most=50)

@@ -33,7 +33,14 @@ from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference
 from core.studies.attriguard import READERS, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
-from core.studies.bias_queries import DecodedAttribute, ErrorQuantiles, Leak, QueriedRecords
+from core.studies.bias_queries import (
+    BiasQueriesResult,
+    BiasQueriesSettings,
+    DecodedAttribute,
+    ErrorQuantiles,
+    Leak,
+    QueriedRecords,
+)
 from core.studies.bias_queries import charts as queries
 from core.studies.config import AuditConfig
 from core.studies.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
@@ -494,23 +501,22 @@ def _leakage(rng: Generator) -> Drawing:
     last = int(rng.choice([1, 7, 60, 4000]))
     numbers = sorted({0, last, *rng.integers(0, last + 1, 8).tolist()})
 
-    def leaks(decoder: str) -> list[Leak]:
-        places = [m for m in numbers if rng.random() < 0.6]
-        return [invent(Leak, rng, m=m, decoder=decoder) for m in places]
+    def leaks(m: int) -> tuple[Leak, ...]:
+        return tuple(invent(Leak, rng, m=m, decoder=decoder) for decoder in _DECODERS)
 
-    def some() -> dict[str, list[Leak]]:
-        return {name: leaks(name) for name in _DECODERS if rng.random() < 0.8}
+    def some() -> list[BiasQueriesResult]:
+        return [BiasQueriesResult(attribute="", leaks=leaks(m)) for m in numbers if rng.random() < 0.6]
 
-    limit = ("bound", float(rng.random())) if rng.random() < 0.6 else None
+    ceiling = float(rng.random()) if rng.random() < 0.6 else None
     m = int(rng.choice([numbers[0], numbers[-1], rng.integers(0, last + 1)]))
-    now, prior = [invent(Leak, rng, m=m, decoder=decoder) for decoder in _DECODERS], estimate(rng)
-    return queries.draw_leakage(some(), some(), now, numbers=numbers, prior=prior, limit=limit, attribute=nasty(rng))
+    now = BiasQueriesResult(attribute=nasty(rng), leaks=leaks(m), prior=estimate(rng), ceiling=ceiling)
+    return queries.draw_leakage([now, *some()], BiasQueriesSettings(), exact=some(), numbers=numbers)
 
 
 def _answer_errors(rng: Generator) -> Drawing:
-    names = ["Exact", "Laplace", "Cauchy", "Smooth Laplace", "Noisy sums"]
+    names = ["exact", "laplace", "cauchy", "smooth_laplace", "noisy_sums"]
     size = [float(rng.choice([0.0, 1e-9, 0.21, 11.7, 123_456.0])) for _ in names]
-    errors = [(name, ErrorQuantiles(median=s, high=s * 10)) for name, s in zip(names, size, strict=True)]
+    errors = {name: ErrorQuantiles(median=s, high=s * 10) for name, s in zip(names, size, strict=True)}
     return queries.draw_answer_errors(errors, names[int(rng.integers(len(names)))])
 
 

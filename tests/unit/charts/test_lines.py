@@ -23,7 +23,7 @@ from core.charts.text import plain
 from core.report import charts as report_charts
 from core.report.report import TitledTable
 from core.stats.estimates import Estimate
-from core.studies.bias_queries import Leak
+from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, Leak
 from core.studies.bias_queries.charts import draw_leakage
 from core.studies.membership.charts import draw_epsilon_curve
 from core.studies.membership.curves import EPSILONS
@@ -225,19 +225,15 @@ def rate(value: float) -> Estimate:
     return Estimate(value=value, low=value - 0.02, high=value + 0.02, n=50)
 
 
-def leaks(numbers: Sequence[int], decoders: Sequence[str] = ("strongest", "published")) -> dict[str, list[Leak]]:
+def leaking(m: int) -> BiasQueriesResult:
     rng = np.random.default_rng(1)
-    return {
-        decoder: [invent(Leak, rng, m=m, decoder=decoder, leakage=rate(0.5 + 0.004 * m)) for m in numbers]
-        for decoder in decoders
-    }
+    leaks = [invent(Leak, rng, m=m, decoder=d, leakage=rate(0.5 + 0.004 * m)) for d in ("strongest", "published")]
+    return BiasQueriesResult(attribute="sex", prior=rate(0.7), leaks=tuple(leaks))
 
 
 def draw_leaks(computed: Sequence[int], *, marker: int) -> Drawing:
-    numbers = range(0, 61, 2)
-    now = [leak for curve in leaks([marker]).values() for leak in curve]
-    prior = rate(0.7)
-    return draw_leakage(leaks(computed), {}, now, numbers=numbers, prior=prior, limit=None, attribute="sex")
+    results = [leaking(marker), *(leaking(m) for m in computed)]
+    return draw_leakage(results, BiasQueriesSettings(), numbers=range(0, 61, 2))
 
 
 def test_a_curve_of_which_the_ends_are_computed_is_two_dots_and_no_line():

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -15,10 +15,10 @@ from core.stats.estimates import ALMOST_ALL, Estimate, epsilon_text
 from core.studies.attriguard.charts import draw_budget, draw_cost
 from core.studies.bias_queries import (
     DECODERS,
-    Asking,
+    BiasQueriesResult,
+    BiasQueriesSettings,
     Exact,
     LaplaceGlobal,
-    Leak,
     NoisySums,
     SmoothCauchy,
     Trials,
@@ -83,29 +83,34 @@ def costs() -> Iterator[At]:
 
 
 @cache
-def leaks(noise: str) -> dict[str, list[Leak]]:
+def leaks(noise: str) -> list[BiasQueriesResult]:
     mechanism = {"exact": Exact(), "noisy": SmoothCauchy(50.0), "sums": NoisySums(100.0)}[noise]
-    trials = Trials(pool(), Asking(n=40, repeats=4))
-    return {decoder: [trials.leak(m, mechanism, decoder) for m in trials.numbers] for decoder in DECODERS}
+    trials = Trials(pool(), n=40, repeats=4)
+    return [
+        BiasQueriesResult(
+            attribute="origin & <b>more</b>",
+            prior=estimate(0.72),
+            leaks=tuple(trials.leak(m, mechanism, decoder) for decoder in DECODERS),
+        )
+        for m in trials.numbers
+    ]
 
 
-def leakage(noise: str, limit: tuple[str, float] | None) -> Iterator[At]:
-    exact = {} if noise == "exact" else leaks("exact")
-    numbers = [leak.m for leak in leaks(noise)["strongest"]]
+def leakage(noise: str, limit: float | None) -> Iterator[At]:
+    exact = [] if noise == "exact" else leaks("exact")
+    numbers = [result.best.m for result in leaks(noise)]
+    settings = BiasQueriesSettings(mechanism="exact" if noise == "exact" else "noisy_sums")
     for index, m in enumerate(numbers):
-        now = [leaks(noise)[decoder][index] for decoder in DECODERS]
-        (best,) = best_by_number(now)
-        beside = [leaks(noise)[decoder][index].leakage for decoder in ("published", "without_prior")]
-        free = {decoder: curve[index] for decoder, curve in exact.items()}
-        faint = [best_by_number(list(free.values()))[0].leakage, free["published"].leakage] if free else []
-        look: dict[str, Any] = {
-            "numbers": numbers,
-            "prior": estimate(0.72),
-            "limit": limit,
-            "attribute": "origin & <b>more</b>",
-        }
-        drawing = draw_leakage(leaks(noise), exact, now, **look)
-        assert (" bound" in drawing.alt) == (limit is not None and limit[1] < ALMOST_ALL)
+        now = replace(leaks(noise)[index], ceiling=limit)
+        (best,) = best_by_number(now.leaks)
+        by_decoder = {leak.decoder: leak.leakage for leak in now.leaks}
+        beside = [by_decoder["published"], by_decoder["without_prior"]]
+        faint = []
+        if exact:
+            free = exact[index].leaks
+            faint = [best_by_number(free)[0].leakage, free[DECODERS.index("published")].leakage]
+        drawing = draw_leakage([now, *leaks(noise)], settings, exact=exact, numbers=numbers)
+        assert (" bound" in drawing.alt) == (noise != "exact" and limit is not None and limit < ALMOST_ALL)
         assert drawing.x.ends == (0, 24) and drawing.y.ends == (45.0, 102.0)
         yield At(drawing, f"after {m}", m, percents(*faint, *beside, best.leakage))
 
@@ -149,8 +154,8 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "budget, balanced": lambda: budgets(25, balanced=True),
     "cost": costs,
     "leakage of exact answers": lambda: leakage("exact", None),
-    "leakage with noise": lambda: leakage("noisy", ("Limit with prior and group sizes", 0.93)),
-    "leakage of noisy sums": lambda: leakage("sums", ("Limit with prior and group sizes", 1.0)),
+    "leakage with noise": lambda: leakage("noisy", 0.93),
+    "leakage of noisy sums": lambda: leakage("sums", 1.0),
     "targeted": lambda: targeted("Noisy sums"),
     "targeted, none chosen": lambda: targeted("None"),
     "gaps": lambda: over_epsilon(draw_epsilon_curve, ("vd", "fpr_gap", "advantage_gap")),

@@ -20,7 +20,7 @@ from core.models import METHODS, PRIVATE_METHODS
 from core.stats.quantities import plain_row
 from core.studies.attriguard.charts import draw_mechanism, draw_value_noise
 from core.studies.attriguard.findings import value_rows
-from core.studies.bias_queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
+from core.studies.bias_queries import ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
 from core.studies.bias_queries.charts import GapRow, draw_answer_errors, draw_gaps, draw_values
 from core.studies.config import AuditConfig
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
@@ -70,8 +70,8 @@ def test_the_rarest_values_are_drawn_together():
 
 
 def test_errors_stand_at_their_decades() -> None:
-    errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0))]
-    markers = dots(check(draw_answer_errors(errors, "Noisy sums")))
+    errors = {"noisy_sums": ErrorQuantiles(median=0.1, high=10.0)}
+    markers = dots(check(draw_answer_errors(errors, "noisy_sums")))
     assert [dot.x[0] for dot in markers] == pytest.approx([-1.0, 1.0])
 
 
@@ -84,7 +84,7 @@ def test_errors_have_two_or_three_digits():
 
 
 def test_recovered_values_are_drawn_by_group():
-    trials = Trials(pool(), Asking(n=40, repeats=4))
+    trials = Trials(pool(), n=40, repeats=4)
     for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
         people, decoded = trials.decoding(m, mechanism, "strongest")
         drawing = draw_values(people, decoded, names=HOSTILE)

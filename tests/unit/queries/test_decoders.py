@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from core.studies.bias_queries import (
     DECODERS,
-    Asking,
     Exact,
     LaplaceGlobal,
     NoisySums,
@@ -33,7 +32,7 @@ SIGNED = [Exact(), Rounded(2), LaplaceGlobal(50.0), SmoothCauchy(50.0), SmoothLa
 
 
 def trials(design: str = "jitter", *, repeats: int = REPEATS, n: int = N, n_disadvantaged: int = 120) -> Trials:
-    return Trials(pool(400, n_disadvantaged), Asking(n=n, design=design, repeats=repeats, seed=3))
+    return Trials(pool(400, n_disadvantaged), n=n, design=design, repeats=repeats, seed=3)
 
 
 def leaked(drawn_trials: Trials, m: int, mechanism, decoder: str) -> float:
@@ -134,7 +133,7 @@ def test_without_answers_there_is_the_prior_or_nothing(design: str, decoder: str
 
 
 def test_answers_that_say_nothing_add_nothing_to_what_the_features_and_the_sizes_say():
-    drawn_trials = Trials(pool(4000, 1200), Asking(n=20, repeats=400, seed=5), most=3)
+    drawn_trials = Trials(pool(4000, 1200), n=20, repeats=400, seed=5, most=3)
     assert drawn_trials.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
 
 
@@ -202,7 +201,7 @@ def test_absolute_gaps_of_groups_of_one_size_say_nothing():
 def of_a_hundred(repeats: int) -> Trials:
     """Return trials about ten disadvantaged of a hundred, with a prior as strong as that of race."""
     people = pool(20_000, 2000, strength=0.99)
-    return Trials(people, Asking(n=100, design="random_binary", repeats=repeats, seed=42))
+    return Trials(people, n=100, design="random_binary", repeats=repeats, seed=42)
 
 
 def test_the_reference_leakages():

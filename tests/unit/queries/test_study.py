@@ -14,27 +14,25 @@ from core.stats.quantities import share
 from core.studies.bias_queries import (
     DECODERS,
     NOISES,
-    Answering,
-    AnswersLeak,
-    Asking,
+    BiasQueriesResult,
+    BiasQueriesSettings,
     ErrorQuantiles,
     Leak,
     NoisySums,
-    PlannedAnswers,
     Trials,
     answers_excess,
-    answers_leak,
     findings,
     query_pool,
 )
-from core.studies.bias_queries.study import STUDY, two_sided
+from core.studies.bias_queries.study import STUDY
+from core.studies.bias_queries.trials import two_sided
 from core.studies.config import AuditConfig
 from core.studies.study import Measurement
 from core.studies.subject import Subject, subject_of
 from tests import samples
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)
-SUMS = PlannedAnswers(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
+SUMS = BiasQueriesSettings(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
 EXACT = replace(SUMS, mechanism="exact")
 
 
@@ -56,12 +54,12 @@ def three() -> Subject:
     return subject_of(CONFIG, build_dataset(replace(table, frame=frame, roles=(ROLES,)), ROLES))
 
 
-def result(subject: Subject, settings: PlannedAnswers) -> AnswersLeak:
+def result(subject: Subject, settings: BiasQueriesSettings) -> BiasQueriesResult:
     *_, leak = STUDY.run(subject, settings)
     return leak
 
 
-def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
+def done(check: str, subject: Subject, settings: BiasQueriesSettings) -> Measurement:
     measurement = STUDY.checks(result(subject, settings), settings)[check]
     assert measurement.outcome == "done" and measurement.reason == "" and measurement.check == check
     assert measurement.attacked.endswith(".") and measurement.knows.endswith(".")
@@ -72,15 +70,15 @@ def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_nothing_leaks_before_the_first_answer(two: Subject, noise: str):
-    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=2, seed=7), most=2)
-    none, single = (answers_leak(trials, m, Answering(noise=noise), attribute="origin") for m in (0, 1))
-    assert none.errors == single.errors and none.ceiling is None
-    assert none.leaks[0].leakage == none.prior == single.prior
+    trials = Trials(query_pool(two), n=40, repeats=2, seed=7, most=2)
+    settings = replace(SUMS, questions=1, repeats=2, mechanism=noise)
+    none = trials.leak(0, settings.answer_mechanism, "strongest")
+    assert none.leakage == trials.alone == result(two, settings).prior and none.gain.value == 0
 
 
 def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Subject):
     measured = done("answers_excess", two, SUMS)
-    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
+    trials = Trials(query_pool(two), n=40, repeats=4, seed=7, most=6)
     prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
     excess = [mean_over_repeats(np.array(trials.leakages(6, NoisySums(0.5), decoder)) - prior) for decoder in DECODERS]
     assert measured.estimate is not None and measured.freedom == 3 and measured.basis == "measured"
@@ -91,7 +89,7 @@ def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Su
     assert [row["answers"] for row in rows] == [0, 6, 6, 6]
     assert rows[0]["balanced accuracy"] == share(measured.control)
     # answers that move nobody: every draw has the same excess, and one person more or less is still possible
-    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
+    trials = Trials(query_pool(two), n=40, repeats=4, seed=7, most=6)
     leaks = tuple(trials.leak_of(6, decoder, [0.75] * 4, [0.75] * 4) for decoder in DECODERS)
     measured = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate
     one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
@@ -124,7 +122,7 @@ def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject,
     assert any(
         f"of 3 the largest, {dataset.group_names[1]}, stands" in assumption for assumption in measurement.assumptions
     )
-    pool = query_pool(three.config, dataset, three.model, three.splits)
+    pool = query_pool(three)
     assert pool.people.n == three.splits.test.size  # asked about nobody the model was trained on
     assert (pool.people.base == three.model.scores[three.splits.test]).all()
 
@@ -133,7 +131,7 @@ def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject,
 def test_no_answers_are_a_statement(scores: bool, three: Subject):
     """Whoever plans none declares that none are given; with labels alone as well."""
     model = three.model if scores else replace(three.model, has_scores=False)
-    subject, none = replace(three, model=model), PlannedAnswers()
+    subject, none = replace(three, model=model), BiasQueriesSettings()
     excess, aimed = done("answers_excess", subject, none), done("targeted_leakage", subject, none)
     for measurement, value in ((excess, 0.0), (aimed, 0.5)):
         assert measurement.basis == "declared" and measurement.estimate is not None
@@ -167,11 +165,9 @@ def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: flo
     def about(middle: float) -> Estimate:
         return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
 
-    leak = Leak(
-        m=m, decoder="strongest", leakage=about(value), gain=about(gain), complete=complete, lowest=value, typical=0
-    )
+    leak = Leak(m=m, decoder="strongest", leakage=about(value), gain=about(gain), complete=complete, typical=0)
     errors = {noise: ErrorQuantiles(median=error, high=2 * error) for noise in NOISES}
-    return AnswersLeak(attribute="sex", prior=about(value - gain), leaks=(leak,), errors=errors, targeted=0.6)
+    return BiasQueriesResult(attribute="sex", prior=about(value - gain), leaks=(leak,), errors=errors, targeted=0.6)
 
 
 @pytest.mark.parametrize("gain", [0.002, 0.01, 0.03, 0.15])
@@ -179,7 +175,7 @@ def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: flo
 @pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
 def test_the_interval_decides_whether_answers_add_anything(gain: float, half: float, noise: str):
     leak = leaked(0.65 + gain, gain, half)
-    (finding,) = findings(leak, Answering(noise=noise))
+    (finding,) = findings(leak, BiasQueriesSettings(mechanism=noise))
     nothing = "no statistically significant effect" in finding.point
     assert nothing == (gain - half <= 0)
     reached = f"{percent(leak.best.leakage)} balanced accuracy, a gain of {points(gain)}"
@@ -193,7 +189,7 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
 
 @pytest.mark.parametrize(("gain", "useless"), [(0.01, True), (0.081, False)])
 def test_answers_that_leak_are_not_called_useless(gain: float, useless: bool):
-    (finding,) = findings(leaked(0.6, gain, 0.02, error=1.05), Answering(noise="laplace", epsilon=1.1))
+    (finding,) = findings(leaked(0.6, gain, 0.02, error=1.05), BiasQueriesSettings(mechanism="laplace", epsilon=1.1))
     assert ("useless" in finding.point) == useless == ("raise ε" in finding.to_do)
     assert ("a gain of +8.1 points" in finding.point) != useless
 
@@ -203,6 +199,6 @@ def test_the_finding_on_the_best_of_several_decoders_is_that_of_the_check(gain: 
     leak = leaked(0.65, gain, 0.02)
     (decoder_leak,) = leak.leaks
     tried = replace(leak, leaks=tuple(replace(decoder_leak, decoder=decoder) for decoder in DECODERS))
-    (finding,) = findings(tried, Answering(noise="cauchy"))
+    (finding,) = findings(tried, BiasQueriesSettings(mechanism="cauchy"))
     assert ("a gain of" in finding.point) == (answers_excess(tried, SUMS).estimate.low > 0) == clear
-    assert "a gain of" in findings(leak, Answering(noise="cauchy"))[0].point
+    assert "a gain of" in findings(leak, BiasQueriesSettings(mechanism="cauchy"))[0].point

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS
 from core.studies.bias_queries import (
     DECODERS,
-    Answering,
-    Asking,
+    BiasQueriesResult,
+    BiasQueriesSettings,
     Exact,
     LaplaceGlobal,
     Leak,
     NoisySums,
     Rounded,
     SmoothCauchy,
+    SmoothLaplace,
     Trials,
     curve_finding,
     leakage,
@@ -32,15 +34,15 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
 from core.studies.config import AuditConfig
-from core.studies.subject import train_model
+from core.studies.subject import subject_of
 from tests.samples import dataset
 from tests.unit.queries.people import pool
 
-ASKING = Asking(n=30, repeats=5, seed=9)
+ASKING: dict[str, Any] = {"n": 30, "repeats": 5, "seed": 9}
 
 
 def trials(**changes) -> Trials:
-    return Trials(pool(), replace(ASKING, **changes))
+    return Trials(pool(), **{**ASKING, **changes})
 
 
 def test_a_seed_draws_people_questions_and_noise():
@@ -110,7 +112,7 @@ def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
         people, decoded = drawn_trials.decoding(9, mechanism, decoder, repeat=r)
         leakages.append(leakage(people.sensitive, decoded.recovered))
     assert leak.leakage.value == pytest.approx(np.mean(leakages))
-    assert leak.lowest == min(leakages) and leak.leakage.n == 5
+    assert leak.leakage.n == 5
     assert leak.complete == sum(value == 1.0 for value in leakages) / 5
     assert (
         abs(leakages[leak.typical] - np.mean(leakages))
@@ -153,7 +155,7 @@ def test_enough_exact_answers_are_the_truth(design: str):
 
 def leak(m: int, value: float, complete: float = 0.0) -> Leak:
     rate = Estimate(value=value, low=value, high=value, n=2)
-    return Leak(m=m, decoder="strongest", leakage=rate, gain=rate, complete=complete, lowest=value, typical=0)
+    return Leak(m=m, decoder="strongest", leakage=rate, gain=rate, complete=complete, typical=0)
 
 
 def test_answers_needed():
@@ -176,9 +178,10 @@ def test_answers_needed():
     ],
 )
 def test_the_curve_is_of_the_best_decoder_and_names_the_rate_of_its_models(metric: str, name: str):
-    drawn_trials = Trials(pool(metric=metric), ASKING, most=10)
-    curve = [leak(10, 0.6), replace(leak(10, 0.995), decoder="without_prior")]
-    finding = curve_finding(drawn_trials, curve, Answering())
+    drawn_trials = Trials(pool(metric=metric), **ASKING, most=10)
+    leaks = (leak(10, 0.6), replace(leak(10, 0.995), decoder="without_prior"))
+    result = BiasQueriesResult(attribute="sex", leaks=leaks, accuracy=drawn_trials.accuracy(10), metric=metric)
+    finding = curve_finding([result], BiasQueriesSettings(mechanism="exact"))
     assert finding.point.startswith("Answers needed without noise for 95% balanced accuracy: 10;")
     assert finding.evidence.startswith(f"{name} of the queried models: ")
 
@@ -190,8 +193,8 @@ def test_the_error_of_answers_is_that_of_all_repeats():
 
 
 def test_an_epsilon_that_may_fail_bounds_nobody_where_it_surely_fails():
-    drawn_trials, sure = trials(), [Answering(noise="smooth_laplace", epsilon=0.9, delta=d) for d in (1e-9, 0.05, 0.9)]
-    limits = [drawn_trials.bound(answering.mechanism()) for answering in sure]
+    drawn_trials, sure = trials(), [SmoothLaplace(0.9, d) for d in (1e-9, 0.05, 0.9)]
+    limits = [drawn_trials.bound(mechanism) for mechanism in sure]
     assert limits[0] == pytest.approx(drawn_trials.limit(0.9, with_sizes=True)) and limits[2] == 1.0
     assert limits[0] < limits[1] < limits[2]
 
@@ -244,7 +247,7 @@ def config_for(data: AuditDataset, **changes) -> AuditConfig:
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_metric(demo: AuditDataset, metric: str):
     config = config_for(demo, method="unmitigated", metric=metric)
-    people_pool = query_pool(config, demo)
+    people_pool = query_pool(subject_of(config, demo))
     people, rows = people_pool.people, split(demo, train_share=config.train_share, seed=config.seed).test
     label = {"equal_opportunity": 1, "equalized_odds": 1, "predictive_equality": 0}.get(metric)
     if label is not None:
@@ -265,22 +268,17 @@ def test_every_metric(demo: AuditDataset, metric: str):
 def test_the_larger_group_is_advantaged():
     data = dataset(1500)  # 35% north
     assert data.group_names[int(np.bincount(data.sensitive).argmax())] == "south"
-    people_pool = query_pool(config_for(data, method="unmitigated"), data)
+    people_pool = query_pool(subject_of(config_for(data, method="unmitigated"), data))
     assert (people_pool.advantaged, people_pool.disadvantaged) == ("south", "north")
     assert people_pool.people.sizes[0] > people_pool.people.sizes[1]
 
 
 def test_groups_that_cannot_be_compared_are_refused_in_one_sentence():
-    table = demo_table()
-    data = build_dataset(table, table.roles[2])
-    with pytest.raises(InputError, match="compare two groups, got 4; choose a sensitive attribute in two groups"):
-        query_pool(config_for(data), data)
     data = dataset(1500)
     north = data.group_names.index("north")
     config = config_for(data, metric="equal_opportunity", method="unmitigated")
-    splits = split(data, train_share=config.train_share, seed=config.seed)
-    model = train_model(config, data, splits)
-    labels = data.labels.copy()
-    labels[splits.test[data.sensitive[splits.test] == north]] = 0
+    subject = subject_of(config, data)
+    test, labels = subject.splits.test, data.labels.copy()
+    labels[test[data.sensitive[test] == north]] = 0
     with pytest.raises(InputError, match=r"Equal opportunity needs at least 2 people of each group .* got 0 of one"):
-        query_pool(config, replace(data, labels=labels), model)
+        query_pool(replace(subject, dataset=replace(data, labels=labels)))

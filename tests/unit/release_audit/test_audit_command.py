@@ -15,9 +15,9 @@ import skops.io
 from core.__main__ import main
 from core.auditing import (
     AuditPlan,
+    BiasQueriesSettings,
     MembershipPlan,
     OutputsPlan,
-    PlannedAnswers,
     ReleaseAudit,
     SelfTest,
     audit_steps,
@@ -43,7 +43,7 @@ Capture = pytest.CaptureFixture[str]
 
 PLAN = replace(
     catalogue_plan("demo"),
-    bias_queries=PlannedAnswers(questions=5, people=50, epsilon=0.5, repeats=3),
+    bias_queries=BiasQueriesSettings(questions=5, people=50, epsilon=0.5, repeats=3),
     membership=MembershipPlan(shadows=4),
 )
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
@@ -62,7 +62,7 @@ def audit(reports: Reports) -> ReleaseAudit:
 SMALL = replace(
     PLAN,
     config=replace(PLAN.config, roles=samples.ROLES),
-    bias_queries=PlannedAnswers(questions=4, people=40, repeats=2),
+    bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2),
     membership=MembershipPlan(shadows=0),
 )
 
@@ -114,7 +114,7 @@ def command(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for an audit of a small table under the demo's name."""
     monkeypatch.setattr("core.auditing.inputs.load", lambda name, **_: samples.table(800))
-    plan = replace(SMALL, bias_queries=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(SMALL, bias_queries=BiasQueriesSettings(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
     return ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]

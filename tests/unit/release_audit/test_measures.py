@@ -11,11 +11,11 @@ import pytest
 
 from core.auditing import (
     AuditPlan,
+    BiasQueriesSettings,
     GuardPlan,
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
-    PlannedAnswers,
 )
 from core.auditing.inputs import Audited
 from core.auditing.result import data_summary
@@ -48,12 +48,12 @@ def members(audited: Audited) -> MembershipResult:
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
 PLAN = AuditPlan(
     config=CONFIG,
-    bias_queries=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
+    bias_queries=BiasQueriesSettings(questions=6, people=40, epsilon=0.5, repeats=4),
     membership=MembershipPlan(shadows=4),
     attriguard=GuardPlan(budget=0.4),
 )
 
-BARE = replace(PLAN, bias_queries=PlannedAnswers(), membership=MembershipPlan(shadows=0), attriguard=GuardPlan())
+BARE = replace(PLAN, bias_queries=BiasQueriesSettings(), membership=MembershipPlan(shadows=0), attriguard=GuardPlan())
 
 
 @pytest.fixture(scope="module")

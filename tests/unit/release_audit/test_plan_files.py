@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from core.auditing import (
     AuditPlan,
+    BiasQueriesSettings,
     DataPlan,
     GuardPlan,
     MembershipPlan,
     ModelPlan,
-    PlannedAnswers,
     catalogue_plan,
     commented_plan,
     plan_text,
@@ -81,7 +81,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
             train_share=draw(st.floats(0.1, 0.8)),
             seed=draw(st.integers(0, 2**32 - 1)),
         ),
-        bias_queries=PlannedAnswers(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
+        bias_queries=BiasQueriesSettings(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
         membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
         attriguard=GuardPlan(budget=draw(st.floats(0, 1000))),
     )

@@ -1,0 +1,136 @@
+"""The controls of the bias queries, and the audited model with the people who may be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint
+from core.base.settings import params
+from core.datasets.dataset import Table
+from core.studies.bias_queries import BiasQueriesSettings, QueryPool, query_pool
+from core.studies.bias_queries.study import STUDY
+from core.studies.bias_queries.trials import question_numbers
+from core.studies.config import AuditConfig
+from core.studies.correction import audit_key
+from core.studies.subject import Subject, subject_of
+from pages._report import report_plan
+from pages.shell import cached, state
+from pages.shell.background import require_result
+from pages.shell.controls import bound
+
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
+
+_PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
+_SETTINGS = params(BiasQueriesSettings)
+
+
+def queried_subject(config: AuditConfig, table: Table) -> Subject:
+    """Return the audited model; waits with a progress bar while it and the prior are trained."""
+    dataset, store = cached.dataset_of(table, config.roles), cached.store_of(config.dataset)
+    key = audit_key(config, dataset)
+    audit = store.get(key)
+
+    def make(_: Any) -> Subject:
+        subject = subject_of(config, dataset) if audit is None else audit.subject
+        with suppress(InputError):  # which the page says
+            query_pool(subject)
+        return subject
+
+    return require_result(  # type: ignore[no-any-return]
+        store,
+        fingerprint("bias queries", key),
+        "Training the model and the prior",
+        lambda job: job.in_subprocess(make, about=dataset),
+    )
+
+
+def planned_answers(config: AuditConfig, table: Table) -> BiasQueriesSettings:
+    """Return the answers of the audit's plan, or those of the command where it plans none."""
+    planned = report_plan.plan_of(config, table).bias_queries
+    return planned if planned.questions else BiasQueriesSettings(**STUDY.command_defaults)
+
+
+def controls(pool: QueryPool, planned: BiasQueriesSettings) -> BiasQueriesSettings:
+    """Choose the noise, its strength and the number of people; in a popover the queries and their repeats."""
+    places = iter(st.columns([6, 6, 6, 4], gap="medium", vertical_alignment="bottom"))
+    settings: dict[str, Any] = {}
+
+    def draw(name: str, key: str, kind: Any = None, **options: Any) -> None:
+        start = options.setdefault("value", getattr(planned, name))
+        state.follow(key, start)
+        if kind == "select_slider":
+            options["options"] = sorted({*options["options"], start})
+        settings[name] = bound(_SETTINGS[name], key, kind, **options)
+
+    draw(
+        "mechanism",
+        "noise",
+        container=next(places),
+        help="None and Rounded have no privacy budget. Laplace: for the largest change one person could ever make. "
+        "Cauchy and Smooth Laplace (Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the "
+        "smaller group's sums, from which the gap is computed.",
+    )
+    slider: dict[str, Any] = {"kind": "select_slider", "container": next(places)}
+    if settings["mechanism"] == "rounded":
+        draw("decimals", "decimals", options=range(7), help=None, **slider)
+    elif settings["mechanism"] != "exact":
+        draw(
+            "epsilon",
+            "answer_epsilon",
+            options=EPSILONS,
+            help="Smaller is more private and less accurate. Smooth Laplace keeps it for ε below 1 only, and may fail "
+            "with probability δ = 0.00001.",
+            **slider,
+        )
+    sizes = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
+    value = min(planned.people, sizes[-1])
+    draw("people", "people_asked", "select_slider", container=next(places), options=sizes, value=value, help=None)
+    with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
+        draw(
+            "design",
+            "question_design",
+            help="Each query is a model: a score for each person. Random perturbations: the audited model's scores, "
+            "moved by up to 0.1. Single-record flips: the audited model, with one score turned round. Binary packing: "
+            "scores 1/2, 1/4, 1/8 and so on, which an exact answer reveals like binary digits. One person accepted at "
+            "a time: a gap without its sign still splits the people in two (theorem 4).",
+        )
+        draw("repeats", "query_repeats")
+    return replace(planned, **settings)
+
+
+def answer_numbers(settings: BiasQueriesSettings, planned: BiasQueriesSettings) -> tuple[int, ...]:
+    """Return the numbers of answers of the curves, that of the plan among them where it asks about the same people."""
+    numbers = question_numbers(settings.people, settings.design)[1:]
+    if (settings.people, settings.design) == (planned.people, planned.design):
+        numbers = tuple(sorted({*numbers, planned.questions}))
+    return numbers
+
+
+def number_of_answers(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> int:
+    """Return the number of answers; the slider that sets it stands under its chart."""
+    last = numbers[-1]
+    return nearest(numbers, state.slider_position(f"answered_{last}", nearest(numbers, planned.questions), most=last))
+
+
+def nearest(numbers: Iterable[int], position: float) -> int:
+    """Return the number that is nearest to a position."""
+    return min(numbers, key=lambda m: abs(m - position))
+
+
+def answers_slider(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> None:
+    """Draw the slider of the number of answers."""
+    bound(
+        _SETTINGS["questions"],
+        f"answered_{numbers[-1]}",
+        "select_slider",
+        label="Answered queries m",
+        options=numbers,
+        value=nearest(numbers, planned.questions),
+        help="With noise all answers share the budget ε: more answers, each noisier.",
+    )
