@@ -14,12 +14,12 @@ from ..datasets import CATALOG, demo_ratings, read_ratings
 from ..studies.attriguard import (
     ATTACKER_TITLES,
     CurveSettings,
+    Defense,
     Exposure,
-    Guard,
-    Guarded,
     GuardSettings,
+    RatingsDefense,
     TableSettings,
-    table_guard,
+    table_defense,
 )
 from ..studies.attriguard.findings import MEANING, findings, tables
 from ..studies.config import AuditConfig
@@ -74,26 +74,26 @@ _BUDGETS = {"ratings": (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0), "columns": (0.1, 0.2
 """Budgets of the curves, where none are given."""
 
 
-def _on_ratings(arguments: argparse.Namespace) -> Guard:
+def _on_ratings(arguments: argparse.Namespace) -> Defense:
     if arguments.attribute is not None:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
     settings = _chosen(arguments, GuardSettings, TableSettings, "tables")
     if arguments.dataset == "demo_ratings":
-        return Guarded(demo_ratings(), settings)
+        return RatingsDefense(demo_ratings(), settings)
     local = data_folder_of(arguments)
     if local is None:
         raise DataUnavailableError(
             "The Google Play ratings cannot be downloaded; name their folder with --data or FAIRLEAK_DATA, or use "
             "--dataset demo_ratings."
         )
-    return Guarded(read_ratings(local), settings)
+    return RatingsDefense(read_ratings(local), settings)
 
 
-def _on_table(arguments: argparse.Namespace) -> Guard:
+def _on_table(arguments: argparse.Namespace) -> Defense:
     settings = _chosen(arguments, TableSettings, GuardSettings, "ratings")
     dataset = dataset_of(arguments)
     config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=settings.seed)
-    return table_guard(dataset, config, settings)
+    return table_defense(dataset, config, settings)
 
 
 _G = TypeVar("_G", GuardSettings, TableSettings)
@@ -110,7 +110,7 @@ def _chosen(arguments: argparse.Namespace, settings_class: type[_G], other_class
     return settings_class(**values)
 
 
-def _about(exposure: Exposure, guard: Guard) -> Iterator[str]:
+def _about(exposure: Exposure, guard: Defense) -> Iterator[str]:
     private = f"private: {exposure.attribute}, {len(exposure.values)} values"
     yield f"{exposure.truth.size:,} people of {exposure.title}; {private}"
     short = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}

@@ -25,9 +25,9 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
 from core.studies.attriguard import (
     CurveSettings,
+    Defense,
     Exposure,
     ExposurePoint,
-    Guard,
     GuardSettings,
     TableSettings,
     attackers_fitted,
@@ -61,7 +61,7 @@ class ProtectedRecords:
     values: tuple[str, ...]
     store: ResultStore
     fingerprint: tuple[Any, ...]
-    guarded: Callable[[Any], Guard] = field(repr=False)
+    guarded: Callable[[Any], Defense] = field(repr=False)
     config: AuditConfig | None = field(default=None, repr=False)
     dataset: AuditDataset | None = field(default=None, repr=False)
 
@@ -85,7 +85,7 @@ def badge() -> str | None:
 
 def _chosen_people() -> ProtectedRecords:
     """Return the people chosen; ends the page while there are none."""
-    from core.studies.attriguard import Guarded, table_guard
+    from core.studies.attriguard import RatingsDefense, table_defense
 
     name = chosen()
     if name == "table":
@@ -97,7 +97,7 @@ def _chosen_people() -> ProtectedRecords:
             values=dataset.group_names,
             store=cached.store_of(config.dataset),
             fingerprint=(dataset.fingerprint, config.train_share, config.seed),
-            guarded=partial(table_guard, dataset, config),
+            guarded=partial(table_defense, dataset, config),
             config=config,
             dataset=dataset,
         )
@@ -108,7 +108,7 @@ def _chosen_people() -> ProtectedRecords:
         values=ratings.values,
         store=cached.store_of(name),
         fingerprint=(ratings.fingerprint,),
-        guarded=partial(Guarded, ratings),
+        guarded=partial(RatingsDefense, ratings),
     )
 
 
@@ -361,7 +361,7 @@ class Grown:
 
     exposure: Exposure
     curves: Mapping[str, tuple[ExposurePoint, ...]]  # by attacker
-    guard: Any  # a `core.studies.attriguard.Guard`, of ratings or of a table
+    guard: Any  # a `core.studies.attriguard.Defense`, of ratings or of a table
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
     steps: int  # so many have been made
 
@@ -413,7 +413,7 @@ class DefenceStudy(Background):
         return attackers_fitted(self.settings, budgets)
 
 
-def _grown(guarded: Callable[[Any], Guard], settings: Any, report: ReportProgress) -> Iterator[Grown]:
+def _grown(guarded: Callable[[Any], Defense], settings: Any, report: ReportProgress) -> Iterator[Grown]:
     """Yield the study after each attacker, with the curves."""
     curves, guard = dict[str, tuple[ExposurePoint, ...]](), guarded(settings)
     for steps, exposure in enumerate(guard.expose()):

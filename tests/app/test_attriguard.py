@@ -11,7 +11,15 @@ import pytest
 
 import core.studies.attriguard
 from core.datasets.ratings import Ratings, build_ratings
-from core.studies.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
+from core.studies.attriguard import (
+    Exposure,
+    GuardSettings,
+    RatingsDefense,
+    TableDefense,
+    TableSettings,
+    findings,
+    table_defense,
+)
 from pages._attriguard import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
@@ -48,14 +56,14 @@ FEW = partial(GuardSettings, attackers=("logistic", "network", "adversarial", "d
 FEW_OF_TABLES = partial(TableSettings, trained_budgets=(0.25,))
 """Settings of a study on a table with few budgets to train against."""
 
-_EXPOSE = TableGuard.expose
+_EXPOSE = TableDefense.expose
 _STUDIES: dict[TableSettings, list[tuple[Any, Exposure]]] = {}
 
 
 def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Exposure]]:
     """Return the growing study of the demo, computed once for all tests."""
     if settings not in _STUDIES:
-        guard = table_guard(expected.demo(), expected.audit().config, settings)
+        guard = table_defense(expected.demo(), expected.audit().config, settings)
         _STUDIES[settings] = [(guard, study) for study in _EXPOSE(guard) if study.guesses]
     return _STUDIES[settings]
 
@@ -82,14 +90,14 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
     growing = Growing()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
-    monkeypatch.setattr(TableGuard, "expose", lambda guard: growing.studies(guard))
+    monkeypatch.setattr(TableDefense, "expose", lambda guard: growing.studies(guard))
     monkeypatch.setattr(
         core.studies.attriguard,
-        "table_guard",
+        "table_defense",
         lambda dataset, config, settings: (
             studies_of_demo(settings)[0][0]
             if config == expected.audit().config
-            else table_guard(dataset, config, settings)
+            else table_defense(dataset, config, settings)
         ),
     )
     monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
@@ -104,7 +112,7 @@ def study_of(**changes: Any) -> Exposure:
 @cache
 def study_of_ratings(**changes: Any) -> Exposure:
     """Return the whole study of the few ratings with these settings."""
-    return list(Guarded(few_ratings(), FEW(**changes)).expose())[-1]
+    return list(RatingsDefense(few_ratings(), FEW(**changes)).expose())[-1]
 
 
 def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:

@@ -32,7 +32,7 @@ from core.studies.attribute.study import STUDY as attribute
 from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
-from core.studies.attriguard.guard import Transfer
+from core.studies.attriguard.defense import Transfer
 from core.studies.attriguard.noisy_records import RepresentativeNoise
 from core.studies.attriguard.settings import DEFENDERS
 from core.studies.attriguard.utility import Recommendation, UtilityPoint

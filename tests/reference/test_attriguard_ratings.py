@@ -41,8 +41,8 @@ import pytest
 from core.datasets import read_ratings
 from core.studies.attriguard import (
     Exposure,
-    Guarded,
     GuardSettings,
+    RatingsDefense,
     comparators,
     concentration,
     transfer,
@@ -64,9 +64,9 @@ BAND = 0.03
 
 
 @cache
-def guarded() -> Guarded:
+def guarded() -> RatingsDefense:
     """The defender with logistic regression; one network trained against the noise, at the largest budget."""
-    return Guarded(read_ratings(RATINGS), GuardSettings(trained_at=(5.0,)))
+    return RatingsDefense(read_ratings(RATINGS), GuardSettings(trained_at=(5.0,)))
 
 
 @cache
@@ -105,7 +105,7 @@ def test_an_attacker_trained_against_the_noise_undoes_it():
 
 def test_a_margin_makes_noise_travel():
     settings = GuardSettings(defender="logistic_smooth", margin=1.5, attackers=("network",))
-    sure = list(Guarded(guarded().ratings, settings).expose())[-1]
+    sure = list(RatingsDefense(guarded().ratings, settings).expose())[-1]
     assert curve(sure, "network") == pytest.approx(WITH_MARGIN, abs=BAND)
     assert curve(sure, "network")[-1] < curve(study(), "network")[-1] - 0.05
 

@@ -3,8 +3,8 @@
 from .allocation import allocate, expected_size
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import Compared, comparison
+from .defense import READERS, Defense, RatingsDefense, TableDefense, attackers_fitted, table_defense, transfer
 from .exposure import Exposure, ExposurePoint
-from .guard import READERS, Guard, Guarded, TableGuard, attackers_fitted, table_guard, transfer
 from .noisy_records import Concentration, concentration
 from .panda import panda, representatives
 from .settings import CurveSettings, GuardPlan, GuardSettings, TableSettings
@@ -17,14 +17,14 @@ __all__ = [
     "Compared",
     "Concentration",
     "CurveSettings",
+    "Defense",
     "Exposure",
     "ExposurePoint",
-    "Guard",
     "GuardPlan",
     "GuardSettings",
-    "Guarded",
     "Pair",
-    "TableGuard",
+    "RatingsDefense",
+    "TableDefense",
     "TableSettings",
     "allocate",
     "attacker_label",
@@ -38,7 +38,7 @@ __all__ = [
     "recommendation",
     "representatives",
     "table_columns",
-    "table_guard",
+    "table_defense",
     "table_utility",
     "transfer",
 ]

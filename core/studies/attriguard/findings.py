@@ -15,8 +15,8 @@ from ...stats.quantities import Quantity, Row, Tables, share
 from ..study import Finding
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import Compared
+from .defense import TableDefense, Transfer
 from .exposure import Exposure, ExposurePoint, strongest_point
-from .guard import TableGuard, Transfer
 from .noisy_records import Concentration
 from .utility import Recommendation, UtilityPoint
 
@@ -266,15 +266,15 @@ def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) 
     )
 
 
-def plausible(guard: TableGuard) -> Finding:
+def plausible(defense: TableDefense) -> Finding:
     """Say how plausible the changed records are."""
-    plausibility = guard.plausibility
+    plausibility = defense.plausibility
     times = plausibility.without_solution
     left = f" For {count(times)} pairs of person and value no noise was found: nothing changes." if times else ""
     return Finding(
         point=f"{percent(plausibility.plausible)} of the changed records hold only pairs of values that somebody has",
         evidence=f"{count(plausibility.changed)} records with noise.{left} "
-        f"Rules in force: {count(len(guard.rules.rules))}",
+        f"Rules in force: {count(len(defense.rules.rules))}",
     )
 
 

@@ -14,9 +14,9 @@ from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
+from .defense import attackers_fitted, table_defense
 from .exposure import Exposure
 from .findings import findings, point_row
-from .guard import attackers_fitted, table_guard
 from .settings import GuardPlan, TableSettings
 
 _SETS = (100, 900, 500)
@@ -80,7 +80,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         """Yield the test records' exposure, attacker by attacker."""
         # Adversarial attackers are trained at the planned budget.
         chosen = TableSettings(seed=subject.config.seed, trained_budgets=(settings.budget,))
-        yield from table_guard(subject.dataset, subject.config, chosen).expose(report)
+        yield from table_defense(subject.dataset, subject.config, chosen).expose(report)
 
     def findings(self, result: Exposure, settings: GuardPlan) -> tuple[Finding, ...]:
         """Return who infers how much at the planned budget, what the noise costs, and how much it takes."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.attriguard import Exposure, Guarded, GuardSettings
+from core.studies.attriguard import Exposure, GuardSettings, RatingsDefense
 from core.studies.attriguard.exposure import Guesses
 from tests import ratings_samples
 
@@ -35,15 +35,15 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
 
 
 @pytest.fixture(scope="session")
-def guarded() -> Guarded:
-    return Guarded(ratings_samples.ratings(), SETTINGS)
+def guarded() -> RatingsDefense:
+    return RatingsDefense(ratings_samples.ratings(), SETTINGS)
 
 
 Progress = list[tuple[int, int]]
 
 
 @pytest.fixture(scope="session")
-def studies(guarded: Guarded) -> tuple[list[Exposure], Progress]:
+def studies(guarded: RatingsDefense) -> tuple[list[Exposure], Progress]:
     """All exposures of one run, and what it reported."""
     progress: Progress = []
     return list(guarded.expose(lambda done, total: progress.append((done, total)))), progress

@@ -13,10 +13,10 @@ from core.base.seeds import child_generator
 from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
 from core.stats.estimates import mean
-from core.studies.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
+from core.studies.attriguard import Exposure, GuardSettings, RatingsDefense, recommendation, transfer
 from core.studies.attriguard.attackers import RATING_ATTACKERS
+from core.studies.attriguard.defense import MAKERS
 from core.studies.attriguard.findings import recommendations
-from core.studies.attriguard.guard import MAKERS
 from core.studies.attriguard.panda import POLICIES
 from core.studies.attriguard.settings import DEFENDERS
 from tests import ratings_samples
@@ -27,7 +27,7 @@ SAMPLE = ratings_samples.ratings()
 
 def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Exposure:
     """Return the whole study with few attackers."""
-    return list(Guarded(ratings, replace(settings, attackers=attackers)).expose())[-1]
+    return list(RatingsDefense(ratings, replace(settings, attackers=attackers)).expose())[-1]
 
 
 def test_the_study_grows_by_attacker(studies, full_exposure: Exposure):
@@ -47,7 +47,7 @@ def test_nobody_sees_the_hidden_values(full_exposure: Exposure):
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
     attackers = ("logistic", "adversarial")
-    permuted_exposure = list(Guarded(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
+    permuted_exposure = list(RatingsDefense(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
     assert (full_exposure.truth != permuted_exposure.truth).any() and (
         permuted_exposure.truth == mixed.values_test
     ).all()
@@ -83,7 +83,7 @@ def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[st
 
     exposures: list[Exposure] = []
     with pytest.raises(Cancelled):
-        exposures.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
+        exposures.extend(RatingsDefense(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
     assert [study.attackers for study in exposures] == names
 
 
@@ -109,7 +109,7 @@ def test_guard_settings_with_contradictions(setting: dict[str, object], message:
         GuardSettings(**setting)  # type: ignore[arg-type]
 
 
-def test_transfer(guarded: Guarded):
+def test_transfer(guarded: RatingsDefense):
     progress: list[tuple[int, int]] = []
     transfer_study = transfer(guarded, people=40, report=lambda done, total: progress.append((done, total)))
     assert transfer_study.makers == tuple(MAKERS) and progress == [(0, 3), (1, 3), (2, 3)]
@@ -141,7 +141,7 @@ def test_noise_moves_recommendations():
     ratings = build_ratings(
         (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
     )
-    guarded = Guarded(ratings, GuardSettings(policy="add_new"))
+    guarded = RatingsDefense(ratings, GuardSettings(policy="add_new"))
     utility = recommendation(guarded, recommended=5, rank=2)
     assert utility.clean.tolist() == [1.0] * 40
     read = taste[:40, None] == np.arange(2)
@@ -150,7 +150,7 @@ def test_noise_moves_recommendations():
     assert utility.at(50.0).value == pytest.approx(0.6)
 
 
-def test_recommendations_change_by_the_same_people(guarded: Guarded):
+def test_recommendations_change_by_the_same_people(guarded: RatingsDefense):
     utility = recommendation(guarded, people=60)
     clean = np.linspace(0.0, 1.0, 60)
     worse = replace(utility, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
@@ -166,4 +166,4 @@ def test_recommendation_needs_ratings():
         rated = np.tile(np.arange(shape[1]) < n_rated, (shape[0], 1))
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
-            recommendation(Guarded(poor, SETTINGS))
+            recommendation(RatingsDefense(poor, SETTINGS))

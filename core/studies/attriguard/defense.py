@@ -70,7 +70,7 @@ def attackers_fitted(settings: GuardSettings | TableSettings, budgets: int | Non
     return sum(len(trained[:budgets]) if name in ADVERSARIAL else 1 for name in names)
 
 
-class Guard:
+class Defense:
     """A defender with the noise of the people to protect, and the attackers tried on it, on ratings or a table."""
 
     unit: ClassVar[str]
@@ -127,7 +127,7 @@ class Guard:
             noisy[changed] = attacker.guess(noise.noisy[changed])
             yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
 
-    def unattacked(self) -> Exposure:
+    def baseline_exposure(self) -> Exposure:
         """Return the exposure before anybody attacks."""
         noise, (known_records, _, truth) = self.noise, self.sets
         return Exposure(
@@ -195,7 +195,7 @@ class Guard:
         if self.search_steps:
             tell(done, steps)
         search(training=False)
-        exposure = self.unattacked()
+        exposure = self.baseline_exposure()
         yield exposure
         first_adaptive = next((name for name in self.attackers if name in ADAPTIVE), "")
         for name in self.attackers:
@@ -211,7 +211,7 @@ class Guard:
 _QUIET = 0.9  # share of all changes in the entries of ratings that feature-dropping leaves out
 
 
-class Guarded(Guard):
+class RatingsDefense(Defense):
     """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
     unit, entry = "ratings", "item"
@@ -306,7 +306,7 @@ class Transfer(Result):
 
 
 def transfer(
-    guarded: Guarded,
+    defense: RatingsDefense,
     *,
     makers: tuple[str, ...] = tuple(MAKERS),
     people: int = 300,
@@ -315,20 +315,20 @@ def transfer(
     """Show every maker's noise to logistic regression, a forest and a network.
 
     Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
-    Policy, classifiers and people are the guard's, of whom so many are drawn at most; its own defender and margin are
+    Policy, classifiers and people are the defense's, of whom so many are drawn at most; its own defender and margin are
     not used. The report is called with (makers done, makers in all). InputError if a maker is none of `MAKERS`.
     """
     for maker in makers:
         choice(maker, MAKERS, name="makers")
-    records = guarded.ratings.people_test
-    rng = child_generator(guarded.settings.seed, "guard transfer")
+    records = defense.ratings.people_test
+    rng = child_generator(defense.settings.seed, "guard transfer")
     records = records[np.sort(rng.permutation(records.shape[0])[:people])]
     share, size = {}, {}
     for done, maker in enumerate(makers):
         if report is not None:
             report(done, len(makers))
         _, kind, margin = MAKERS[maker]
-        noise = guarded.noise_of(records, defender=kind, margin=margin)
+        noise = defense.noise_of(records, defender=kind, margin=margin)
         counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
         rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
         some = counts > 0
@@ -336,7 +336,7 @@ def transfer(
         for reader in READERS:
             hits = np.zeros(counted.shape)
             if rows.size:
-                hits.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
+                hits.ravel()[rows] = defense.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
             share[maker, reader] = mean_rate(hits.sum(axis=1)[some] / counts[some])
     return Transfer(makers=makers, attackers=READERS, share=share, size=size)
 
@@ -345,7 +345,7 @@ _DRAWS = 2  # noisy records of every known person to learn from
 _DROPPED = 0.5  # share of all changes in the columns that feature-dropping leaves out
 
 
-class TableGuard(Guard):
+class TableDefense(Defense):
     """The defender and the attackers on one table; InputError if a setting names an unknown column or value.
 
     `found_rules` are the pairs that never occur together among the known people, in force or not; `rules` those in
@@ -416,6 +416,6 @@ class TableGuard(Guard):
         return self.columns[column].text(value)
 
 
-def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableGuard:
+def table_defense(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableDefense:
     """Set AttriGuard up for an audit: known are the records its adversary knows, protected the test records."""
-    return TableGuard(audit_people(config, dataset), settings)
+    return TableDefense(audit_people(config, dataset), settings)
