@@ -5,9 +5,9 @@ from .answers import MissingAnswers
 from .comparison import ChangedValue, Replay, changed_values, compare_runs
 from .inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from .plan import (
+    AttriGuardSettings,
     AuditPlan,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     PlannedAnswers,
@@ -31,10 +31,10 @@ from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, sugge
 
 __all__ = [
     "SAME_ANSWER",
+    "AttriGuardSettings",
     "AuditPlan",
     "ChangedValue",
     "DataPlan",
-    "GuardPlan",
     "MembershipPlan",
     "MissingAnswers",
     "ModelPlan",

@@ -31,7 +31,7 @@ from ..base.settings import (
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
 from ..models import GIVEN_PREDICTIONS
-from ..studies.attriguard.settings import GuardPlan
+from ..studies.attriguard.settings import AttriGuardSettings
 from ..studies.bias_queries import PlannedAnswers
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.membership import MembershipPlan
@@ -126,7 +126,7 @@ class AuditPlan(Result):
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
     bias_queries: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
-    attriguard: GuardPlan = field(default_factory=GuardPlan)
+    attriguard: AttriGuardSettings = field(default_factory=AttriGuardSettings)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
 
@@ -167,7 +167,7 @@ PARTS = {
     "outputs": OutputsPlan,
     "bias_queries": PlannedAnswers,
     "membership": MembershipPlan,
-    "attriguard": GuardPlan,
+    "attriguard": AttriGuardSettings,
 }
 """Table of every plan -> its settings."""
 

@@ -36,7 +36,6 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..experiments.choose import ChooseSettings
     from ..experiments.sweep import SweepSettings
     from ..experiments.sweep.landscape import LandscapePlan
-    from ..studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
     from ..studies.bias_queries import Answering, Asking, RevealSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
@@ -54,9 +53,6 @@ def studies() -> dict[str, tuple[type, str]]:
         "Query desk, a question": (AskSettings, "desk ask"),
         "Membership attacks": (MembershipSettings, "attack membership"),
         "Membership attacks, several": (RunSettings, "attack membership"),
-        "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
-        "AttriGuard on a table": (TableSettings, "defend attriguard"),
-        "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
         "Model card": (ReleaseSettings, "card"),
         "People at risk": (PeopleSettings, "attack people"),
         "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from core.auditing import (
+    AttriGuardSettings,
     AuditPlan,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
+P = TypeVar("P", PlannedAnswers, MembershipPlan, AttriGuardSettings)
 
 _REQUEST, _RELEASED = "release_asked", "release_outputs"
 

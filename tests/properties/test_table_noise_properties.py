@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.studies.attriguard import TableDefense, TableSettings
+from core.studies.attriguard import AttriGuardSettings, TableDefense
 from core.studies.attriguard.noisy_records import changes_per_entry
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
@@ -26,7 +26,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
     pair = st.tuples(st.just("job"), st.sampled_from(jobs), st.just("club"), st.sampled_from(clubs))
     return TableDefense(
         village,
-        TableSettings(
+        AttriGuardSettings(
             frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),
             rules=draw(st.booleans()),
             least_expected=draw(st.sampled_from([0.0, 1.0, 5.0])),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from core.datasets import AuditDataset, build_dataset, load
-from core.studies.attriguard import Exposure, TableDefense, TableSettings
+from core.studies.attriguard import AttriGuardSettings, Exposure, TableDefense
 from core.studies.attriguard.table import people_of
 from core.studies.attriguard.utility import utility_of
 from tests.reference.data import FOLDER, needs_adult
@@ -35,7 +35,7 @@ def data() -> AuditDataset:
 
 @pytest.fixture(scope="module")
 def guard(data: AuditDataset) -> TableDefense:
-    return guarded(data, TableSettings(trained_budgets=BUDGETS))
+    return guarded(data, AttriGuardSettings(trained_budgets=BUDGETS))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def study(guard: TableDefense) -> Exposure:
     return last
 
 
-def guarded(data: AuditDataset, settings: TableSettings) -> TableDefense:
+def guarded(data: AuditDataset, settings: AttriGuardSettings) -> TableDefense:
     return TableDefense(people_of(data, np.arange(N_TRAINING), np.arange(N_TRAINING, EVERYBODY)), settings)
 
 
@@ -68,7 +68,7 @@ def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guar
     assert guard.plausibility.plausible.value >= 0.99
     before = np.repeat(broken(guard.rules, guard.people.public), 2)
     assert (broken(guard.rules, guard.noise.noisy) <= before).all()
-    free = guarded(data, TableSettings(rules=False))
+    free = guarded(data, AttriGuardSettings(rules=False))
     assert free.plausibility.unseen.value == pytest.approx(0.53, abs=BAND)
     assert free.noise.size.max() == 1
 

@@ -256,7 +256,7 @@ def comparison(defense: RatingsDefense, report: ReportProgress | None = None) ->
 
 def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
-    known_people, records, seed = defense.known_people, defense.ratings.people_test, defense.settings.seed
+    known_people, records, seed = defense.known_people, defense.ratings.people_test, defense.seed
     logistic = defense.classifier("logistic")
     defences: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):

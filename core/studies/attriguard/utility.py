@@ -90,7 +90,7 @@ def recommendation(
     for name, number in (("people", people), ("recommended", recommended), ("rank", rank)):
         if number < 1:
             raise InputError(f"{name} must be at least 1, got {number!r}.")
-    ratings, seed = defense.ratings, defense.settings.seed
+    ratings, seed = defense.ratings, defense.seed
     rng = child_generator(seed, "guard recommendation")
     rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
     if not rich.size:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.attriguard import Exposure, GuardSettings, RatingsDefense
+from core.studies.attriguard import Exposure, RatingsDefense
 from core.studies.attriguard.exposure import Guesses
 from tests import ratings_samples
+from tests.ratings_samples import ratings_settings
 
-SETTINGS = GuardSettings(trained_at=(1.0, 3.0))
+SETTINGS = ratings_settings(trained_budgets=(1.0, 3.0))
 
 
 def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesses, ...] = (), **more: Any) -> Exposure:

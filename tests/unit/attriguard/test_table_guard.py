@@ -12,23 +12,22 @@ from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.stats.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
 from core.studies.attriguard import (
+    AttriGuardSettings,
     Exposure,
     TableDefense,
-    TableSettings,
     concentration,
     table_columns,
-    table_defense,
     table_utility,
 )
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
 from core.studies.attriguard.noisy_records import Concentration, changes_per_entry
-from core.studies.attriguard.table import TablePeople
+from core.studies.attriguard.table import TablePeople, audit_people
 from core.studies.attriguard.utility import TableUtility, utility_of
 from core.studies.config import AuditConfig
 from tests import samples
 from tests.table_people import people
 
-SETTINGS = TableSettings(trained_budgets=(0.2, 0.6))
+SETTINGS = AttriGuardSettings(trained_budgets=(0.2, 0.6))
 CONFIG = AuditConfig(dataset="sample", seed=3)
 
 
@@ -39,12 +38,12 @@ def village() -> TablePeople:
 
 @pytest.fixture(scope="module")
 def guard(village: TablePeople) -> TableDefense:
-    return TableDefense(village)
+    return TableDefense(village, AttriGuardSettings(budget=0.5))
 
 
 def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
     numbers = ("pay", "rooms")
-    guard, free = (TableDefense(village, TableSettings(frozen=numbers, rules=rules)) for rules in (True, False))
+    guard, free = (TableDefense(village, AttriGuardSettings(frozen=numbers, rules=rules)) for rules in (True, False))
     assert guard.rules.rules == guard.found_rules == free.found_rules and not free.rules.rules
     assert free.plausibility.plausible.value < 0.9 and guard.plausibility.plausible.value > 0.99
     assert guard.plausibility.changed == (guard.noise.size > 0).sum() == guard.plausibility.unseen.n
@@ -52,7 +51,7 @@ def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
 
 
 def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
-    free = TableDefense(village, TableSettings(rules=False))
+    free = TableDefense(village, AttriGuardSettings(rules=False))
     everybody = np.vstack([village.attacker_records, village.public])[:, :4]
     seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
     changed = free.noise.noisy[(free.noise.size > 0).ravel()]
@@ -103,7 +102,7 @@ def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: Ta
     alone = replace(
         village, attacker_records=known_records, public=public, truth=village.truth[:1], rows=village.rows[:1]
     )
-    noise = TableDefense(alone).noise
+    noise = TableDefense(alone, AttriGuardSettings(budget=0.5)).noise
     assert (noise.noisy[:, 2] == 1.0).all() and noise.reached.any()
     nobody = guard.noise_of(village.public[:0])
     assert nobody.size.shape == (0, 3) and nobody.noisy.shape == (0, 5)
@@ -116,7 +115,7 @@ def data() -> AuditDataset:
 
 @pytest.fixture(scope="module")
 def audited(data: AuditDataset) -> TableDefense:
-    return table_defense(data, CONFIG, SETTINGS)
+    return TableDefense(audit_people(CONFIG, data), SETTINGS)
 
 
 @pytest.fixture(scope="module")
