@@ -31,7 +31,7 @@ top = st.container()
 if st.session_state.get("guard_told_of") != controls.chosen():  # what was found of others goes at once
     top.empty()
     st.session_state["guard_told_of"] = controls.chosen()
-work = controls.defended()
+work, is_ratings = controls.defended(), controls.kind() == "ratings"
 
 from core.charts import Drawing
 from core.studies import attriguard
@@ -89,7 +89,7 @@ def _transfer(exposure: Exposure, budget: float) -> None:
     # An attacker trained at several budgets is the one trained at the largest.
     reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
     fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
-    left, *right = st.columns(2, gap="large") if work.is_ratings else [st.container()]
+    left, *right = st.columns(2, gap="large") if is_ratings else [st.container()]
     finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.run.state == State.FINISHED)
     drawn = charts.draw_transfer(exposure.attackers, noises, fooled)
     drawings = {"This noise": panels.under(finding, drawn, key="transfer_chart", container=left)}
@@ -156,7 +156,7 @@ def _where(exposure: Exposure, budget: float) -> None:
     if not carried.share.size:
         st.info("No noise changes anything here.")
         return
-    unit = "items" if work.is_ratings else "columns"
+    unit = "items" if is_ratings else "columns"
     drawing = charts.draw_where([defense.names[index] for index in carried.entries], carried, unit=unit)
     panels.under(findings.concentrated(carried, unit), drawing, key="where_chart")
     panels.numbers({"Noise concentration": drawing.table}, key="guard-where")
@@ -168,7 +168,7 @@ _POINTS = 20
 def _cost(exposure: Exposure, budget: float) -> None:
     """Draw what gets worse with the noise: of a table the model's decisions, of ratings the recommendations."""
     budgets = [float(b) for b in np.linspace(0.0, exposure.last_budget, _POINTS + 1)]
-    if work.is_ratings:
+    if is_ratings:
         _recommendations(exposure, budget, budgets)
     elif cached.audited()[0].method == GIVEN_PREDICTIONS:
         panels.needs_training("Decisions about records with noise")
@@ -262,7 +262,7 @@ def _changes(exposure: Exposure, budget: float) -> None:
     left.dataframe(columns, hide_index=True, height=_HEIGHT)
     right.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
     with st.container(border=True):
-        _form(defense, controls.changes(work.people))
+        _form(defense, controls.changes(work.records))
     panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="defense-changes")
 
 
@@ -294,7 +294,7 @@ def _rule_table(defense: Any) -> pandas.DataFrame:
 def _form(defense: Any, now: AttriGuardSettings) -> None:
     """Ask for frozen columns and rules; nothing changes before the button is pressed."""
     names = [column.name for column in defense.columns]
-    key = work.people.records.dataset.fingerprint[:12]
+    key = work.records.dataset.fingerprint[:12]
     settings = params(AttriGuardSettings)
     left, right = st.columns(2, gap="large")
     with left:
@@ -346,7 +346,7 @@ def _apply(defense: Any, written: str, chosen: AttriGuardSettings) -> None:
         added = _pairs(written, [column.name for column in defense.columns])
         attriguard.table_columns(defense.people, frozen=chosen.frozen)
         attriguard.pair_rules(defense.columns, defense.found_rules, added=added, removed=chosen.removed)
-        controls.change(work.people, replace(chosen, added=added))
+        controls.change(work.records, replace(chosen, added=added))
     st.rerun()
 
 
@@ -378,8 +378,8 @@ _SECTIONS = {
 
 controls.stand(None)
 curves_and_sizes()
-offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if work.is_ratings else "others")}
-if further := panels.further(offered, key="further_guard" if work.is_ratings else "further_guard_table"):
+offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if is_ratings else "others")}
+if further := panels.further(offered, key="further_guard" if is_ratings else "further_guard_table"):
     title, draw, follows = further
     controls.stand(controls.budget(work.run.first(work.run.show_progress)) if follows else None)
 

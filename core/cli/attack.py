@@ -120,6 +120,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     if arguments.dataset in study.other_data:
         subject = _other_subject(study, arguments)
         settings = replace(study.settings(), **{**study.command_defaults, **chosen})
+        described = {"dataset": arguments.dataset, "seed": subject.config.seed}
     else:
         planned = planned_table(arguments, console)
         config = planned.plan.config
@@ -127,6 +128,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
             check_epsilon(config.epsilon, (config.method,))
         settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
         subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
+        described = {"model": plain(subject.config)}
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
     every = max(1, study.steps(subject, settings) // 10)
@@ -143,7 +145,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         tables=tables,
         details=[title for title, rows in tables.items() if len(rows) > _MOST_ROWS],
         notes=() if study.name in STUDIES else (_INTERNAL,),
-        settings={"study": study.name, **_subject_values(study, subject, arguments), "settings": plain(settings)},
+        settings={"study": study.name, **described, "settings": plain(settings)},
     )
     present(outcome, arguments, console)
 
@@ -170,13 +172,6 @@ def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Na
         if getattr(settings, name) == getattr(default, name)
     }
     return replace(settings, **changes)
-
-
-def _subject_values(study: Study[Any, Any], subject: Any, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the model's settings, or which other data these are."""
-    if arguments.dataset in study.other_data:
-        return {"dataset": arguments.dataset, "seed": subject.config.seed}
-    return {"model": plain(subject.config)}
 
 
 def _about(study: Study[Any, Any], subject: Any) -> tuple[str, ...]:

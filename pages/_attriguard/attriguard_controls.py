@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -26,7 +26,7 @@ from core.studies.study import ReportProgress
 from core.studies.subject import Subject
 from pages._study.study_run import StudyRun
 from pages.shell import cached, panels, state
-from pages.shell.background import ResultStore, require_result
+from pages.shell.background import require_result
 from pages.shell.controls import bound, control
 
 if TYPE_CHECKING:
@@ -67,20 +67,6 @@ class CurvesStudy(AttriGuardStudy):
 STUDY = CurvesStudy()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRecords:
-    """The records on the page: `data` is what was chosen, `store` where all that follows is kept."""
-
-    data: str
-    records: ProtectedRecords
-    store: ResultStore = field(repr=False)
-
-    @property
-    def kind(self) -> str:
-        """Whether they are of a table or ratings."""
-        return "ratings" if isinstance(self.records.dataset, Ratings) else "table"
-
-
 def offered() -> list[str]:
     """Return the keys of the data on offer."""
     return [name for name in _TITLES if name != "google_play" or cached.google_play() is not None]
@@ -92,23 +78,26 @@ def chosen() -> str:
     return str(name) if name in offered() else "table"
 
 
+def kind() -> str:
+    """Return whether the records chosen are of a table or ratings."""
+    return "table" if chosen() == "table" else "ratings"
+
+
 def badge() -> str | None:
     """Return the badge of synthetic people."""
     badges = {"table": None, "invented": "synthetic data"}
     return badges.get(chosen(), "")
 
 
-def _chosen_records() -> PageRecords:
+def _chosen_records() -> ProtectedRecords:
     """Return the records chosen; ends the page while there are none."""
     name = chosen()
     if name == "table":
         config, table = cached.audited()
         # The study needs the division of the records and the seed; a model is neither trained nor asked.
         division = AuditConfig(dataset=config.dataset, train_share=config.train_share, seed=config.seed)
-        records = ProtectedRecords(dataset=cached.dataset_of(table, config.roles), config=division)
-        return PageRecords(data=name, records=records, store=cached.store_of(config.dataset))
-    ratings = _own_ratings() if name == state.OWN_RATINGS else cached.ratings_of(name)
-    return PageRecords(data=name, records=ratings_subject(ratings), store=cached.store_of(name))
+        return ProtectedRecords(dataset=cached.dataset_of(table, config.roles), config=division)
+    return ratings_subject(_own_ratings() if name == state.OWN_RATINGS else cached.ratings_of(name))
 
 
 def _own_ratings() -> Ratings:
@@ -148,26 +137,20 @@ def _read_ratings(file: Any) -> None:
 class Defended:
     """The records, the settings of their defense but for the budget, and the run of the study."""
 
-    people: PageRecords
+    records: ProtectedRecords
     settings: AttriGuardSettings
     run: StudyRun
 
-    @property
-    def is_ratings(self) -> bool:
-        """Whether the records are ratings."""
-        return self.people.kind == "ratings"
-
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""
-        model = cached.audited()[0] if not self.is_ratings else None
+        model = cached.audited()[0] if kind() == "table" else None
         key = fingerprint(name, self.run.key, repr(model))
-        return require_result(self.people.store, key, label, lambda job: job.in_subprocess(make))
+        return require_result(self.run.store, key, label, lambda job: job.in_subprocess(make))
 
 
 def defended() -> Defended:
     """Choose records and defense in one row; ends the page while there are no records."""
-    kind = "table" if chosen() == "table" else "ratings"
-    places = st.columns([3, 3, 2] if kind == "table" else [3, 3, 3, 2], vertical_alignment="bottom")
+    places = st.columns([3, 3, 2] if kind() == "table" else [3, 3, 3, 2], vertical_alignment="bottom")
     panels.choose(
         "Records",
         {name: _TITLES[name] for name in offered()},
@@ -176,8 +159,8 @@ def defended() -> Defended:
         container=places[0],
     )
     below = st.container()
-    settings: dict[str, Any] = {**STUDY.command_defaults, "trained_budgets": TRAINED_BUDGETS[kind]}
-    if kind == "ratings":
+    settings: dict[str, Any] = {**STUDY.command_defaults, "trained_budgets": TRAINED_BUDGETS[kind()]}
+    if kind() == "ratings":
         settings["policy"] = control(
             _SETTINGS["policy"],
             "guard_policy",
@@ -187,14 +170,14 @@ def defended() -> Defended:
         )
     settings["defender"] = control(
         _SETTINGS["defender"],
-        f"guard_defender_{kind}",
-        options=_DEFENDERS[kind],
+        f"guard_defender_{kind()}",
+        options=_DEFENDERS[kind()],
         container=places[-2],
         help="The classifier the noise is found against. Attackers may use another one, which it fools less.",
     )
-    people = _records(below, places[-1])
+    records = _records(below, places[-1])
     with places[-1].popover("Defence settings", icon=":material/tune:", width="stretch"):
-        settings["target"], settings["given"], problem = _target(people)
+        settings["target"], settings["given"], problem = _target(records)
         settings["margin"] = control(
             _SETTINGS["margin"],
             "guard_margin",
@@ -211,12 +194,13 @@ def defended() -> Defended:
     if problem:
         with below:
             panels.problem(problem)
-    full = replace(changes(people), **settings)
-    run = StudyRun(STUDY, people.records, full, people.store)
-    return Defended(people=people, settings=replace(full, balanced=balanced), run=run)
+    full = replace(changes(records), **settings)
+    store = cached.store_of(records.config.dataset if kind() == "table" else chosen())
+    run = StudyRun(STUDY, records, full, store)
+    return Defended(records=records, settings=replace(full, balanced=balanced), run=run)
 
 
-def _records(below: DeltaGenerator, column: DeltaGenerator) -> PageRecords:
+def _records(below: DeltaGenerator, column: DeltaGenerator) -> ProtectedRecords:
     """Return the records chosen; a page that ends here, while they are read, keeps its last control, greyed out."""
     records = None
     try:
@@ -228,19 +212,19 @@ def _records(below: DeltaGenerator, column: DeltaGenerator) -> PageRecords:
     return records
 
 
-def _target(people: PageRecords) -> tuple[str, tuple[float, ...], str]:
+def _target(records: ProtectedRecords) -> tuple[str, tuple[float, ...], str]:
     """Choose the target distribution; with what is wrong with shares that cannot be used."""
-    values, attribute = people.records.dataset.group_names, people.records.attribute
+    values, attribute = records.dataset.group_names, records.attribute
     target: str = control(
         _SETTINGS["target"],
-        f"guard_target_{people.kind}",
+        f"guard_target_{kind()}",
         label="Target distribution p",
-        value=_FIRST_TARGETS[people.kind],
+        value=_FIRST_TARGETS[kind()],
         help=f"What attackers should infer as {attribute}.",
     )
     if target != "given":
         return target, (), ""
-    key = f"{people.data}_{attribute}_{len(values)}"
+    key = f"{chosen()}_{attribute}_{len(values)}"
     most = len(values) - 1
     share = round(100 / (most + 1), 1)
     even = [*[share] * most, round(100 - share * most, 1)]  # percent that add up to 100
@@ -281,18 +265,18 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(shares[value] / total for value in values)
 
 
-def changes(people: PageRecords) -> AttriGuardSettings:
+def changes(records: ProtectedRecords) -> AttriGuardSettings:
     """Return what may change in the table's records, as the section of that name was left."""
-    return st.session_state.get(_changes_key(people), AttriGuardSettings())  # type: ignore[no-any-return]
+    return st.session_state.get(_changes_key(records), AttriGuardSettings())  # type: ignore[no-any-return]
 
 
-def change(people: PageRecords, settings: AttriGuardSettings) -> None:
+def change(records: ProtectedRecords, settings: AttriGuardSettings) -> None:
     """Note what may change from now on."""
-    st.session_state[_changes_key(people)] = settings
+    st.session_state[_changes_key(records)] = settings
 
 
-def _changes_key(people: PageRecords) -> str:
-    return f"guard_changes_{people.records.dataset.fingerprint}"
+def _changes_key(records: ProtectedRecords) -> str:
+    return f"guard_changes_{records.dataset.fingerprint}"
 
 
 def first_budget(exposure: Exposure) -> float:
