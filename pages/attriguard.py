@@ -19,8 +19,7 @@ from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, count, proportion
 from core.stats.fairness import METRIC_TITLES
 from pages._attriguard import attriguard_controls as controls
-from pages._attriguard.attriguard_controls import Grown, last_budget
-from pages.shell import panels
+from pages.shell import cached, panels
 from pages.shell.background import State, ensure_started
 from pages.shell.controls import control
 
@@ -32,66 +31,43 @@ top = st.container()
 if st.session_state.get("guard_told_of") != controls.chosen():  # what was found of others goes at once
     top.empty()
     st.session_state["guard_told_of"] = controls.chosen()
-work = controls.defence()
+work, is_ratings = controls.defended(), controls.kind() == "ratings"
 
 from core.charts import Drawing
 from core.studies import attriguard
-from core.studies.attriguard import Pair, TableSettings, attacker_label, findings
-from core.studies.attriguard import charts as charts
-from core.studies.attriguard.findings import tables
+from core.studies.attriguard import AttriGuardSettings, Exposure, Pair, attacker_label, charts, findings
 
-ratings = work.who.config is None
-busy = ensure_started(work)
-work.wait_for_first()
+ensure_started(work.run)
+work.run.first(work.run.show_progress)
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again
 
 
 @st.fragment
-def curves_and_sizes(running: bool) -> None:
+def curves_and_sizes() -> None:
     """Draw everything that follows the budget."""
-    grown = work.wait_for_first()
-    exposure, attribute = grown.exposure, shell.escape(grown.exposure.attribute)
-    budget, defender = controls.budget(exposure), work.settings.defender
-    controls.follow(budget)
-    state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-    headline, *further_findings = findings.findings(
-        exposure,
-        budget,
-        defender=defender,
-        balanced=work.balanced,
-        state=state,
-        learning=grown.learning,
-    )
+    exposure: Exposure = work.run.first(work.run.show_progress)
+    attribute = shell.escape(exposure.attribute)
+    settings = replace(work.settings, budget=controls.budget(exposure))
+    controls.follow(settings.budget)
+    headline, *more_findings = controls.STUDY.findings(exposure, settings)
     with opening:
         panels.finding(headline)
+    (curves_title, curves), (sizes_title, sizes) = controls.STUDY.charts(exposure, settings).items()
     left, right = st.columns([3, 2], gap="large")
     with left:
-        curves = charts.draw_budget(
-            grown.curves,
-            exposure.at(budget),
-            exposure.baseline(balanced=work.balanced),
-            last=last_budget(exposure),
-            budget=budget,
-            unit=exposure.unit,
-            attribute=exposure.attribute,
-            balanced=work.balanced,
-        )
-        quantity = (
-            f"{'Balanced accuracy' if work.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
-            "defense-unaware attackers, in colour: adaptive ones"
-        )
-        panels.titled("Inference accuracy by noise budget", quantity, curves, key="guard_chart")
+        measure = "Balanced accuracy" if settings.balanced else "Accuracy"
+        quantity = f"{measure} of inferring the {attribute}; grey: defense-unaware attackers, in colour: adaptive ones"
+        panels.titled(curves_title, quantity, curves, key="guard_chart")
         controls.budget_slider(exposure)
-        work.watch(work.show_progress, drawn=grown)
+        work.run.watch(work.run.show_progress, drawn=exposure)
     with right:
-        margin = f", with a margin of {work.settings.margin:g}" if work.settings.margin else ""
-        sizes = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
-        bars = charts.draw_value_noise(exposure, budget)
-        panels.titled("Perturbation size per target value", sizes, bars, key="values_noise_chart")
-        panels.notes(*(finding.text for finding in further_findings))
-    points = [point for curve in grown.curves.values() for point in curve]
-    frames = panels.frames(tables(exposure, points))
-    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), frames, key="attriguard")
+        margin = f", with a margin of {settings.margin:g}" if settings.margin else ""
+        quantity = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
+        panels.titled(sizes_title, quantity, sizes, key="values_noise_chart")
+        panels.notes(*(finding.text for finding in more_findings))
+    tables = panels.frames(controls.STUDY.tables(exposure, settings))
+    tables |= {curves_title: curves.table, sizes_title: sizes.table}
+    panels.foot(findings.guide(replace(exposure, attribute=attribute), settings.defender), tables, key="attriguard")
 
 
 # More analyses --------------------------------------------------------------------------------------------------------
@@ -100,9 +76,8 @@ _MOST_VALUES = 3  # that get a column each
 _MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "network": "Network"}
 
 
-def _transfer(grown: Grown, budget: float) -> None:
+def _transfer(exposure: Exposure, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
-    exposure = grown.exposure
     values = np.arange(len(exposure.values))
     changed = exposure.reached & (exposure.predicted[:, None] != values)  # for whom is noise for which
     if not changed.any():
@@ -114,19 +89,20 @@ def _transfer(grown: Grown, budget: float) -> None:
     # An attacker trained at several budgets is the one trained at the largest.
     reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
     fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
-    left, *right = st.columns(2, gap="large") if ratings else [st.container()]
-    finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
+    left, *right = st.columns(2, gap="large") if is_ratings else [st.container()]
+    finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.run.state == State.FINISHED)
     drawn = charts.draw_transfer(exposure.attackers, noises, fooled)
     drawings = {"This noise": panels.under(finding, drawn, key="transfer_chart", container=left)}
     if right:
         with right[0]:
-            drawings["Other noise"] = _other_noise(grown)
+            drawings["Other noise"] = _other_noise(exposure)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
 
 
-def _other_noise(grown: Grown) -> Drawing:
+def _other_noise(exposure: Exposure) -> Drawing:
     label = "Showing noise to attackers"
-    transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(grown.guard, report=report))
+    defense = exposure.defense
+    transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(defense, report=report))
     fooled = np.array([[transfer.share[maker, name].value for maker in transfer.makers] for name in transfer.attackers])
     drawing = charts.draw_transfer(transfer.attackers, [_MAKERS[maker] for maker in transfer.makers], fooled)
     return panels.under(findings.margin_helps(transfer), drawing, key="other_transfer_chart")
@@ -137,9 +113,8 @@ _SIDE_BY_SIDE = 4
 
 
 @st.fragment
-def _person(grown: Grown, budget: float) -> None:
+def _person(exposure: Exposure, budget: float) -> None:
     """Draw the card, with a field to step through the people."""
-    exposure = grown.exposure
     people = exposure.truth.size
     left, right = st.columns([3, 2], gap="large")
     number = right.number_input(
@@ -154,7 +129,7 @@ def _person(grown: Grown, budget: float) -> None:
     person = int(number) - 1
     finding = findings.person(exposure, person, budget)
     drawn = charts.draw_mechanism(exposure, person, budget)
-    table = grown.guard.card(person)
+    table = exposure.defense.card(person)
     with left:
         panels.whisper(finding)
         if len(exposure.values) <= _SIDE_BY_SIDE:
@@ -169,20 +144,20 @@ def _person(grown: Grown, budget: float) -> None:
     panels.numbers({"Record": table, "Noise": drawn.table}, key="guard-person")
 
 
-def _where(grown: Grown, budget: float) -> None:
+def _where(exposure: Exposure, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    exposure, guard = grown.exposure, grown.guard
+    defense = exposure.defense
+    without_limit = exposure.mechanism(float(exposure.size.max()))
 
     def carry(report: Any) -> Any:
-        without_limit = exposure.mechanism(float(exposure.size.max()))
-        return attriguard.concentration(guard.sets[1], guard.noise, without_limit)
+        return attriguard.concentration(defense.sets[1], defense.noise, without_limit)
 
     carried: Any = work.need("where", "Counting changes", carry)
     if not carried.share.size:
         st.info("No noise changes anything here.")
         return
-    unit = "items" if ratings else "columns"
-    drawing = charts.draw_where([guard.names[index] for index in carried.entries], carried, unit=unit)
+    unit = "items" if is_ratings else "columns"
+    drawing = charts.draw_where([defense.names[index] for index in carried.entries], carried, unit=unit)
     panels.under(findings.concentrated(carried, unit), drawing, key="where_chart")
     panels.numbers({"Noise concentration": drawing.table}, key="guard-where")
 
@@ -190,23 +165,24 @@ def _where(grown: Grown, budget: float) -> None:
 _POINTS = 20
 
 
-def _cost(grown: Grown, budget: float) -> None:
+def _cost(exposure: Exposure, budget: float) -> None:
     """Draw what gets worse with the noise: of a table the model's decisions, of ratings the recommendations."""
-    budgets = [float(b) for b in np.linspace(0.0, last_budget(grown.exposure), _POINTS + 1)]
-    if ratings:
-        _recommendations(grown, budget, budgets)
-    elif work.who.config is not None and work.who.config.method == GIVEN_PREDICTIONS:
+    budgets = [float(b) for b in np.linspace(0.0, exposure.last_budget, _POINTS + 1)]
+    if is_ratings:
+        _recommendations(exposure, budget, budgets)
+    elif cached.audited()[0].method == GIVEN_PREDICTIONS:
         panels.needs_training("Decisions about records with noise")
     else:
-        _decisions(grown, budget, budgets)
+        _decisions(exposure, budget, budgets)
 
 
-def _decisions(grown: Grown, budget: float, budgets: list[float]) -> None:
-    dataset, config = work.who.dataset, work.who.config
-    assert dataset is not None and config is not None
+def _decisions(exposure: Exposure, budget: float, budgets: list[float]) -> None:
+    config, table = cached.audited()
+    dataset = cached.dataset_of(table, config.roles)
+    defense = exposure.defense
 
     def ask(report: Any) -> tuple[Any, Any]:
-        utility = attriguard.table_utility(grown.guard, dataset, config)
+        utility = attriguard.table_utility(defense, dataset, config)
         return utility, [utility.at(budget) for budget in budgets]
 
     utility, curve = work.need("utility", "Asking the audited model", ask)
@@ -235,9 +211,10 @@ def _decisions(grown: Grown, budget: float, budgets: list[float]) -> None:
     panels.numbers(frames, key="guard-cost")
 
 
-def _recommendations(grown: Grown, budget: float, budgets: list[float]) -> None:
+def _recommendations(exposure: Exposure, budget: float, budgets: list[float]) -> None:
+    defense = exposure.defense
     label = "Recommending items"
-    recommendation: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(grown.guard))
+    recommendation: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(defense))
     drawing = charts.draw_cost(
         [(at, recommendation.at(at)) for at in budgets],
         (budget, recommendation.at(budget)),
@@ -250,10 +227,11 @@ def _recommendations(grown: Grown, budget: float, budgets: list[float]) -> None:
     panels.numbers({"Recommendations": drawing.table}, key="guard-cost")
 
 
-def _other_defences(grown: Grown, budget: float) -> None:
+def _other_defences(exposure: Exposure, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
-    label, exposure = "Defending otherwise", grown.exposure
-    defences: Any = work.need("others", label, lambda report: list(attriguard.comparison(grown.guard, report)))
+    defense = exposure.defense
+    label = "Defending otherwise"
+    defences: Any = work.need("others", label, lambda report: list(attriguard.comparison(defense, report)))
     finding = findings.other_defences(exposure, budget, charts.drawn_defences(defences))
     drawn = panels.under(finding, charts.draw_defences(exposure, budget, defences), key="others_chart")
     every = panels.frame(
@@ -274,23 +252,23 @@ _NAMED_COLUMNS = 5  # columns
 _HEIGHT = 320
 
 
-def _changes(grown: Grown, budget: float) -> None:
+def _changes(exposure: Exposure, budget: float) -> None:
     """Draw the columns and the rules, and a form that changes them."""
-    guard = grown.guard
-    finding = findings.plausible(guard)
+    defense = exposure.defense
+    finding = findings.plausible(defense)
     panels.whisper(finding)
     left, right = st.columns(2, gap="large")
-    columns, rules = _column_table(guard), _rule_table(guard)
+    columns, rules = _column_table(defense), _rule_table(defense)
     left.dataframe(columns, hide_index=True, height=_HEIGHT)
     right.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
     with st.container(border=True):
-        _form(guard, controls.changes(work.who))
-    panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="guard-changes")
+        _form(defense, controls.changes(work.records))
+    panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="defense-changes")
 
 
-def _column_table(guard: Any) -> pandas.DataFrame:
+def _column_table(defense: Any) -> pandas.DataFrame:
     rows = []
-    for column in guard.columns:
+    for column in defense.columns:
         values = [column.text(value) for value in column.domain]
         domain_text = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
         if column.kind != "category" and values:
@@ -300,11 +278,11 @@ def _column_table(guard: Any) -> pandas.DataFrame:
     return panels.frame(rows)
 
 
-def _rule_table(guard: Any) -> pandas.DataFrame:
+def _rule_table(defense: Any) -> pandas.DataFrame:
     import pandas as pd
 
-    in_force = {rule.pair for rule in guard.rules.rules}
-    rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in in_force)]
+    in_force = {rule.pair for rule in defense.rules.rules}
+    rules = [*defense.rules.rules, *(rule for rule in defense.found_rules if rule.pair not in in_force)]
     rows = [
         (f"{a}: {x}", f"{b}: {y}", round(rule.expected, 1), "yes" if rule.pair in in_force else "no")
         for rule in rules
@@ -313,11 +291,11 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
     return pd.DataFrame(rows, columns=["forbidden", "with", "people expected", "in force"])
 
 
-def _form(guard: Any, now: TableSettings) -> None:
+def _form(defense: Any, now: AttriGuardSettings) -> None:
     """Ask for frozen columns and rules; nothing changes before the button is pressed."""
-    names = [column.name for column in guard.columns]
-    key = work.who.fingerprint[0][:12]
-    settings = params(TableSettings)
+    names = [column.name for column in defense.columns]
+    key = work.records.dataset.fingerprint[:12]
+    settings = params(AttriGuardSettings)
     left, right = st.columns(2, gap="large")
     with left:
         frozen = control(
@@ -336,7 +314,7 @@ def _form(guard: Any, now: TableSettings) -> None:
             help="Pairs found in the data: nobody has both values, though at least one person should by chance.",
         )
     with right:
-        pairs = {_pair_text(rule.pair): rule.pair for rule in guard.found_rules}
+        pairs = {_pair_text(rule.pair): rule.pair for rule in defense.found_rules}
         allowed = control(
             settings["removed"],
             f"guard_allowed_{key}",
@@ -349,12 +327,12 @@ def _form(guard: Any, now: TableSettings) -> None:
             settings["added"].param.title,
             "\n".join(_pair_text(pair) for pair in now.added),
             key=f"guard_added_{key}",
-            placeholder=_pair_text(guard.found_rules[0].pair) if guard.found_rules else None,
+            placeholder=_pair_text(defense.found_rules[0].pair) if defense.found_rules else None,
             height=70,
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
         removed = tuple(pairs[text] for text in allowed)
-        _apply(guard, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
+        _apply(defense, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
     panels.kept_problem("guard_rules_problem")
 
 
@@ -362,13 +340,13 @@ def _pair_text(pair: Pair) -> str:
     return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
 
 
-def _apply(guard: Any, written: str, chosen: TableSettings) -> None:
+def _apply(defense: Any, written: str, chosen: AttriGuardSettings) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
     with panels.keeping_problem("guard_rules_problem"):
-        added = _pairs(written, [column.name for column in guard.columns])
-        attriguard.table_columns(guard.people, frozen=chosen.frozen)
-        attriguard.pair_rules(guard.columns, guard.found_rules, added=added, removed=chosen.removed)
-        controls.change(work.who, replace(chosen, added=added))
+        added = _pairs(written, [column.name for column in defense.columns])
+        attriguard.table_columns(defense.people, frozen=chosen.frozen)
+        attriguard.pair_rules(defense.columns, defense.found_rules, added=added, removed=chosen.removed)
+        controls.change(work.records, replace(chosen, added=added))
     st.rerun()
 
 
@@ -399,16 +377,16 @@ _SECTIONS = {
 """Name -> title, what draws it, and whether it depends on the budget."""
 
 controls.stand(None)
-curves_and_sizes(busy)
-offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
-if further := panels.further(offered, key="further_guard" if ratings else "further_guard_table"):
+curves_and_sizes()
+offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if is_ratings else "others")}
+if further := panels.further(offered, key="further_guard" if is_ratings else "further_guard_table"):
     title, draw, follows = further
-    controls.stand(controls.budget(work.wait_for_first().exposure) if follows else None)
+    controls.stand(controls.budget(work.run.first(work.run.show_progress)) if follows else None)
 
     @st.fragment
     def section() -> None:
         """Draw the chosen section; what tells of all attackers follows as they come."""
-        grown = work.wait_for_first()
-        draw(grown, controls.budget(grown.exposure))
+        exposure = work.run.first(work.run.show_progress)
+        draw(exposure, controls.budget(exposure))
 
     section()

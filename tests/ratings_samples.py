@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from scipy import sparse
 
 from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
+from core.studies.attriguard import AttriGuardSettings
+
+ratings_settings = partial(AttriGuardSettings, target="train_shares", trained_budgets=(1.0, 3.0, 5.0))
+"""Settings of AttriGuard on ratings as the paper has them."""
 
 
 @cache

@@ -5,10 +5,10 @@ from .answers import MissingAnswers
 from .comparison import ChangedValue, Replay, changed_values, compare_runs
 from .inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from .plan import (
+    AttriGuardSettings,
     AuditPlan,
     BiasQueriesSettings,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     check_plan,
@@ -31,11 +31,11 @@ from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, sugge
 
 __all__ = [
     "SAME_ANSWER",
+    "AttriGuardSettings",
     "AuditPlan",
     "BiasQueriesSettings",
     "ChangedValue",
     "DataPlan",
-    "GuardPlan",
     "MembershipPlan",
     "MissingAnswers",
     "ModelPlan",

@@ -34,7 +34,7 @@ from ..base.settings import (
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
 from ..models import GIVEN_PREDICTIONS
-from ..studies.attriguard.settings import GuardPlan
+from ..studies.attriguard.settings import AttriGuardSettings
 from ..studies.bias_queries import BiasQueriesSettings
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.membership import MembershipPlan
@@ -129,7 +129,7 @@ class AuditPlan(Result):
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
     bias_queries: BiasQueriesSettings = field(default_factory=BiasQueriesSettings)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
-    attriguard: GuardPlan = field(default_factory=GuardPlan)
+    attriguard: AttriGuardSettings = field(default_factory=AttriGuardSettings)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
 
@@ -175,7 +175,7 @@ PARTS = {
     "outputs": OutputsPlan,
     "bias_queries": BiasQueriesSettings,
     "membership": MembershipPlan,
-    "attriguard": GuardPlan,
+    "attriguard": AttriGuardSettings,
 }
 """Table of every plan -> its settings."""
 

@@ -12,7 +12,7 @@ from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputE
 from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
 from ..stats.quantities import plain_row
-from ..studies.attriguard.study import guard_steps
+from ..studies.attriguard.defense import TableDefense
 from ..studies.bias_queries import DECODERS
 from ..studies.correction import ATTACKERS
 from ..studies.people import MEMBERS, PEOPLE
@@ -83,7 +83,8 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.bias_queries.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    steps = answers + shadows + guard_steps(plan.attriguard) + len({*other_studies(), *dict(plan.studies)})
+    noise = TableDefense.steps(plan.attriguard) if plan.attriguard.budget else 0
+    steps = answers + shadows + noise + len({*other_studies(), *dict(plan.studies)})
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 

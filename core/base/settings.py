@@ -524,31 +524,18 @@ def _commented(text: str) -> Iterator[str]:
 
 def add_arguments(
     parser: argparse._ActionsContainer,
-    cls: type | Mapping[str, type],
+    cls: type,
     *names: str,
     defaults: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> None:
     """Add a flag for each setting of a class, or for those named, in their order; what is not given has no value.
 
     A list is written with commas, as in 0.1,0.5, and "all" is every name there is; what is no list of texts or numbers
-    as in a TOML file. Several classes share the flags of one name; their key is where a class holds, as in "On a
-    table". `defaults` are what the help tells instead of a setting's own default; None tells none.
+    as in a TOML file. `defaults` are what the help tells instead of a setting's own default; None tells none.
     """
-    classes = {"": cls} if isinstance(cls, type) else cls
-    for name in names or dict.fromkeys(name for settings_class in classes.values() for name in params(settings_class)):
-        settings = {
-            where: params(settings_class)[name]
-            for where, settings_class in classes.items()
-            if name in params(settings_class)
-        }
-        helps = {where: _flag_help(setting, defaults) for where, setting in settings.items()}
-        same = len(set(helps.values())) == 1 and len(helps) == len(classes)
-        text = (
-            next(iter(helps.values()))
-            if same
-            else " ".join(f"{where}: {help_text}" for where, help_text in helps.items())
-        )
-        _add_flag(parser, next(iter(settings.values())), text)
+    settings = params(cls)
+    for name in names or settings:
+        _add_flag(parser, settings[name], _flag_help(settings[name], defaults))
 
 
 def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:

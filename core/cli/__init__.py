@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from . import (
-    attriguard,
     audit,
     choose,
     compare,
@@ -78,7 +77,6 @@ def commands() -> Mapping[str, Command | CommandGroup]:
             commands=report.COMMANDS,
         ),
         "attack": CommandGroup(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
-        "defend": CommandGroup(help="Measure one defence.", commands={"attriguard": attriguard}),
         "choose": choose,
         "experiment": experiment,
         "sweep": sweep,

@@ -6,7 +6,7 @@ import argparse
 import getpass
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,10 +64,10 @@ class Action:
     run: Callable[[argparse.Namespace, Console], str | None]
 
 
-def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
+def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --dataset, --attribute and --data."""
-    help_text = f"Dataset: {', '.join(names)} (default: demo)."
-    parser.add_argument("--dataset", default="demo", choices=tuple(names), metavar="NAME", help=help_text)
+    help_text = f"Dataset: {', '.join(CATALOG)} (default: demo)."
+    parser.add_argument("--dataset", default="demo", choices=tuple(CATALOG), metavar="NAME", help=help_text)
     help_text = (
         "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first)."
     )

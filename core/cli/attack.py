@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 from ..auditing import AuditPlan
-from ..auditing.inputs import Audited
 from ..auditing.run import audited_of
 from ..base.errors import InputError
 from ..base.serialize import plain
@@ -24,9 +23,9 @@ from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
-from .arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
+from .arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon, data_folder_of
 from .console import CommandOutcome, Console, present
-from .subject import add_planned_table_arguments, planned_table
+from .subject import TABLE_OPTIONS, add_planned_table_arguments, planned_table
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 
@@ -100,7 +99,7 @@ def attack_studies() -> Mapping[str, Study[Any, Any]]:
 
 def add_study_arguments(parser: argparse.ArgumentParser, study: Study[Any, Any]) -> None:
     """Add the options of the table, of the model, of the study, and of the files."""
-    add_planned_table_arguments(parser)
+    add_planned_table_arguments(parser, other_data=study.other_data)
     flags = {setting.flag for setting in params(study.settings).values()}
     names = [name for name in _MODEL if params(AuditConfig)[name].flag not in flags]
     model = parser.add_argument_group("the model, in place of the plan's")
@@ -112,17 +111,24 @@ def add_study_arguments(parser: argparse.ArgumentParser, study: Study[Any, Any])
 
 
 def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Console) -> None:
-    """Run a study on the planned table; print and write what it found.
+    """Run a study on the planned table, or on other data of its own; print and write what it found.
 
     Raises `InputError` if the table cannot serve it, with the study's reason.
     """
     chosen = flag_values(arguments, study.settings)
-    planned = planned_table(arguments, console)
-    config = planned.plan.config
-    if config.method != GIVEN_PREDICTIONS:
-        check_epsilon(config.epsilon, (config.method,))
-    settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
-    subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
+    subject: Any
+    if arguments.dataset in study.other_data:
+        subject = _other_subject(study, arguments)
+        settings = replace(study.settings(), **{**study.command_defaults, **chosen})
+        described = {"dataset": arguments.dataset, "seed": subject.config.seed}
+    else:
+        planned = planned_table(arguments, console)
+        config = planned.plan.config
+        if config.method != GIVEN_PREDICTIONS:
+            check_epsilon(config.epsilon, (config.method,))
+        settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
+        subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
+        described = {"model": plain(subject.config)}
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
     every = max(1, study.steps(subject, settings) // 10)
@@ -139,9 +145,21 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         tables=tables,
         details=[title for title, rows in tables.items() if len(rows) > _MOST_ROWS],
         notes=() if study.name in STUDIES else (_INTERNAL,),
-        settings={"study": study.name, "model": plain(subject.config), "settings": plain(settings)},
+        settings={"study": study.name, **described, "settings": plain(settings)},
     )
     present(outcome, arguments, console)
+
+
+def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any:
+    """Return data of a study that are no table; whatever is about a table or its model is refused."""
+    model = flag_values(arguments, AuditConfig)
+    flags = {f"--{name}": getattr(arguments, name) for name in ("plan", *TABLE_OPTIONS)}
+    flags |= {params(AuditConfig)[name].flag: value for name, value in model.items() if name != "seed"}
+    for flag, value in flags.items():
+        if value is not None:
+            raise InputError(f"{flag} is for tables, got it with --dataset {arguments.dataset}.")
+    seed = model.get("seed", AuditConfig().seed)
+    return study.other_data[arguments.dataset](data_folder_of(arguments), seed)
 
 
 def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:
@@ -156,16 +174,16 @@ def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Na
     return replace(settings, **changes)
 
 
-def _about(study: Study[Any, Any], subject: Audited) -> tuple[str, ...]:
+def _about(study: Study[Any, Any], subject: Any) -> tuple[str, ...]:
     """Return whose records these are, and which model is attacked, a line each."""
     dataset, config = subject.dataset, subject.config
     groups = ", ".join(dataset.group_names)
-    model = f"model {config.method}"
-    if config.method == GIVEN_PREDICTIONS:
-        model = "the given model"
+    model = ""
+    if config.dataset not in study.other_data:
+        model = "the given model, " if config.method == GIVEN_PREDICTIONS else f"model {config.method}, "
     return (
         f"{dataset.title}: {dataset.n:,} records; {subject.attribute}: {groups}",
-        f"{study.title}, {model}, seed {config.seed}",
+        f"{study.title}, {model}seed {config.seed}",
     )
 
 

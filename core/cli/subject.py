@@ -33,6 +33,9 @@ _ROLES = ("attribute", "label", "positive", "favourable")
 _OF_FILE = ("model", "label", "positive", "favourable")
 """Options that are about a file alone."""
 
+TABLE_OPTIONS = ("file", "attribute", *_OF_FILE)
+"""Options that are about a table, beside --dataset."""
+
 _OF_TRAINING = ("method", "epsilon", "depth")
 """Settings of a model that is trained here."""
 
@@ -41,10 +44,11 @@ _ANSWERS = (
 )
 
 
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name a dataset, or a file with its columns and its model."""
-    text = f"Dataset: {', '.join(CATALOG)} (default: demo)."
-    parser.add_argument("--dataset", choices=tuple(CATALOG), metavar="NAME", help=text)
+def add_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable[str] = ()) -> None:
+    """Add the options that name a dataset, or a file with its columns and its model; `other_data` are no tables."""
+    names = (*CATALOG, *other_data)
+    text = f"Dataset: {', '.join(names)} (default: demo)."
+    parser.add_argument("--dataset", choices=names, metavar="NAME", help=text)
     text = "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race'; of a file its column"
     text += " (default: the dataset's first, or a guess)."
     parser.add_argument("--attribute", metavar="NAME", help=text)
@@ -58,9 +62,9 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "--model", help="ONNX or skops file with the model to audit on --file.")
 
 
-def add_planned_table_arguments(parser: argparse.ArgumentParser) -> None:
+def add_planned_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable[str] = ()) -> None:
     """Add the options of `add_table_arguments`, --plan in their place, and --data."""
-    add_table_arguments(parser)
+    add_table_arguments(parser, other_data=other_data)
     add_path(parser, "--plan", help="Plan of an audit, in place of the options about table and model.")
     add_data_argument(parser)
 
@@ -161,7 +165,7 @@ def print_facts(suggestion: SuggestedAudit, facts: Iterable[Fact], console: Cons
 
 
 def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
-    for name in ("dataset", "file", "attribute", *_OF_FILE):
+    for name in ("dataset", *TABLE_OPTIONS):
         value = getattr(arguments, name)
         if value is not None:
             raise InputError(f"--{name} must be left out with --plan, got {str(value)!r}.")

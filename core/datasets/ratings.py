@@ -94,6 +94,16 @@ class Ratings(Result):
     uploaded: bool = False
 
     @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.people_train.shape[0] + self.people_test.shape[0])
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The attribute's values, as a table calls them."""
+        return self.values
+
+    @property
     def shares(self) -> npt.NDArray[np.float64]:
         """Shares of the values among the people who publish the attribute, (m,)."""
         counts = np.bincount(self.values_train, minlength=len(self.values))

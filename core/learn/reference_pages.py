@@ -33,7 +33,6 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
     from ..experiments.sweep import SweepSettings
-    from ..studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
     from ..studies.bias_queries import BiasQueriesSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
@@ -49,9 +48,6 @@ def studies() -> dict[str, tuple[type, str]]:
         "Query desk, a question": (AskSettings, "desk ask"),
         "Membership attacks": (MembershipSettings, "attack membership"),
         "Membership attacks, several": (RunSettings, "attack membership"),
-        "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
-        "AttriGuard on a table": (TableSettings, "defend attriguard"),
-        "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
         "Model card": (ModelCardSettings, "attack model_card"),
         "People at risk": (PeopleSettings, "attack people"),
     }

@@ -221,11 +221,20 @@ def _settings(plan: AuditPlan) -> Iterator[SettingRow]:
         hidden = not trained and row.setting == declared["tolerance"].param.title
         yield replace(row, value=_NOT_STATED) if hidden else row
     for name, part in PARTS.items():
-        yield from _rows(_PART_TITLES[name], params(part), values_of(getattr(plan, name)))
+        yield from _rows(_PART_TITLES[name], _stated(params(part), getattr(plan, name)), values_of(getattr(plan, name)))
     planned = dict(plan.studies)
     for name, settings in other_studies().items():
         if name != PEOPLE.name:
             yield from _rows(STUDIES[name].title, params(settings), values_of(planned.get(name) or settings()))
+
+
+def _stated(declared: Mapping[str, Setting], settings: Any) -> dict[str, Setting]:
+    """Return the settings that a file states: without those at a default that it leaves out."""
+    return {
+        name: setting
+        for name, setting in declared.items()
+        if setting.param.written is not False or getattr(settings, name) != setting.default
+    }
 
 
 def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[SettingRow]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from ..base.serialize import Result
@@ -155,6 +156,8 @@ class Study(Generic[S, R]):
     """What it must find, and must not."""
     command_defaults: ClassVar[Mapping[str, Any]] = {}
     """Settings that its page and `attack NAME` begin with, where the default of a plan leaves the study out."""
+    other_data: ClassVar[Mapping[str, Callable[[Path | None, int], Any]]] = {}
+    """Name of built-in data that are no table -> what makes a subject of the folder of local data and a seed."""
 
     def unavailable(self, subject: Subject, settings: S) -> str:
         """Return why it cannot be run on a subject, in one sentence; "" if it can."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from core.auditing import (
+    AttriGuardSettings,
     AuditPlan,
     BiasQueriesSettings,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-P = TypeVar("P", BiasQueriesSettings, MembershipPlan, GuardPlan)
+P = TypeVar("P", BiasQueriesSettings, MembershipPlan, AttriGuardSettings)
 
 _REQUEST, _RELEASED = "release_asked", "release_outputs"
 

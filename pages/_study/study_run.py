@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from core.base.fingerprint import fingerprint
+from core.datasets.dataset import AuditDataset
 from core.studies.correction import audit_key
 from core.studies.study import Study
-from core.studies.subject import Subject
 from pages.shell.background import Background, Job, ResultStore, pace
 
 
 class StudyRun(Background):
     """A study of one subject, whose result may grow."""
 
-    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: ResultStore) -> None:
+    def __init__(self, study: Study[Any, Any], subject: Any, settings: Any, store: ResultStore) -> None:
         self.study, self.subject, self.settings = study, subject, settings
         key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
         super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
@@ -24,7 +24,8 @@ class StudyRun(Background):
     def _run(self, job: Job) -> Any:
         result = None
         run = partial(self.study.run, self.subject, self.settings)
-        for result in job.each_in_subprocess(run, about=self.subject.dataset):
+        about = self.subject.dataset if isinstance(self.subject.dataset, AuditDataset) else None
+        for result in job.each_in_subprocess(run, about=about):
             job.partial[:] = [result]
         return result
 
@@ -37,7 +38,7 @@ class StudyCurve(Background):
     """A study of one subject at several settings, which are done in their order."""
 
     def __init__(
-        self, study: Study[Any, Any], subject: Subject, settings: Sequence[Any], store: ResultStore, *, name: str
+        self, study: Study[Any, Any], subject: Any, settings: Sequence[Any], store: ResultStore, *, name: str
     ) -> None:
         self.study, self.subject, self.settings = study, subject, settings
         model = audit_key(subject.config, subject.dataset)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-import core.studies.attriguard
 from core.datasets.ratings import Ratings, build_ratings
-from core.studies.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
+from core.studies.attriguard import (
+    AttriGuardSettings,
+    Exposure,
+    RatingsDefense,
+    TableDefense,
+    defense_of,
+    ratings_subject,
+)
+from core.studies.attriguard.study import STUDY
+from core.studies.study import ReportProgress
 from pages._attriguard import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
@@ -42,21 +50,26 @@ def few_ratings() -> Ratings:
     )
 
 
-FEW = partial(GuardSettings, attackers=("logistic", "network", "adversarial", "dropping"), trained_at=(1.0,))
-"""Settings of a study on ratings with few attackers."""
+FEW_ATTACKERS = ("logistic", "network", "adversarial", "dropping")
+"""Attackers of a study on ratings."""
 
-FEW_OF_TABLES = partial(TableSettings, trained_budgets=(0.25,))
-"""Settings of a study on a table with few budgets to train against."""
+FEW_BUDGETS = {"table": (0.25,), "ratings": (1.0,)}
+"""Few budgets to train against."""
 
-_EXPOSE = TableGuard.expose
-_STUDIES: dict[TableSettings, list[tuple[Any, Exposure]]] = {}
+_EXPOSE = TableDefense.expose
+_STUDIES: dict[AttriGuardSettings, list[Exposure]] = {}
 
 
-def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Exposure]]:
+def table_settings(**changes: Any) -> AttriGuardSettings:
+    """Return what the page sets on the demo, but for the budget of the slider."""
+    return AttriGuardSettings(**{"budget": 0.5, "trained_budgets": FEW_BUDGETS["table"], **changes})
+
+
+def studies_of_demo(settings: AttriGuardSettings) -> list[Exposure]:
     """Return the growing study of the demo, computed once for all tests."""
     if settings not in _STUDIES:
-        guard = table_guard(expected.demo(), expected.audit().config, settings)
-        _STUDIES[settings] = [(guard, study) for study in _EXPOSE(guard) if study.guesses]
+        defense = defense_of(expected.demo(), expected.audit().config, settings)
+        _STUDIES[settings] = list(_EXPOSE(defense))
     return _STUDIES[settings]
 
 
@@ -67,29 +80,28 @@ class Growing(Gate):
         super().__init__()
         self.free, self.begun = 10**6, 0
 
-    def studies(self, guard: Any) -> Iterator[Exposure]:
+    def studies(self, settings: AttriGuardSettings, report: ReportProgress) -> Iterator[Exposure]:
         self.begun += 1
-        for i, (_, study) in enumerate(studies_of_demo(guard.settings)):
+        grown = studies_of_demo(settings)
+        for i, study in enumerate(grown):
             if i >= self.free:
                 self.wait()
+            report(i, len(grown))
             yield study
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
     """Few attackers, and studies that are made before a page waits for them."""
-    studies_of_demo(FEW_OF_TABLES())
+    studies_of_demo(table_settings())
     growing = Growing()
-    monkeypatch.setattr(controls, "GuardSettings", FEW)
-    monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
-    monkeypatch.setattr(TableGuard, "expose", lambda guard: growing.studies(guard))
+    monkeypatch.setattr(controls, "TRAINED_BUDGETS", FEW_BUDGETS)
+    monkeypatch.setattr(RatingsDefense, "every_attacker", FEW_ATTACKERS)
     monkeypatch.setattr(
-        core.studies.attriguard,
-        "table_guard",
-        lambda dataset, config, settings: (
-            studies_of_demo(settings)[0][0]
-            if config == expected.audit().config
-            else table_guard(dataset, config, settings)
+        TableDefense,
+        "expose",
+        lambda defense, report=None: (
+            growing.studies(defense.settings, report) if defense.people.attribute == "sex" else _EXPOSE(defense, report)
         ),
     )
     monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
@@ -98,18 +110,21 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
 
 def study_of(**changes: Any) -> Exposure:
     """Return the whole study of the demo with these settings."""
-    return studies_of_demo(FEW_OF_TABLES(**changes))[-1][1]
+    return studies_of_demo(table_settings(**changes))[-1]
 
 
 @cache
 def study_of_ratings(**changes: Any) -> Exposure:
     """Return the whole study of the few ratings with these settings."""
-    return list(Guarded(few_ratings(), FEW(**changes)).expose())[-1]
+    settings = {"budget": 0.5, "trained_budgets": FEW_BUDGETS["ratings"], "target": "train_shares", **changes}
+    attackers = AttriGuardSettings(attackers=FEW_ATTACKERS, **settings)
+    *_, study = STUDY.run(ratings_subject(few_ratings()), attackers)
+    return study
 
 
 def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
     """Check finding and notes against core: who infers how much, what the noise costs, and how much there is of it."""
-    headline, *remaining = findings.findings(study, budget)
+    headline, *remaining = STUDY.findings(study, AttriGuardSettings(budget=budget, trained_budgets=(1.0,)))
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding, dashboard.finding
     assert all(finding.text in dashboard.page_text for finding in remaining)
 
@@ -118,7 +133,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     dashboard.open("attriguard")
     study = study_of()
     jobs = len(RecordedJob.started)
-    last = controls.last_budget(study)
+    last = study.last_budget
     for budget in (0.0, 0.1, last):
         dashboard.choose(guard_budget=budget)
         assert_tells(dashboard, study, budget)
@@ -158,8 +173,8 @@ BAD_SHARES = {
 
 
 def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Growing, monkeypatch: pytest.MonkeyPatch):
-    settings = FEW_OF_TABLES(target="given", given=(0.3, 0.7))
-    monkeypatch.setitem(_STUDIES, settings, studies_of_demo(FEW_OF_TABLES()))  # as good a study as one for these shares
+    settings = table_settings(target="given", given=(0.3, 0.7))
+    monkeypatch.setitem(_STUDIES, settings, studies_of_demo(table_settings()))  # as good as one for these shares
     dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding
     for written, sentence in BAD_SHARES.items():
@@ -200,7 +215,7 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
             assert "no fairness method" in texts[section]
             dashboard.choose(guard_budget=0.0)
             assert dashboard.page_text != texts[section]
-    rule = studies_of_demo(FEW_OF_TABLES())[-1][0].found_rules
+    rule = study_of().defense.found_rules
     example = dashboard.widget("guard_added").placeholder
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
@@ -261,21 +276,21 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     while not gate.reached.wait(0.1):  # the table is being prepared
         dashboard.test.run()
     dashboard.test.run()
-    assert "Adversarial training is still learning" in dashboard.finding
+    assert "Adversarial training is not trained yet" in dashboard.finding
     dashboard.widget("further_guard_table").set_value("transfer")
     dashboard.test.run()
     assert "is fooled least so far: by" in dashboard.page_text
-    dashboard.press("cancel_attackers")
+    dashboard.press("cancel_attriguard")
     gate.open.set()
     dashboard.settle()
     assert "Adversarial training is not trained yet" in dashboard.finding
-    assert dashboard.button("start_attackers").label == "Stopped after 3 of 7 attackers. Go on"
+    assert dashboard.button("start_attriguard").label == "Start again"
     dashboard.choose(guard_budget=0.1)
     assert "is not trained yet" in dashboard.finding  # the slider starts nothing
     dashboard.choose(further_guard_table="cost")  # other work does not lose what is there
     assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.page_text
-    assert dashboard.has_button("start_attackers")
-    dashboard.click("start_attackers")
+    assert dashboard.has_button("start_attriguard")
+    dashboard.click("start_attriguard")
     study = study_of()
     assert_tells(dashboard, study, 0.1)
 

@@ -26,7 +26,7 @@ from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
 from tests.app.deciding import Attacks, attacks, section
-from tests.app.test_attriguard import FEW_OF_TABLES
+from tests.app.test_attriguard import FEW_BUDGETS
 from tests.app.test_membership import Coming, gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.samples_report import sample
@@ -138,7 +138,7 @@ def captions(dashboard: Dashboard) -> list[str]:
 def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
     """Few repeats, few attackers, and few shadow models."""
     monkeypatch.setattr(type(BIAS_QUERIES), "command_defaults", {"questions": 25, "repeats": 2})
-    monkeypatch.setattr("pages._attriguard.attriguard_controls.TableSettings", FEW_OF_TABLES)
+    monkeypatch.setattr("pages._attriguard.attriguard_controls.TRAINED_BUDGETS", FEW_BUDGETS)
 
 
 def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard):

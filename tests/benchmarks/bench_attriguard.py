@@ -21,12 +21,13 @@ import numpy as np
 
 from core.datasets import Ratings
 from core.datasets.ratings import demo_ratings, read_ratings
-from core.studies.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
+from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
 from core.studies.attriguard.exposure import Guesses
 from core.studies.attriguard.noisy_records import RepresentativeNoise
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
+from tests.ratings_samples import ratings_settings
 
 ATTACKERS = 9
 LOOP_PEOPLE, SOLVER_PEOPLE = 24, 60
@@ -117,7 +118,7 @@ def whole_study() -> float:
     """Run the study with all attackers; return the most memory this process has taken, in GB."""
     import resource
 
-    for _ in Guarded(available_ratings(), GuardSettings()).expose():
+    for _ in RatingsDefense(available_ratings(), ratings_settings()).expose():
         pass
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere

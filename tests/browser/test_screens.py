@@ -86,7 +86,7 @@ def _fill(path: Path) -> None:
 def settled(view: View, charts: int) -> None:
     """Wait for what a page computes by itself, and stop what would slow down the next test."""
     view.painted(charts, or_more=True)
-    view.gone(view.keyed("cancel_attackers").or_(view.keyed("cancel_members")))
+    view.gone(view.keyed("cancel_attriguard").or_(view.keyed("cancel_members")))
     for name in WORK:
         view.halt(name)
     view.idle()

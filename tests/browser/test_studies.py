@@ -27,7 +27,7 @@ def assert_text(view: View, text: str) -> None:
 def test_attriguard_by_keyboard_alone(look: Open):
     view = look("attriguard")
     view.finding_with("AttriGuard fools")
-    view.gone(view.keyed("cancel_attackers"))
+    view.gone(view.keyed("cancel_attriguard"))
     stands(view, "guard_chart", 0.25)
     view.field("guard_data").focus()
 

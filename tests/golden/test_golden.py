@@ -108,7 +108,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "audit none.toml --out x",
         "sweep --tolerances 1.4",
         "attack membership --train-epsilons 0",
-        "defend attriguard --budgets x",
+        "attack attriguard --budget x",
         "experiment --vary model.metric=beauty",
         "report verify none.json",
         "desk status --ledger none",
@@ -121,10 +121,6 @@ LONG: dict[str, tuple[str, ...]] = {
     "sweep": (
         "sweep --tolerances 0.05 --seeds 0-1 --store none --csv sweep.csv",
         "sweep --tolerances 0.05 --methods unmitigated,dp_id3 --store none",
-    ),
-    "defend-attriguard": (
-        "defend attriguard --dataset demo_ratings --budgets 0.5,3 --csv ratings.csv",
-        "defend attriguard --budgets 0.25 --csv guard.csv",
     ),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.auditing import BiasQueriesSettings, GuardPlan, ModelPlan, ReleaseAudit, SelfTest
+from core.auditing import AttriGuardSettings, BiasQueriesSettings, ModelPlan, ReleaseAudit, SelfTest
 from core.auditing.policy import CHECKS, Limit, Policy
 from core.auditing.policy.limits import in_range
 from core.auditing.result import GroupSummary, Provenance
@@ -68,7 +68,7 @@ def audit(seed: int) -> ReleaseAudit:
         model=ModelPlan(kind=kind, file="m.onnx" if kind == "file" else ""),
         config=replace(base.plan.config, roles=roles, tolerance=float(rng.choice([0.0, 0.001, 0.2]))),
         bias_queries=BiasQueriesSettings(questions=int(rng.choice([0, 25]))),
-        attriguard=GuardPlan(budget=float(rng.choice([0.0, 3.0]))),
+        attriguard=AttriGuardSettings(budget=float(rng.choice([0.0, 3.0]))),
         outputs=OutputsPlan(released=str(rng.choice(["scores", "labels"]))),
     )
     model = replace(

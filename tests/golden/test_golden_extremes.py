@@ -32,9 +32,10 @@ from core.studies.attribute.study import STUDY as attribute
 from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
-from core.studies.attriguard.guard import Transfer
+from core.studies.attriguard.defense import Transfer
 from core.studies.attriguard.noisy_records import RepresentativeNoise
-from core.studies.attriguard.settings import DEFENDERS
+from core.studies.attriguard.settings import RATING_DEFENDERS, AttriGuardSettings
+from core.studies.attriguard.study import STUDY as ATTRIGUARD
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
 from core.studies.bias_queries import (
     NOISES,
@@ -227,7 +228,8 @@ def _cards(rng: Generator) -> Iterator[Finding | str]:
 def _guard(rng: Generator) -> Iterator[Finding | str]:
     exposure = nasty.exposure(rng)
     for budget in (0.0, 0.4, 3.0):
-        yield guard.headline(exposure, exposure.at(budget), balanced=bool(rng.random() < 0.5))
+        balanced = bool(rng.random() < 0.5)
+        yield guard.headline(exposure, AttriGuardSettings(budget=budget, balanced=balanced))
         yield guard.person(exposure, int(rng.integers(exposure.truth.size)), budget)
         yield guard.cost(exposure, budget)
     yield guard.noise_needed(exposure)
@@ -236,12 +238,14 @@ def _guard(rng: Generator) -> Iterator[Finding | str]:
 def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
     exposure, rate, m = nasty.exposure(rng), rng.random, int(rng.choice([2, 3]))
     budgets, balanced = (0.0, float(rng.choice([0.3, 2.4]))), bool(rate() < 0.5)
-    for state, budget in zip(("growing", "stopped", "finished"), (*budgets, 0.7), strict=True):
-        options = {"defender": str(rng.choice(list(DEFENDERS))), "learning": str(rng.choice(["", "adversarial"]))}
-        yield from guard.findings(exposure, budget, state=state, balanced=balanced, **options)
-    yield guard.guide(exposure, options["defender"])
+    for budget in (*budgets, 0.7):
+        defender = str(rng.choice(list(RATING_DEFENDERS)))
+        attackers = exposure.attackers if rng.random() < 0.5 else ()
+        settings = AttriGuardSettings(budget=budget, balanced=balanced, defender=defender, attackers=attackers)
+        yield from guard.findings(exposure, settings)
+    yield guard.guide(exposure, defender)
     if len(exposure.values) < 9:
-        yield json.dumps(_plain(guard.tables(exposure, (*exposure.at(budget), *exposure.at(0.2)))), ensure_ascii=False)
+        yield json.dumps(_plain(ATTRIGUARD.tables(exposure, settings)), ensure_ascii=False)
     yield guard.least_fooled(exposure, rng.random(len(exposure.attackers)), finished=balanced)
     share = np.sort(rng.dirichlet(np.full(8, 0.5)))[::-1]
     for shares in (share, np.full(4, 0.25), np.ones(1)):

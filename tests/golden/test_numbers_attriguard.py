@@ -13,13 +13,14 @@ import pytest
 
 from core.datasets.ratings import build_ratings
 from core.studies.attriguard import attackers, comparators, noisy_records, table, utility
-from core.studies.attriguard.guard import READERS, Guarded, TableGuard, transfer
+from core.studies.attriguard.defense import READERS, RatingsDefense, TableDefense, transfer
 from core.studies.attriguard.panda import POLICIES, read_scores, representatives
-from core.studies.attriguard.settings import GuardSettings, TableSettings
+from core.studies.attriguard.settings import AttriGuardSettings
 from core.studies.attriguard.table_search import Defender, TableSearch, log_odds
 from tests import ratings_samples, table_people
 from tests.golden.numbers import NamedValues, compare_numbers
 from tests.linear_cases import classifier_of
+from tests.ratings_samples import ratings_settings
 from tests.unit.attriguard.test_panda import fitted
 
 
@@ -58,9 +59,9 @@ def _where() -> NamedValues:
         yield f"without {share} of 5", replace(carried, n_entries=5).without(share)
 
 
-def _small(seed: int = 0, **settings: Any) -> TableGuard:
+def _small(seed: int = 0, **settings: Any) -> TableDefense:
     people = table_people.people(3, n=90, u=14, seed=seed, leak=1.2)
-    return TableGuard(people, TableSettings(trained_budgets=(0.7,), **settings))
+    return TableDefense(people, AttriGuardSettings(trained_budgets=(0.7,), **settings))
 
 
 def _table() -> NamedValues:
@@ -163,12 +164,14 @@ def _comparators() -> NamedValues:
 
 def _ratings() -> NamedValues:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
-    guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
+    guard = RatingsDefense(
+        some, ratings_settings(trained_budgets=(0.2, 2.5), attackers=("logistic", "adversarial", "forest"))
+    )
     progress: list[tuple[int, int]] = []
     for exposure in guard.expose(lambda *done: progress.append(done)):
         yield f"{len(exposure.guesses)} attackers", exposure.at(1.0)
     yield "told", progress
-    yield "without", guard.unattacked()
+    yield "without", replace(guard.baseline_exposure(), defense=None)
     yield "card", guard.card(3).to_csv(index=False).split("\n")
     yield "transfer", transfer(guard, makers=("logistic", "logistic_margin"), people=10)
     yield "other defences", [defence[:3] for defence in comparators._defences(guard)]
@@ -201,7 +204,7 @@ def _ratings() -> NamedValues:
         attribute="town",
         items=some.items,
     )
-    yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
+    yield "few", RatingsDefense(few, ratings_settings(defender="network", margin=0.1)).noise.size
     budgets: list[float] = []
 
     def mechanism(budget: float, *, training: bool) -> Any:
@@ -211,7 +214,7 @@ def _ratings() -> NamedValues:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard, "mechanism", mechanism)
         patch.setattr(
-            "core.studies.attriguard.guard.fit_dropping", lambda knowledge, column_indices, seed: column_indices
+            "core.studies.attriguard.defense.fit_dropping", lambda knowledge, column_indices, seed: column_indices
         )
         yield "left", [subset for _, subset in guard.fitted("dropping")]
     yield "at", budgets

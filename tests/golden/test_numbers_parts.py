@@ -160,14 +160,6 @@ def _settings() -> Iterator[tuple[str, Any]]:
         yield f"quoted {text!r}", settings.quoted(text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverlappingSettings(Settings):
-    """Settings of which one has the name of another's."""
-
-    count: Annotated[int, Param("Count", "How many others.", least=0)] = 1
-    share: Annotated[float, Param("Share", "A share.", least=0, most=1, above=True, below=True)] = 0.5
-
-
 LINES = (
     "",
     "--must x",
@@ -190,9 +182,6 @@ def _flags() -> Iterator[tuple[str, Any]]:
     yield "help", parser.format_help()
     for line in LINES:
         yield f"line {line}", answer(lambda line=line: _parsed(parser, line))
-    both = Parser(prog="p")
-    settings.add_arguments(both, {"Here": Invented, "There": OverlappingSettings}, "count", "share", "line")
-    yield "both", both.format_help()
 
 
 def _parsed(parser: Parser, line: str) -> Any:

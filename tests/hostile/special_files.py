@@ -58,7 +58,7 @@ READ = {
     "desk ask --predictions": f"{ASK} --test-set people.csv --predictions X",
     "desk verify FILE": "desk verify X",
     "desk status --ledger": "desk status --ledger X",
-    "defend attriguard --data": "defend attriguard --dataset ratings --data X",
+    "attack attriguard --data": "attack attriguard --dataset ratings --data X",
 }
 """Argument -> a command in which X stands for a file that is read."""
 
@@ -77,7 +77,7 @@ WRITTEN = {
             "attack correction --decompose": ("--csv", "--store", "--data"),
             "experiment": ("--csv", "--store", "--data"),
             "attack bias_queries": ("--csv", "--data"),
-            "defend attriguard --dataset demo_ratings": ("--csv", "--json"),
+            "attack attriguard --dataset demo_ratings": ("--csv", "--json"),
             "attack membership": ("--csv", "--json", "--data"),
             "attack model_card --people 100": ("--csv", "--json", "--data"),
             "audit plan.toml": ("--out",),

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.studies.attriguard import TableGuard, TableSettings
+from core.studies.attriguard import AttriGuardSettings, TableDefense
 from core.studies.attriguard.noisy_records import changes_per_entry
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 
 @st.composite
-def guards(draw: st.DrawFn) -> TableGuard:
+def guards(draw: st.DrawFn) -> TableDefense:
     """Draw a guard of 2 to 6 values: some columns frozen, rules found or not, some added."""
     village = people(
         draw(st.integers(2, 6)),
@@ -24,9 +24,9 @@ def guards(draw: st.DrawFn) -> TableGuard:
     jobs = sorted({CATEGORIES[0][int(v)] for v in village.attacker_records[:, 0]})
     clubs = sorted({CATEGORIES[2][int(v)] for v in village.attacker_records[:, 2]})
     pair = st.tuples(st.just("job"), st.sampled_from(jobs), st.just("club"), st.sampled_from(clubs))
-    return TableGuard(
+    return TableDefense(
         village,
-        TableSettings(
+        AttriGuardSettings(
             frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),
             rules=draw(st.booleans()),
             least_expected=draw(st.sampled_from([0.0, 1.0, 5.0])),
@@ -40,7 +40,7 @@ def guards(draw: st.DrawFn) -> TableGuard:
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(guards(), st.floats(0.0, 3.0))
-def test_noise_keeps_every_promise(guard: TableGuard, budget: float) -> None:
+def test_noise_keeps_every_promise(guard: TableDefense, budget: float) -> None:
     public, noise = guard.people.public, guard.noise
     u, m = noise.size.shape
     noisy = noise.noisy.reshape(u, m, -1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.stats.estimates import number_text
+from core.stats.estimates import Estimate, number_text
 from core.stats.quantities import PlainRow
 from tests.reference.figures import Figure
 
@@ -110,22 +110,23 @@ def queries() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-ATTRIGUARD = "fairleak defend attriguard --dataset ratings"
+ATTRIGUARD = "fairleak attack attriguard --dataset ratings --target train_shares --budget 5"
 
 
 def attriguard() -> tuple[Figures, Tables]:
     """AttriGuard on the Google Play ratings."""
-    rows = measured_by(ATTRIGUARD)["tables"]["Accuracy by noise budget"]
+    three = measured_by(ATTRIGUARD.replace("--budget 5", "--budget 3 --attackers logistic"))["tables"]["AttriGuard"]
+    content = measured_by(ATTRIGUARD)
+    five = content["tables"]["AttriGuard"]
     logistic, network = {"attacker": "Logistic regression"}, {"attacker": "Adversarial training (AT-A)"}
-    dropping = {"attacker": "Feature-dropping (ours)"}
-    conditions = {
-        "baseline": {"attacker": "Baseline"},
-        "logistic": {**logistic, "β": 0.0},
-        "logistic_three": {**logistic, "β": 3.0},
-        "network": {**network, "β": 5.0},
-        "dropping": {**dropping, "β": 5.0},
+    rows = {
+        "logistic": row_with(five, **logistic, budget=0.0),
+        "logistic_three": row_with(three, **logistic, budget=3.0),
+        "network": row_with(five, **network, budget=5.0),
+        "dropping": row_with(five, attacker="Feature-dropping (ours)", budget=5.0),
     }
-    figures = {key: Figure.of("percent", row_with(rows, **cells), "accuracy") for key, cells in conditions.items()}
+    figures = {"baseline": Figure.of_estimate("percent", Estimate(**content["findings"][0]["baseline"]))}
+    figures |= {key: Figure.of("percent", row, "accuracy") for key, row in rows.items()}
     figures["changed"] = Figure(form="count", value=5)
     return figures, {}
 

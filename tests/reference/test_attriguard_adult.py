@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from core.datasets import AuditDataset, build_dataset, load
-from core.studies.attriguard import Exposure, TableGuard, TableSettings
+from core.studies.attriguard import AttriGuardSettings, Exposure, TableDefense
 from core.studies.attriguard.table import people_of
 from core.studies.attriguard.utility import utility_of
 from tests.reference.data import FOLDER, needs_adult
@@ -34,25 +34,25 @@ def data() -> AuditDataset:
 
 
 @pytest.fixture(scope="module")
-def guard(data: AuditDataset) -> TableGuard:
-    return guarded(data, TableSettings(trained_budgets=BUDGETS))
+def guard(data: AuditDataset) -> TableDefense:
+    return guarded(data, AttriGuardSettings(trained_budgets=BUDGETS))
 
 
 @pytest.fixture(scope="module")
-def study(guard: TableGuard) -> Exposure:
+def study(guard: TableDefense) -> Exposure:
     *_, last = guard.expose()
     return last
 
 
-def guarded(data: AuditDataset, settings: TableSettings) -> TableGuard:
-    return TableGuard(people_of(data, np.arange(N_TRAINING), np.arange(N_TRAINING, EVERYBODY)), settings)
+def guarded(data: AuditDataset, settings: AttriGuardSettings) -> TableDefense:
+    return TableDefense(people_of(data, np.arange(N_TRAINING), np.arange(N_TRAINING, EVERYBODY)), settings)
 
 
 def accuracies(study: Exposure, attacker: str) -> list[float]:
     return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
 
 
-def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableGuard) -> None:
+def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableDefense) -> None:
     clean = {point.attacker: point for point in study.undefended()}
     assert clean["logistic"].accuracy.value == pytest.approx(0.842, abs=BAND)
     assert clean["logistic"].balanced.value == pytest.approx(0.832, abs=BAND)
@@ -64,16 +64,16 @@ def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, gua
     assert guard.noise.size[guard.noise.size > 0].mean() == pytest.approx(1.01, abs=0.03)
 
 
-def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableGuard) -> None:
+def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableDefense) -> None:
     assert guard.plausibility.plausible.value >= 0.99
     before = np.repeat(broken(guard.rules, guard.people.public), 2)
     assert (broken(guard.rules, guard.noise.noisy) <= before).all()
-    free = guarded(data, TableSettings(rules=False))
+    free = guarded(data, AttriGuardSettings(rules=False))
     assert free.plausibility.unseen.value == pytest.approx(0.53, abs=BAND)
     assert free.noise.size.max() == 1
 
 
-def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableGuard) -> None:
+def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableDefense) -> None:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(random_state=0).fit(data.features[:N_TRAINING], data.labels[:N_TRAINING])

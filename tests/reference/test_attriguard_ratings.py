@@ -41,12 +41,12 @@ import pytest
 from core.datasets import read_ratings
 from core.studies.attriguard import (
     Exposure,
-    Guarded,
-    GuardSettings,
+    RatingsDefense,
     comparators,
     concentration,
     transfer,
 )
+from tests.ratings_samples import ratings_settings
 from tests.reference.data import RATINGS, needs_ratings
 
 pytestmark = [pytest.mark.long, needs_ratings]
@@ -64,9 +64,9 @@ BAND = 0.03
 
 
 @cache
-def guarded() -> Guarded:
+def guarded() -> RatingsDefense:
     """The defender with logistic regression; one network trained against the noise, at the largest budget."""
-    return Guarded(read_ratings(RATINGS), GuardSettings(trained_at=(5.0,)))
+    return RatingsDefense(read_ratings(RATINGS), ratings_settings(trained_budgets=(5.0,)))
 
 
 @cache
@@ -104,8 +104,8 @@ def test_an_attacker_trained_against_the_noise_undoes_it():
 
 
 def test_a_margin_makes_noise_travel():
-    settings = GuardSettings(defender="logistic_smooth", margin=1.5, attackers=("network",))
-    sure = list(Guarded(guarded().ratings, settings).expose())[-1]
+    settings = ratings_settings(defender="logistic_smooth", margin=1.5, attackers=("network",))
+    sure = list(RatingsDefense(guarded().ratings, settings).expose())[-1]
     assert curve(sure, "network") == pytest.approx(WITH_MARGIN, abs=BAND)
     assert curve(sure, "network")[-1] < curve(study(), "network")[-1] - 0.05
 

@@ -32,8 +32,8 @@ def sample() -> Table:
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
-    monkeypatch.setattr("core.cli.attriguard.demo_ratings", ratings_samples.ratings)
-    monkeypatch.setattr("core.cli.attriguard.read_ratings", lambda folder: ratings_samples.ratings())
+    monkeypatch.setattr("core.studies.attriguard.records.demo_ratings", ratings_samples.ratings)
+    monkeypatch.setattr("core.studies.attriguard.records.read_ratings", lambda folder: ratings_samples.ratings())
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
@@ -156,38 +156,39 @@ def test_a_table_that_is_nowhere_says_where_to_put_it(really: None, tmp_path: Pa
     assert "adult/adult.data" in message and "FAIRLEAK_DATA" in message
 
 
-GUARD = "defend attriguard --dataset demo_ratings"
+GUARD = "attack attriguard --dataset demo_ratings"
 
 
-def test_budget_0_alone_and_no_noise_that_is_enough(run: Any):
-    out, _, content = run(GUARD, "--budgets", "0", "--attackers", "logistic,forest")
-    rows = content["tables"]["Accuracy by noise budget"]
+def test_attriguard_on_ratings_prints_the_study(run: Any):
+    _, _, content = run(GUARD, "--budget", "1", "--attackers", "logistic,forest")
+    rows = content["tables"]["AttriGuard"]
     titles = [ATTACKER_TITLES[name] for name in ("logistic", "forest")]
-    assert [(row["attacker"], row.get("β")) for row in rows] == [(title, 0) for title in titles] + [("Baseline", None)]
-    assert "The paper" not in out and "are trained at" not in out
-    out, _, content = run(GUARD, "--budgets", "1", "--margin", "100", "--attackers", "logistic")
+    assert [(row["attacker"], row["budget"]) for row in rows] == [(title, at) for at in (0, 1) for title in titles]
+    out, _, _ = run(GUARD, "--budget", "1", "--margin", "100", "--attackers", "logistic")
     assert "No noise was found that" in out and "None was found for 300 of 300" in out
-    assert [row["ratings changed, mean"] for row in content["tables"]["Perturbation size"]] == [None] * 4
 
 
 def test_the_google_play_ratings_come_from_a_folder(tmp_path: Path, run: Any):
-    arguments = ["--data", str(tmp_path), "--attackers", "network", "--budgets", "1"]
-    _, _, content = run("defend attriguard --dataset ratings", *arguments)
-    budgets = [row["β"] for row in content["tables"]["Accuracy by noise budget"] if "β" in row]
-    assert budgets == [0.0, 1.0]
+    arguments = ["--data", str(tmp_path), "--attackers", "network", "--budget", "1", "--seed", "3"]
+    _, _, content = run("attack attriguard --dataset ratings", *arguments)
+    assert [row["budget"] for row in content["tables"]["AttriGuard"]] == [0.0, 1.0]
+    assert (content["dataset"], content["seed"]) == ("ratings", 3) and "model" not in content
 
 
 # what one setting's own bounds refuse is in test_settings
 BAD = {
-    "defend attriguard --dataset nowhere": "--dataset must be one of ratings, demo_ratings, demo, adult",
-    "defend attriguard --dataset ratings": "cannot be downloaded; name their folder with --data or FAIRLEAK_DATA",
-    "defend attriguard --dataset ratings --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
+    "attack attriguard --dataset nowhere": "--dataset must be one of demo, adult, ",
+    "attack attriguard --dataset ratings": "cannot be downloaded; name their folder with --data or FAIRLEAK_DATA",
+    "attack attriguard --dataset ratings --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
+    "attack correction --dataset ratings": "--dataset must be one of demo, adult, ",
     f"{GUARD} --attribute sex": "--attribute is for tables, got it with --dataset demo_ratings",
-    "defend attriguard --noise-policy add_new": "--noise-policy is for ratings, got it with --dataset demo",
-    f"{GUARD} --given 0.5,0.5": "--given must come with --target given, got --target None",
-    f"{GUARD} --target given": "--given must come with --target given, got --target given",
+    f"{GUARD} --method unmitigated": "--method is for tables, got it with --dataset demo_ratings",
+    f"{GUARD} --defender ranges": "defender must be one of logistic, logistic_smooth,",
+    f"{GUARD} --budget 0": "AttriGuard is not planned.",
+    f"{GUARD} --given 0.5,0.5": "given shares must come with the target given, got the target uniform",
+    f"{GUARD} --target given": "A given target must have one share a value, 4, got none.",
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
-    "defend attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
+    f"{GUARD} --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
     "attack bias_queries --method unmitigated --train-epsilon 2": (
         "--train-epsilon is for the method dp_id3 alone, got 2"
     ),

@@ -12,7 +12,7 @@ from core.base.errors import InputError
 from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
 from core.models import GIVEN_PREDICTIONS
-from core.studies.attriguard import TableSettings, table_guard, table_utility
+from core.studies.attriguard import AttriGuardSettings, defense_of, table_utility
 from core.studies.config import AuditConfig
 from core.studies.correction import run
 from core.studies.membership import (
@@ -112,8 +112,8 @@ def test_the_members_of_a_table_with_predictions_are_the_audits():
 
 
 def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):
-    settings = TableSettings(trained_budgets=(0.25,))
-    guards = [table_guard(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
+    settings = AttriGuardSettings(trained_budgets=(0.25,))
+    guards = [defense_of(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
     was, now = (next(exposure for exposure in guard.expose() if exposure.guesses) for guard in guards)
     assert now.at(1.0) == was.at(1.0) and now.spent(1.0) == was.spent(1.0)
     with pytest.raises(InputError, match="changed records") as caught:

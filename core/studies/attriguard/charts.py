@@ -18,7 +18,7 @@ from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.text import short
 from ...stats.estimates import Estimate, percent
-from . import READERS, Compared, Concentration, Exposure, ExposurePoint, attacker_label, knows_the_noise
+from . import READERS, AttriGuardSettings, Compared, Concentration, Exposure, attacker_label, knows_the_noise
 from .findings import value_rows
 
 _GUTTER = 180  # pixels for the names of attackers
@@ -62,43 +62,29 @@ def _over_budgets(
     return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
 
 
-def draw_budget(
-    curves: Mapping[str, Sequence[ExposurePoint]],
-    now: Sequence[ExposurePoint],
-    floor: Estimate,
-    *,
-    last: float,
-    budget: float,
-    unit: str,
-    attribute: str,
-    balanced: bool = False,
-) -> Drawing:
-    """Draw every attacker's accuracy over the budget, with the baseline as the floor.
+def drawings(exposure: Exposure, settings: AttriGuardSettings) -> dict[str, Drawing]:
+    """Return title -> chart: every attacker's accuracy by noise budget, and how much noise each value takes."""
+    return {
+        "Inference accuracy by noise budget": draw_budget(exposure, settings),
+        "Perturbation size per target value": draw_value_noise(exposure, settings.budget),
+    }
 
-    Parameters
-    ----------
-    curves : mapping of attacker to its points
-        Sorted by budget; may be incomplete.
-    now : sequence of Point
-        The same attackers at the slider, which stands at `budget`.
-    last : float
-        Right end of the axis, in entries changed per person.
-    unit, attribute : str
-        What one entry is called, and what is private.
-    balanced : bool
-        Whether each value counts alike, not each person.
-    """
-    looks, drawn = _looks(list(curves)), [level(floor, "chance", "Baseline")]
-    current = {point.attacker: point.rate(balanced=balanced) for point in now}
-    for name, points in curves.items():
-        xs, accuracies = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]
+
+def draw_budget(exposure: Exposure, settings: AttriGuardSettings) -> Drawing:
+    """Draw every attacker's accuracy over the budget, with the baseline as the floor."""
+    balanced, attribute = settings.balanced, exposure.attribute
+    floor = exposure.baseline(balanced=balanced)
+    looks, drawn = _looks(exposure.attackers), [level(floor, "chance", "Baseline")]
+    current = {point.attacker: point.rate(balanced=balanced) for point in exposure.at(settings.budget)}
+    for name, points in exposure.curves.items():
+        xs = [point.budget for point in points]
+        accuracies = [point.rate(balanced=balanced) for point in points]
         look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
-        drawn.append(
-            Curve(x=xs, of=accuracies, current=current.get(name), value=None if name in current else "", **look)
-        )
+        drawn.append(Curve(x=xs, of=accuracies, current=current[name], **look))
     y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
     title = f"Accuracy at inferring {attribute} by noise budget"
-    return _over_budgets(title, drawn, y, last=last, at=budget, unit=unit)
+    last, unit = exposure.last_budget, exposure.unit
+    return _over_budgets(title, drawn, y, last=last, at=settings.budget, unit=unit)
 
 
 def draw_cost(

@@ -18,7 +18,7 @@ from ...base.solvers import solve
 from ...stats.estimates import Estimate, accuracy, mean
 from ..study import ReportProgress
 from .attackers import KnownPeople, drawn
-from .guard import READERS, Guarded
+from .defense import READERS, RatingsDefense
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -233,18 +233,18 @@ class Compared(Result):
     accuracy: dict[str, Estimate]
 
 
-def comparison(guarded: Guarded, report: ReportProgress | None = None) -> Iterator[Compared]:
+def comparison(defense: RatingsDefense, report: ReportProgress | None = None) -> Iterator[Compared]:
     """Yield every other defence at some of its settings, read by the attackers who learned from the clean ratings.
 
     The report is called with (defences done, defences in all); it may raise `core.base.errors.Cancelled`.
     """
-    defences, records, truth = _defences(guarded), guarded.ratings.people_test, guarded.ratings.values_test
+    defences, records, truth = _defences(defense), defense.ratings.people_test, defense.ratings.values_test
     for done, (method, parameter, knows_truth, make) in enumerate(defences):
         if report is not None:
             report(done, len(defences))
         noisy = make()
         changed = (noisy != records).sum(axis=1)
-        read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
+        read = {reader: defense.reader(reader).predict(noisy) for reader in READERS}
         yield Compared(
             method=method,
             parameter=parameter,
@@ -254,13 +254,13 @@ def comparison(guarded: Guarded, report: ReportProgress | None = None) -> Iterat
         )
 
 
-def _defences(guarded: Guarded) -> list[tuple[str, str, bool, Callable[[], Any]]]:
+def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
-    known_people, records, seed = guarded.known_people, guarded.ratings.people_test, guarded.settings.seed
-    logistic = guarded.classifier("logistic")
+    known_people, records, seed = defense.known_people, defense.ratings.people_test, defense.seed
+    logistic = defense.classifier("logistic")
     defences: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):
-        value = guarded.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
+        value = defense.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
         for n in _ADDED:
             defences.append(
                 ("blurme", f"{n} added", knows, partial(blurme, records, value, known_people, logistic, n_added=n))

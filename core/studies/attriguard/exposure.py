@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from ...base.arrays import Floats, Ints, Mask
 from ...base.serialize import Result
 from ...stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from .allocation import allocate, expected_size
+
+_AXIS_ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+_LONGEST_AXIS = 200.0
+_CURVE_STEPS = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +84,8 @@ class Exposure(Result):
     n_entries: int = 0
     """People everybody trains on, and entries of a record."""
     guesses: tuple[Guesses, ...] = ()
+    defense: Any = field(default=None, repr=False, compare=False)
+    """The `core.studies.attriguard.Defense` that made it, for further questions about the same people."""
 
     @property
     def attackers(self) -> tuple[str, ...]:
@@ -110,8 +117,21 @@ class Exposure(Result):
             for guess in self._attacking(budget)
         )
 
-    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[ExposurePoint, ...]]:
-        """Return every attacker's points at these budgets."""
+    @cached_property
+    def unlimited_changes(self) -> Floats:
+        """Entries that each person's noise changes on average where the budget is no limit, (u,)."""
+        return expected_size(self.mechanism(float(self.size.max())), self.size)
+
+    @cached_property
+    def last_budget(self) -> float:
+        """Right end of the budget's axis: from there on, nine of ten people need not save noise any more."""
+        reach = float(np.quantile(self.unlimited_changes, 0.9))
+        return next((end for end in _AXIS_ENDS if reach <= end * 1.1), _LONGEST_AXIS)
+
+    @cached_property
+    def curves(self) -> dict[str, tuple[ExposurePoint, ...]]:
+        """Every attacker's points from no noise to `last_budget`."""
+        budgets = np.linspace(0.0, self.last_budget, _CURVE_STEPS + 1).tolist()
         rows = [self.at(budget) for budget in budgets]
         return {name: tuple(row[i] for row in rows) for i, name in enumerate(self.attackers)}
 

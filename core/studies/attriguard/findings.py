@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,13 +12,14 @@ import numpy as np
 from ...base.arrays import Floats
 from ...stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
 from ...stats.fairness import difference_title
-from ...stats.quantities import Quantity, Row, Tables, share
+from ...stats.quantities import Quantity, Row, share
 from ..study import Finding
-from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
+from .attackers import ADVERSARIAL, ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import Compared
+from .defense import TableDefense, Transfer
 from .exposure import Exposure, ExposurePoint, strongest_point
-from .guard import TableGuard, Transfer
 from .noisy_records import Concentration
+from .settings import AttriGuardSettings
 from .utility import Recommendation, UtilityPoint
 
 _MOST_LISTED = 3
@@ -30,29 +32,15 @@ def surrogate_attacker(exposure: Exposure, defender: str) -> str:
     return min(exposure.attackers, key=lambda name: (name != surrogate, knows_the_noise(name)))
 
 
-def findings(exposure: Exposure, budget: float, **more: Any) -> tuple[Finding, ...]:
-    """Return who infers how much at a budget, and what the noise costs and takes.
-
-    `more` is what `headline` knows besides.
-    """
-    return headline(exposure, exposure.at(budget), **more), cost(exposure, budget), noise_needed(exposure)
+def findings(exposure: Exposure, settings: AttriGuardSettings) -> tuple[Finding, ...]:
+    """Return who infers how much at the budget, and what the noise costs and takes."""
+    return headline(exposure, settings), cost(exposure, settings.budget), noise_needed(exposure)
 
 
-def headline(
-    exposure: Exposure,
-    now: Sequence[ExposurePoint],
-    *,
-    defender: str = "logistic",
-    balanced: bool = False,
-    state: str = "finished",
-    learning: str = "",
-) -> Finding:
-    """Say whether AttriGuard misleads the attacker who ignores it, and the best attacker, at the budget of `now`.
-
-    A study is "growing", "stopped" or "finished"; `learning` is an attacker who is there but not trained at all
-    budgets.
-    """
-    budget, clean = now[0].budget, exposure.undefended()
+def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
+    """Say whether AttriGuard misleads the attacker who ignores it, and the best attacker, at the budget."""
+    budget, balanced, defender = settings.budget, settings.balanced, settings.defender
+    now, clean = exposure.at(budget), exposure.undefended()
     surrogate, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
     current, was = (
         next(p.rate(balanced=balanced) for p in points if p.attacker == surrogate) for points in (now, clean)
@@ -82,7 +70,7 @@ def headline(
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     protects = not _beats(now, floor, balanced=balanced)
     return Finding(
-        point=f"{point} {rival}{_untrained(now, learning, state)}",
+        point=f"{point} {rival}{_untrained(exposure, settings)}",
         evidence=f"{spent}{used}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
         so_what="" if protects or not budget else "Obfuscation, not protection: plan for an adaptive attacker.",
@@ -108,12 +96,13 @@ def _kind(point: ExposurePoint) -> str:
     return "reckons with noise" if knows_the_noise(point.attacker) else "ignores noise"
 
 
-def _untrained(now: Sequence[ExposurePoint], learning: str, state: str) -> str:
-    """Say so while no attacker is trained adversarially, or the only one is still learning."""
-    if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
+def _untrained(exposure: Exposure, settings: AttriGuardSettings) -> str:
+    """Say so while no attacker is trained adversarially at every budget."""
+    trained = Counter(guess.attacker for guess in exposure.guesses)
+    if any(trained[name] >= len(settings.trained_at) for name in ADVERSARIAL):
         return ""
-    ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
-    return f" Adversarial training {ways[state]}."
+    is_planned = not settings.attackers or ADVERSARIAL.keys() & set(settings.attackers)
+    return f" Adversarial training {'is not trained yet' if is_planned else 'was not run'}."
 
 
 def cost(exposure: Exposure, budget: float) -> Finding:
@@ -266,15 +255,15 @@ def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) 
     )
 
 
-def plausible(guard: TableGuard) -> Finding:
+def plausible(defense: TableDefense) -> Finding:
     """Say how plausible the changed records are."""
-    plausibility = guard.plausibility
+    plausibility = defense.plausibility
     times = plausibility.without_solution
     left = f" For {count(times)} pairs of person and value no noise was found: nothing changes." if times else ""
     return Finding(
         point=f"{percent(plausibility.plausible)} of the changed records hold only pairs of values that somebody has",
         evidence=f"{count(plausibility.changed)} records with noise.{left} "
-        f"Rules in force: {count(len(guard.rules.rules))}",
+        f"Rules in force: {count(len(defense.rules.rules))}",
     )
 
 
@@ -309,25 +298,6 @@ def guide(exposure: Exposure, defender: str) -> str:
 
 
 # Tables
-
-MEANING = (
-    "Accuracy is expected over random draws of the noise, with 95% CIs over people; balanced: each value counts alike.",
-    "Noise budget β: mean number of entries changed per person. Baseline: always the most frequent value; an attacker "
-    "below it does better to name that.",
-)
-"""What the columns mean."""
-
-
-def tables(exposure: Exposure, points: Sequence[ExposurePoint]) -> Tables:
-    """Return attackers at some noise budgets, and how much noise each value takes."""
-    budgets = sorted({point.budget for point in points})
-    floor = {"attacker": "Baseline", "accuracy": share(exposure.majority)}
-    used = f"{exposure.unit} changed"
-    return {
-        "Accuracy by noise budget": [*map(point_row, points), floor],
-        "Noise used": [{"β": budget, used: Quantity(exposure.spent(budget))} for budget in budgets],
-        "Perturbation size": value_rows(exposure, max(budgets, default=0.0)),
-    }
 
 
 def point_row(point: ExposurePoint) -> dict[str, Any]:

@@ -1,29 +1,34 @@
-"""The study of AttriGuard: on an audited table, at the noise budget that is planned."""
+"""The study of AttriGuard, on an audited table or on ratings, at the noise budget that is planned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...base.seeds import child_generator
+from ...datasets.ratings import Ratings
 from ...stats.estimates import strongest
 from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
+from .defense import RatingsDefense, TableDefense
 from .exposure import Exposure
 from .findings import findings, point_row
-from .guard import attackers_fitted, table_guard
-from .settings import GuardPlan, TableSettings
+from .records import ProtectedRecords, defense_of, google_play, synthetic
+from .settings import AttriGuardSettings
+
+if TYPE_CHECKING:
+    from ...charts.drawing import Drawing
 
 _SETS = (100, 900, 500)
 """Training, attack and test records."""
 
 
-def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
+def _people(seed: int, leaks: bool) -> tuple[Subject, AttriGuardSettings]:
     rng = child_generator(seed, f"AttriGuard on people, {leaks}")
     people = draw_people(sum(_SETS), rng)
     planted = rng.random(people.features.shape) < 0.4
@@ -31,16 +36,17 @@ def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
     features = planted_features.astype(np.int64) if leaks else rng.permutation(people.features)
     people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
     answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
-    return subject_of(people, answers, _SETS, seed=seed), GuardPlan(budget=0.5)
+    return subject_of(people, answers, _SETS, seed=seed), AttriGuardSettings(budget=0.5)
 
 
-class AttriGuardStudy(Study[GuardPlan, Exposure]):
+class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
     """Attribute inference from records with AttriGuard's noise."""
 
     name = "attriguard"
     title = "AttriGuard"
-    settings = GuardPlan
+    settings = AttriGuardSettings
     command_defaults: ClassVar[Mapping[str, Any]] = {"budget": 0.5}
+    other_data: ClassVar[Mapping[str, Any]] = {"ratings": google_play, "demo_ratings": synthetic}
     declared = (
         Check(
             name="attriguard_exposure",
@@ -68,25 +74,35 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         ),
     )
 
-    def unavailable(self, subject: Subject, settings: GuardPlan) -> str:
+    def unavailable(self, subject: Subject | ProtectedRecords, settings: AttriGuardSettings) -> str:
         """Return why it is not run: it is not planned."""
         return "" if settings.budget else "AttriGuard is not planned."
 
-    def steps(self, subject: Subject, settings: GuardPlan) -> int:
-        """Return the number of attackers fitted."""
-        return guard_steps(settings)
+    def steps(self, subject: Subject | ProtectedRecords, settings: AttriGuardSettings) -> int:
+        """Return the number of searches for noise and of attackers fitted."""
+        kind = RatingsDefense if isinstance(subject.dataset, Ratings) else TableDefense
+        return kind.steps(settings)
 
-    def run(self, subject: Subject, settings: GuardPlan, report: ReportProgress | None = None) -> Iterator[Exposure]:
-        """Yield the test records' exposure, attacker by attacker."""
-        # Adversarial attackers are trained at the planned budget.
-        chosen = TableSettings(seed=subject.config.seed, trained_budgets=(settings.budget,))
-        yield from table_guard(subject.dataset, subject.config, chosen).expose(report)
+    def run(
+        self,
+        subject: Subject | ProtectedRecords,
+        settings: AttriGuardSettings,
+        report: ReportProgress | None = None,
+    ) -> Iterator[Exposure]:
+        """Yield the exposure of the protected records, attacker by attacker."""
+        yield from defense_of(subject.dataset, subject.config, settings).expose(report)
 
-    def findings(self, result: Exposure, settings: GuardPlan) -> tuple[Finding, ...]:
-        """Return who infers how much at the planned budget, what the noise costs, and how much it takes."""
-        return findings(result, settings.budget)
+    def findings(self, result: Exposure, settings: AttriGuardSettings) -> tuple[Finding, ...]:
+        """Return who infers how much at the budget, what the noise costs, and how much it takes."""
+        return findings(result, settings)
 
-    def checks(self, result: Exposure, settings: GuardPlan) -> Mapping[str, Measurement]:
+    def charts(self, result: Exposure, settings: AttriGuardSettings) -> Mapping[str, Drawing]:
+        """Return every attacker's accuracy by noise budget, and how much noise each value takes."""
+        from .charts import drawings
+
+        return drawings(result, settings)
+
+    def checks(self, result: Exposure, settings: AttriGuardSettings) -> Mapping[str, Measurement]:
         """Return the best attacker's accuracy, never below the majority-class baseline, and the columns changed."""
         budget = settings.budget
         points = {point.attacker: point for point in result.at(budget)}
@@ -125,17 +141,12 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
             ),
         }
 
-    def tables(self, result: Exposure, settings: GuardPlan) -> Mapping[str, tuple[Row, ...]]:
+    def tables(self, result: Exposure, settings: AttriGuardSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return every attacker without noise and at the planned budget."""
         points = (*result.undefended(), *result.at(settings.budget))
         names = {"attacker": "attacker", "β": "budget"} | {name: name for name in ("accuracy", "balanced accuracy")}
         rows = map(point_row, points)
         return {self.title: tuple({title: row[name] for name, title in names.items()} for row in rows)}
-
-
-def guard_steps(settings: GuardPlan) -> int:
-    """Return how many steps the study reports."""
-    return attackers_fitted(TableSettings(trained_budgets=(settings.budget,))) if settings.budget else 0
 
 
 STUDY = AttriGuardStudy()

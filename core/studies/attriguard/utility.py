@@ -32,7 +32,7 @@ from ...stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile
 from ...stats.fairness import distance_from_all, largest_difference, row_sets
 from ..config import AuditConfig
 from ..subject import fit_rows
-from .guard import Guarded, TableGuard
+from .defense import RatingsDefense, TableDefense
 from .noisy_records import RepresentativeNoise
 
 _SET_ASIDE = 5
@@ -77,7 +77,9 @@ class Recommendation(Result):
         return mean(self.popular)
 
 
-def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10, rank: int = 15) -> Recommendation:
+def recommendation(
+    defense: RatingsDefense, *, people: int = 400, recommended: int = 10, rank: int = 15
+) -> Recommendation:
     """Measure recommendations before and after the noise, by a factorisation of so many directions.
 
     At most so many people are measured, drawn among those to protect who rated at least six items. InputError if nobody
@@ -88,14 +90,14 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
     for name, number in (("people", people), ("recommended", recommended), ("rank", rank)):
         if number < 1:
             raise InputError(f"{name} must be at least 1, got {number!r}.")
-    ratings, seed = guarded.ratings, guarded.settings.seed
+    ratings, seed = defense.ratings, defense.seed
     rng = child_generator(seed, "guard recommendation")
     rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
     if not rich.size:
         raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
     chosen = np.sort(rng.permutation(rich)[:people])
     remaining, aside = _set_aside(ratings.people_test[chosen], rng)
-    noise = guarded.noise_of(remaining)
+    noise = defense.noise_of(remaining)
     rank = max(1, min(rank, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
     model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
     fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
@@ -114,7 +116,7 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
         popular=popular,
         noisy=noisy.reshape(noise.size.shape),
         noise=noise,
-        target=guarded.target,
+        target=defense.target,
         recommended=recommended,
     )
 
@@ -169,7 +171,7 @@ class TableUtility(Result):
     with the noise for each value.
     """
 
-    guard: TableGuard = field(repr=False)
+    defense: TableDefense = field(repr=False)
     metric: str
     labels: Codes = field(repr=False)
     clean: Floats = field(repr=False)
@@ -181,7 +183,7 @@ class TableUtility(Result):
 
     def at(self, budget: float) -> UtilityPoint:
         """Return the model at a budget."""
-        return self._point(budget, np.einsum("ki,ki->k", self.guard.mechanism(budget), self.noisy))
+        return self._point(budget, np.einsum("ki,ki->k", self.defense.mechanism(budget), self.noisy))
 
     def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
@@ -197,11 +199,11 @@ class TableUtility(Result):
 
     def _parts(self, positive: Floats) -> list[tuple[Floats, Ints]]:
         """Return decisions and groups of each set of records that the metric compares."""
-        truth, sets = self.guard.people.truth, row_sets(self.metric, self.labels, self.labels.size)
+        truth, sets = self.defense.people.truth, row_sets(self.metric, self.labels, self.labels.size)
         return [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
 
 
-def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
+def table_utility(defense: TableDefense, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
     """Train the audited model on the audit's training records and let it decide on the noisy test records.
 
     InputError if the model was given as predictions: nobody knows what it says of other records.
@@ -213,11 +215,11 @@ def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig)
         )
     train = split(dataset, train_share=config.train_share, seed=config.seed).train
     model = fit_rows(config, dataset, train, seed=config.seed)
-    return utility_of(guard, model.acceptance, labels=dataset.labels[guard.people.rows], metric=config.metric)
+    return utility_of(defense, model.acceptance, labels=dataset.labels[defense.people.rows], metric=config.metric)
 
 
 def utility_of(
-    guard: TableGuard,
+    defense: TableDefense,
     acceptance: Callable[[Floats, Codes], Floats],
     *,
     labels: Codes,
@@ -229,15 +231,17 @@ def utility_of(
     (u,), are the protected people's. InputError if the metric is unknown, or compares records without people of two
     groups.
     """
-    people = guard.people
+    people = defense.people
     one_length(labels=labels, people=people.truth)
     for part, rows in row_sets(metric, labels, labels.size):
         if np.unique(people.truth if rows is None else people.truth[rows]).size < 2:
             raise InputError(f"Unfairness needs protected people of two groups with {part}, got fewer.")
     groups = people.truth.astype(np.uint8)
-    u, m = guard.noise.size.shape
-    noisy = acceptance(guard.noise.noisy, np.repeat(groups, m)).reshape(u, m)
-    return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
+    u, m = defense.noise.size.shape
+    noisy = acceptance(defense.noise.noisy, np.repeat(groups, m)).reshape(u, m)
+    return TableUtility(
+        defense=defense, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy
+    )
 
 
 def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.attriguard import Exposure, Guarded, GuardSettings
+from core.studies.attriguard import Exposure, RatingsDefense
 from core.studies.attriguard.exposure import Guesses
 from tests import ratings_samples
+from tests.ratings_samples import ratings_settings
 
-SETTINGS = GuardSettings(trained_at=(1.0, 3.0))
+SETTINGS = ratings_settings(trained_budgets=(1.0, 3.0))
 
 
 def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesses, ...] = (), **more: Any) -> Exposure:
@@ -35,15 +36,15 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
 
 
 @pytest.fixture(scope="session")
-def guarded() -> Guarded:
-    return Guarded(ratings_samples.ratings(), SETTINGS)
+def guarded() -> RatingsDefense:
+    return RatingsDefense(ratings_samples.ratings(), SETTINGS)
 
 
 Progress = list[tuple[int, int]]
 
 
 @pytest.fixture(scope="session")
-def studies(guarded: Guarded) -> tuple[list[Exposure], Progress]:
+def studies(guarded: RatingsDefense) -> tuple[list[Exposure], Progress]:
     """All exposures of one run, and what it reported."""
     progress: Progress = []
     return list(guarded.expose(lambda done, total: progress.append((done, total)))), progress

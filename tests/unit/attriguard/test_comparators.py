@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.studies.attriguard import Guarded, comparators, comparison
+from core.studies.attriguard import RatingsDefense, comparators, comparison
 from core.studies.attriguard.attackers import KnownPeople
 from core.studies.attriguard.comparators import LEVELS, _mapping
 from tests import ratings_samples
@@ -15,7 +15,7 @@ from tests.unit.attriguard.conftest import SETTINGS
 SAMPLE = ratings_samples.ratings()
 
 
-def test_comparison(guarded: Guarded):
+def test_comparison(guarded: RatingsDefense):
     progress: list[tuple[int, int]] = []
     rows = list(comparison(guarded, lambda done, total: progress.append((done, total))))
     assert len({row.method for row in rows}) == 4 and progress == [(i, len(rows)) for i in range(len(rows))]
@@ -28,7 +28,7 @@ def test_comparison(guarded: Guarded):
     assert best["local_dp", "epsilon 7 an entry", False].size.value == pytest.approx(60 * 5 / (np.exp(7) + 5), abs=0.15)
 
 
-def test_blurme_adds_what_speaks_against_a_value(guarded: Guarded):
+def test_blurme_adds_what_speaks_against_a_value(guarded: RatingsDefense):
     classifier = guarded.classifier("logistic")
     noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, classifier, n_added=2)
     for k in range(5):
@@ -36,13 +36,13 @@ def test_blurme_adds_what_speaks_against_a_value(guarded: Guarded):
         weight = classifier.coef_[SAMPLE.values_test[k]]
         free = np.setdiff1d(np.arange(60), SAMPLE.people_test[[k]].indices)
         assert set(new) == set(free[np.argsort(weight[free])[:2]])
-    two = Guarded(ratings_samples.ratings(values=2), SETTINGS)
+    two = RatingsDefense(ratings_samples.ratings(values=2), SETTINGS)
     records, truth, classifier = two.ratings.people_test, two.ratings.values_test, two.classifier("logistic")
     noisy = comparators.blurme(records, truth, two.known_people, classifier, n_added=5)
     assert classifier.score(noisy, truth) < classifier.score(records, truth) - 0.2
 
 
-def test_chisquare_adds_items_of_another_value(guarded: Guarded):
+def test_chisquare_adds_items_of_another_value(guarded: RatingsDefense):
     noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, n_added=1)
     rows, columns = (noisy - SAMPLE.people_test).nonzero()
     assert (rows == np.arange(100)).all()
@@ -72,7 +72,7 @@ def test_qpm_hides_more_the_more_it_may_change():
     assert differences[0] > differences[1] > differences[2] and differences[2] == pytest.approx(0, abs=0.01)
 
 
-def test_qpm_shows_records_of_known_people(guarded: Guarded):
+def test_qpm_shows_records_of_known_people(guarded: RatingsDefense):
     rng = np.random.default_rng(0)
     noisy = comparators.qpm(SAMPLE.people_test, guarded.known_people, slack=0.1, rng=rng).toarray()
     known_records = {record.tobytes() for record in SAMPLE.people_train.toarray()}

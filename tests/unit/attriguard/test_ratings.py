@@ -13,27 +13,30 @@ from core.base.seeds import child_generator
 from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
 from core.stats.estimates import mean
-from core.studies.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
+from core.studies.attriguard import AttriGuardSettings, Exposure, RatingsDefense, recommendation, transfer
 from core.studies.attriguard.attackers import RATING_ATTACKERS
+from core.studies.attriguard.defense import MAKERS
 from core.studies.attriguard.findings import recommendations
-from core.studies.attriguard.guard import MAKERS
 from core.studies.attriguard.panda import POLICIES
-from core.studies.attriguard.settings import DEFENDERS
+from core.studies.attriguard.settings import RATING_DEFENDERS
 from tests import ratings_samples
+from tests.ratings_samples import ratings_settings
 from tests.unit.attriguard.conftest import SETTINGS
 
 SAMPLE = ratings_samples.ratings()
 
 
-def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Exposure:
+def few(
+    settings: AttriGuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)
+) -> Exposure:
     """Return the whole study with few attackers."""
-    return list(Guarded(ratings, replace(settings, attackers=attackers)).expose())[-1]
+    return list(RatingsDefense(ratings, replace(settings, attackers=attackers)).expose())[-1]
 
 
 def test_the_study_grows_by_attacker(studies, full_exposure: Exposure):
     exposures, progress = studies
     assert [len(study.guesses) for study in exposures] == list(
-        range(11)
+        range(1, 11)
     ) and full_exposure.attackers == RATING_ATTACKERS
     steps = [done for done, _ in progress]
     assert {total for _, total in progress} == {30} and steps == sorted(steps) and steps[0] == 0
@@ -47,7 +50,7 @@ def test_nobody_sees_the_hidden_values(full_exposure: Exposure):
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
     attackers = ("logistic", "adversarial")
-    permuted_exposure = list(Guarded(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
+    permuted_exposure = list(RatingsDefense(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
     assert (full_exposure.truth != permuted_exposure.truth).any() and (
         permuted_exposure.truth == mixed.values_test
     ).all()
@@ -70,12 +73,12 @@ def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Ex
 
 @pytest.mark.parametrize("defender", ["logistic", "logistic_smooth"])
 def test_an_attacker_of_the_defenders_kind_has_her_classifier(defender: str):
-    study = few(GuardSettings(defender=defender))
+    study = few(ratings_settings(defender=defender))
     assert (study.guesses[0].clean == study.predicted).all()
     assert (study.guesses[0].noisy == np.arange(4))[study.reached].all()
 
 
-@pytest.mark.parametrize(("first", "last", "names"), [(1, 9, []), (12, 20, [(), ("logistic",)])])
+@pytest.mark.parametrize(("first", "last", "names"), [(1, 9, []), (12, 20, [("logistic",)])])
 def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[str, ...]]):
     def stop(done: int, _total: int) -> None:
         if first <= done <= last:
@@ -83,15 +86,15 @@ def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[st
 
     exposures: list[Exposure] = []
     with pytest.raises(Cancelled):
-        exposures.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
+        exposures.extend(RatingsDefense(SAMPLE, ratings_settings(attackers=("logistic", "dropping"))).expose(stop))
     assert [study.attackers for study in exposures] == names
 
 
-@pytest.mark.parametrize("defender", DEFENDERS)
+@pytest.mark.parametrize("defender", RATING_DEFENDERS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_defender_and_policy(defender: str, policy: str):
     people = replace(SAMPLE, people_test=SAMPLE.people_test[:30], values_test=SAMPLE.values_test[:30])
-    study = few(GuardSettings(defender=defender, policy=policy), people)
+    study = few(ratings_settings(defender=defender, policy=policy), people)
     assert study.reached.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
     assert study.at(3.0)[0].accuracy.value < study.undefended()[0].accuracy.value
 
@@ -100,16 +103,21 @@ def test_every_defender_and_policy(defender: str, policy: str):
     ("setting", "message"),
     [
         ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
-        ({"attackers": ("boosting",)}, "attackers must be some of logistic"),
-        ({"trained_at": ()}, "trained_at must name a budget"),
+        ({"attackers": ("nobody",)}, "attackers must be some of logistic"),
     ],
 )
-def test_guard_settings_with_contradictions(setting: dict[str, object], message: str):
+def test_settings_with_contradictions(setting: dict[str, object], message: str):
     with pytest.raises(InputError, match=message):
-        GuardSettings(**setting)  # type: ignore[arg-type]
+        ratings_settings(**setting)  # type: ignore[arg-type]
 
 
-def test_transfer(guarded: Guarded):
+@pytest.mark.parametrize(("name", "value"), [("attackers", ("boosting",)), ("defender", "ranges")])
+def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
+    with pytest.raises(InputError, match=f"{name} must be one of logistic, "):
+        RatingsDefense(SAMPLE, ratings_settings(**{name: value}))  # type: ignore[arg-type]
+
+
+def test_transfer(guarded: RatingsDefense):
     progress: list[tuple[int, int]] = []
     transfer_study = transfer(guarded, people=40, report=lambda done, total: progress.append((done, total)))
     assert transfer_study.makers == tuple(MAKERS) and progress == [(0, 3), (1, 3), (2, 3)]
@@ -121,7 +129,7 @@ def test_transfer(guarded: Guarded):
     assert transfer_study.size["logistic_margin"].value > transfer_study.size["logistic"].value > 1
     assert all(rate.n == 40 for rate in transfer_study.share.values())
     # every person is counted once: the mean over people of the mean of their noises
-    drawn = np.sort(child_generator(SETTINGS.seed, "guard transfer").permutation(100)[:40])
+    drawn = np.sort(child_generator(42, "guard transfer").permutation(100)[:40])
     noise = guarded.noise_of(SAMPLE.people_test[drawn], defender="network", margin=0.0)
     people = [[noise.size[k, i] for i in np.flatnonzero(noise.size[k] > 0)] for k in range(40)]
     assert transfer_study.size["network"] == mean([float(np.mean(sizes)) for sizes in people if sizes])
@@ -141,7 +149,7 @@ def test_noise_moves_recommendations():
     ratings = build_ratings(
         (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
     )
-    guarded = Guarded(ratings, GuardSettings(policy="add_new"))
+    guarded = RatingsDefense(ratings, ratings_settings(policy="add_new"))
     utility = recommendation(guarded, recommended=5, rank=2)
     assert utility.clean.tolist() == [1.0] * 40
     read = taste[:40, None] == np.arange(2)
@@ -150,7 +158,7 @@ def test_noise_moves_recommendations():
     assert utility.at(50.0).value == pytest.approx(0.6)
 
 
-def test_recommendations_change_by_the_same_people(guarded: Guarded):
+def test_recommendations_change_by_the_same_people(guarded: RatingsDefense):
     utility = recommendation(guarded, people=60)
     clean = np.linspace(0.0, 1.0, 60)
     worse = replace(utility, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
@@ -166,4 +174,4 @@ def test_recommendation_needs_ratings():
         rated = np.tile(np.arange(shape[1]) < n_rated, (shape[0], 1))
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
-            recommendation(Guarded(poor, SETTINGS))
+            recommendation(RatingsDefense(poor, SETTINGS))

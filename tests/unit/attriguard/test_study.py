@@ -15,7 +15,7 @@ from core.studies.attriguard.attackers import ATTACKER_TITLES
 from core.studies.attriguard.charts import draw_budget
 from core.studies.attriguard.exposure import Guesses
 from core.studies.attriguard.findings import value_rows
-from core.studies.attriguard.settings import GuardPlan
+from core.studies.attriguard.settings import AttriGuardSettings
 from core.studies.attriguard.study import AttriGuardStudy
 from core.studies.attriguard.utility import UtilityPoint
 from core.studies.study import Finding
@@ -83,7 +83,7 @@ def test_points_are_the_mean_over_the_draws(full_exposure: Exposure) -> None:
     used, guesses = full_exposure.mechanism(1.0), full_exposure.guesses[0].noisy
     right = [sum(used[k, i] for i in range(4) if guesses[k, i] == full_exposure.truth[k]) for k in range(100)]
     assert full_exposure.at(1.0)[0].accuracy.value == pytest.approx(np.mean(right))
-    for points in full_exposure.curves((0.3, 1.0, 3.0)).values():
+    for points in full_exposure.curves.values():
         for point in points:
             assert 0 <= point.accuracy.low <= point.accuracy.value <= point.accuracy.high <= 1
             assert point.reported.value == max(point.accuracy.value, full_exposure.majority.value)
@@ -114,7 +114,7 @@ def read_by(*, read: int, trained: int, clean: int = 95) -> Exposure:
 
 def headline(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> Finding:
     exposure_study = read_by(read=read, trained=trained, clean=clean)
-    return findings.headline(exposure_study, exposure_study.at(budget))
+    return findings.headline(exposure_study, AttriGuardSettings(budget=budget))
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_only_who_ignores_the_noise_is_said_to():
         ((adaptive, forest), "an attacker who ignores it (Forest: 40%"),
     ):
         of = replace(exposure_study, guesses=guesses)
-        assert whom in findings.headline(of, of.at(0.5), defender="network").point
+        assert whom in findings.headline(of, AttriGuardSettings(budget=0.5, defender="network")).point
 
 
 @pytest.mark.parametrize(("read", "best"), [(40, 80), (93, 93)])
 def test_the_checks_of_an_audit(read: int, best: int):
     """The target is uniform: half of the noises change a column, whatever the budget of 2 allows."""
-    checks = AttriGuardStudy().checks(read_by(read=read, trained=30), GuardPlan(budget=2.0))
+    checks = AttriGuardStudy().checks(read_by(read=read, trained=30), AttriGuardSettings(budget=2.0))
     exposed, spent = checks["attriguard_exposure"], checks["attriguard_cost"]
     assert (exposed.estimate.value, exposed.control.value, spent.estimate.value) == (best / 100, 0.95, 0.5)
     assert spent.estimate.low == spent.estimate.high == 0.5
@@ -173,13 +173,10 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
     exposure_study = replace(exposure_study, guesses=(*exposure_study.guesses, often))
     now = exposure_study.at(0.5)
     best = max(now, key=lambda point: point.rate(balanced=balanced).value)
-    floor = exposure_study.baseline(balanced=balanced)
-    chart = draw_budget(
-        exposure_study.curves([0.0, 0.5]), now, floor, last=1, budget=0.5, unit="columns", attribute="town",
-        balanced=balanced,
-    )  # fmt: skip
+    settings = AttriGuardSettings(budget=0.5, balanced=balanced)
+    chart = draw_budget(exposure_study, settings)
     assert best.attacker == ("forest" if balanced else "adversarial")
-    finding = findings.headline(exposure_study, now, balanced=balanced)
+    finding = findings.headline(exposure_study, settings)
     assert attacker_label(best.attacker) in finding.point
     assert attacker_label(best.attacker) in chart.alt.partition("at 0.5: ")[2].partition(";")[0]
     assert ("Balanced accuracy" in finding.evidence) == balanced
@@ -195,7 +192,7 @@ def test_where_nobody_beats_the_majority_guess_there_is_little_to_hide(clean: in
 def test_the_best_of_many_attackers_beats_the_majority_guess_by_more_than_luck(attackers: int, little: bool):
     exposure_study = read_by(read=88, trained=88, clean=88)  # one alone does at 95%
     tried = tuple(replace(exposure_study.guesses[0], attacker=name) for name in ATTACKER_TITLES)[:attackers]
-    finding = findings.headline(replace(exposure_study, guesses=tried), replace(exposure_study, guesses=tried).at(0.5))
+    finding = findings.headline(replace(exposure_study, guesses=tried), AttriGuardSettings(budget=0.5))
     assert any("Little to hide" in caveat for caveat in finding.caveats) == little
     assert (finding.so_what == "") == little
 

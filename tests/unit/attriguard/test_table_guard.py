@@ -12,23 +12,22 @@ from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.stats.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
 from core.studies.attriguard import (
+    AttriGuardSettings,
     Exposure,
-    TableGuard,
-    TableSettings,
+    TableDefense,
     concentration,
     table_columns,
-    table_guard,
     table_utility,
 )
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
 from core.studies.attriguard.noisy_records import Concentration, changes_per_entry
-from core.studies.attriguard.table import TablePeople
+from core.studies.attriguard.table import TablePeople, audit_people
 from core.studies.attriguard.utility import TableUtility, utility_of
 from core.studies.config import AuditConfig
 from tests import samples
 from tests.table_people import people
 
-SETTINGS = TableSettings(trained_budgets=(0.2, 0.6))
+SETTINGS = AttriGuardSettings(trained_budgets=(0.2, 0.6))
 CONFIG = AuditConfig(dataset="sample", seed=3)
 
 
@@ -38,13 +37,13 @@ def village() -> TablePeople:
 
 
 @pytest.fixture(scope="module")
-def guard(village: TablePeople) -> TableGuard:
-    return TableGuard(village)
+def guard(village: TablePeople) -> TableDefense:
+    return TableDefense(village, AttriGuardSettings(budget=0.5))
 
 
 def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
     numbers = ("pay", "rooms")
-    guard, free = (TableGuard(village, TableSettings(frozen=numbers, rules=rules)) for rules in (True, False))
+    guard, free = (TableDefense(village, AttriGuardSettings(frozen=numbers, rules=rules)) for rules in (True, False))
     assert guard.rules.rules == guard.found_rules == free.found_rules and not free.rules.rules
     assert free.plausibility.plausible.value < 0.9 and guard.plausibility.plausible.value > 0.99
     assert guard.plausibility.changed == (guard.noise.size > 0).sum() == guard.plausibility.unseen.n
@@ -52,7 +51,7 @@ def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
 
 
 def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
-    free = TableGuard(village, TableSettings(rules=False))
+    free = TableDefense(village, AttriGuardSettings(rules=False))
     everybody = np.vstack([village.attacker_records, village.public])[:, :4]
     seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
     changed = free.noise.noisy[(free.noise.size > 0).ravel()]
@@ -61,11 +60,11 @@ def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
     assert free.plausibility.plausible.value == pytest.approx(1 - np.mean(odd))
 
 
-def _carried(guard: TableGuard, budget: float) -> Concentration:
+def _carried(guard: TableDefense, budget: float) -> Concentration:
     return concentration(guard.people.public, guard.noise, guard.mechanism(budget))
 
 
-def test_where_the_noise_sits(village: TablePeople, guard: TableGuard) -> None:
+def test_where_the_noise_sits(village: TablePeople, guard: TableDefense) -> None:
     changes = changes_per_entry(village.public, guard.noise, np.full(guard.noise.size.shape, 1 / 3))
     changed = guard.noise.noisy != np.repeat(village.public, 3, axis=0)
     assert changes == pytest.approx(changed.sum(axis=0) / 3)
@@ -80,7 +79,7 @@ def test_where_the_noise_sits(village: TablePeople, guard: TableGuard) -> None:
     assert not _carried(guard, 0.0).share.size and _carried(guard, 0.0).without(0.5).size == 5
 
 
-def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableGuard) -> None:
+def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableDefense) -> None:
     card = guard.card(5)
     changed_cells = guard.noise.noisy[15:18] != village.public[5]
     assert set(card["column"]) == {
@@ -97,13 +96,13 @@ def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: 
             guard.card(nobody)  # type: ignore[arg-type]
 
 
-def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableGuard) -> None:
+def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableDefense) -> None:
     known_records, public = village.attacker_records.copy(), village.public[:1].copy()
     known_records[:, 2] = public[:, 2] = 1.0
     alone = replace(
         village, attacker_records=known_records, public=public, truth=village.truth[:1], rows=village.rows[:1]
     )
-    noise = TableGuard(alone).noise
+    noise = TableDefense(alone, AttriGuardSettings(budget=0.5)).noise
     assert (noise.noisy[:, 2] == 1.0).all() and noise.reached.any()
     nobody = guard.noise_of(village.public[:0])
     assert nobody.size.shape == (0, 3) and nobody.noisy.shape == (0, 5)
@@ -115,17 +114,17 @@ def data() -> AuditDataset:
 
 
 @pytest.fixture(scope="module")
-def audited(data: AuditDataset) -> TableGuard:
-    return table_guard(data, CONFIG, SETTINGS)
+def audited(data: AuditDataset) -> TableDefense:
+    return TableDefense(audit_people(CONFIG, data), SETTINGS)
 
 
 @pytest.fixture(scope="module")
-def grown(audited: TableGuard) -> list[Exposure]:
+def grown(audited: TableDefense) -> list[Exposure]:
     return [exposure for exposure in audited.expose() if exposure.guesses]
 
 
 def test_known_and_protected_people_are_the_audits(
-    audited: TableGuard, grown: list[Exposure], data: AuditDataset
+    audited: TableDefense, grown: list[Exposure], data: AuditDataset
 ) -> None:
     splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
     np.testing.assert_array_equal(audited.people.rows, splits.test)
@@ -135,14 +134,16 @@ def test_known_and_protected_people_are_the_audits(
     np.testing.assert_allclose(grown[-1].shares, shares)
 
 
-def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableGuard, grown: list[Exposure]) -> None:
+def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableDefense, grown: list[Exposure]) -> None:
     guesses = grown[0].guesses[0]
     assert guesses.attacker == "logistic"
     np.testing.assert_array_equal(guesses.clean, audited.noise.predicted)
     np.testing.assert_array_equal(guesses.noisy == np.arange(2), audited.noise.reached)
 
 
-def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: TableGuard, grown: list[Exposure]) -> None:
+def test_the_dropping_attacker_does_not_see_what_carries_the_noise(
+    audited: TableDefense, grown: list[Exposure]
+) -> None:
     guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
     most = concentration(audited.people.public, audited.noise, np.full(audited.noise.size.shape, 0.5)).entries[0]
     changed = audited.noise.noisy != np.repeat(audited.people.public, 2, axis=0)
@@ -174,12 +175,12 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Exposur
 
 
 @pytest.fixture(scope="module")
-def utility(audited: TableGuard, data: AuditDataset) -> TableUtility:
+def utility(audited: TableDefense, data: AuditDataset) -> TableUtility:
     return table_utility(audited, data, replace(CONFIG, method="unmitigated"))
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_without_noise_it_is_the_audits_own_measure(audited: TableGuard, utility: TableUtility, metric: str) -> None:
+def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utility: TableUtility, metric: str) -> None:
     point = replace(utility, metric=metric).without_noise()
     drawn, s, y = utility.clean.astype(int), audited.people.truth, utility.labels
     expected = unfairness_estimate(drawn, s, metric=metric, labels=y)
@@ -190,7 +191,7 @@ def test_without_noise_it_is_the_audits_own_measure(audited: TableGuard, utility
     assert point.budget is None
 
 
-def test_expectations_are_the_mean_over_draws(audited: TableGuard, utility: TableUtility) -> None:
+def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: TableUtility) -> None:
     point, used = utility.at(0.3), audited.mechanism(0.3)
     rng = np.random.default_rng(0)
     everyone = np.arange(utility.labels.size)
@@ -206,7 +207,7 @@ def test_expectations_are_the_mean_over_draws(audited: TableGuard, utility: Tabl
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_unfairness_changes_as_in_samples_of_the_same_people(
-    audited: TableGuard, utility: TableUtility, metric: str
+    audited: TableDefense, utility: TableUtility, metric: str
 ) -> None:
     point = replace(utility, metric=metric).at(0.5)
     clean = replace(utility, metric=metric).without_noise()
@@ -226,7 +227,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(
     assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
-def test_utility_of_any_model(audited: TableGuard, data: AuditDataset) -> None:
+def test_utility_of_any_model(audited: TableDefense, data: AuditDataset) -> None:
     labels = data.labels[audited.people.rows]
     coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels)
     point = coin.at(0.4)
@@ -238,7 +239,7 @@ def test_utility_of_any_model(audited: TableGuard, data: AuditDataset) -> None:
     assert everybody.unfairness.value == 0.0 < everybody.unfairness.high  # all alike, and yet in doubt
 
 
-def test_bad_metric_or_labels(audited: TableGuard, data: AuditDataset) -> None:
+def test_bad_metric_or_labels(audited: TableDefense, data: AuditDataset) -> None:
     def nobody(records: np.ndarray, groups: np.ndarray) -> np.ndarray:
         return np.zeros(len(records))
 

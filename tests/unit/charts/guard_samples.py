@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from core.studies.attriguard import Exposure, ExposurePoint
+from core.studies.attriguard import Exposure
 from core.studies.attriguard.exposure import Guesses
 from tests.unit.attriguard.conftest import exposure
 
@@ -34,8 +34,3 @@ def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTAC
     more = {"predicted": predicted, "size": size, "reached": reachable, "target": shares}
     labels = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
     return exposure(truth, tuple(shares), tuple(guesses), **more, **labels)
-
-
-@cache
-def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str, tuple[ExposurePoint, ...]]:
-    return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())

@@ -31,7 +31,7 @@ from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference
-from core.studies.attriguard import READERS, Compared, Concentration, Exposure
+from core.studies.attriguard import READERS, AttriGuardSettings, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
 from core.studies.bias_queries import (
     BiasQueriesResult,
@@ -561,11 +561,9 @@ def exposure(rng: Generator) -> Exposure:
 
 
 def _budget(rng: Generator) -> Drawing:
-    some, last = exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
-    now = last * float(rng.choice([0.0, 0.37, 1.0]))
-    curves, axis = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
-    kind = {"attribute": some.attribute, "balanced": bool(rng.random(2)[1] < 0.5)}
-    return guard.draw_budget(curves, some.at(now), some.majority, **axis, **kind)
+    some = exposure(rng)
+    now = some.last_budget * float(rng.choice([0.0, 0.37, 1.0]))
+    return guard.draw_budget(some, AttriGuardSettings(budget=now, balanced=bool(rng.random() < 0.5)))
 
 
 def _cost(rng: Generator) -> Drawing:

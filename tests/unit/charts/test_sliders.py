@@ -12,6 +12,7 @@ import pytest
 
 from core.charts import Drawing
 from core.stats.estimates import ALMOST_ALL, Estimate, epsilon_text
+from core.studies.attriguard import AttriGuardSettings
 from core.studies.attriguard.charts import draw_budget, draw_cost
 from core.studies.bias_queries import (
     DECODERS,
@@ -35,7 +36,7 @@ from core.studies.model_card.charts import draw_fullness, draw_release_bits
 from tests.release_samples import card
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check
-from tests.unit.charts.guard_samples import curves, study
+from tests.unit.charts.guard_samples import study
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
 from tests.unit.queries.people import pool
 
@@ -66,10 +67,9 @@ def disclosures() -> Iterator[At]:
 
 def budgets(values: int, *, balanced: bool) -> Iterator[At]:
     exposure_study = study(values)
-    for budget in (0.0, 0.1, 1.0, 5.0):
-        points, look = exposure_study.at(budget), {"balanced": balanced, "unit": exposure_study.unit}
-        look |= {"last": 5.0, "budget": budget, "attribute": exposure_study.attribute}
-        drawing = draw_budget(curves(values), points, exposure_study.majority, **look)
+    for budget in (0.0, 0.1, 1.0, exposure_study.last_budget):
+        points = exposure_study.at(budget)
+        drawing = draw_budget(exposure_study, AttriGuardSettings(budget=budget, balanced=balanced))
         yield At(drawing, f"at {budget:g}", budget, percents(*(point.rate(balanced=balanced) for point in points)))
 
 

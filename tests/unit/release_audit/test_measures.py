@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from core.auditing import (
+    AttriGuardSettings,
     AuditPlan,
     BiasQueriesSettings,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
@@ -50,10 +50,12 @@ PLAN = AuditPlan(
     config=CONFIG,
     bias_queries=BiasQueriesSettings(questions=6, people=40, epsilon=0.5, repeats=4),
     membership=MembershipPlan(shadows=4),
-    attriguard=GuardPlan(budget=0.4),
+    attriguard=AttriGuardSettings(budget=0.4),
 )
 
-BARE = replace(PLAN, bias_queries=BiasQueriesSettings(), membership=MembershipPlan(shadows=0), attriguard=GuardPlan())
+BARE = replace(
+    PLAN, bias_queries=BiasQueriesSettings(), membership=MembershipPlan(shadows=0), attriguard=AttriGuardSettings()
+)
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.auditing import (
+    AttriGuardSettings,
     AuditPlan,
     BiasQueriesSettings,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     ModelPlan,
     catalogue_plan,
@@ -83,7 +83,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
         ),
         bias_queries=BiasQueriesSettings(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
         membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
-        attriguard=GuardPlan(budget=draw(st.floats(0, 1000))),
+        attriguard=AttriGuardSettings(budget=draw(st.floats(0, 1000))),
     )
 
 

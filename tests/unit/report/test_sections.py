@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.auditing import (
+    AttriGuardSettings,
     AuditPlan,
     DataPlan,
-    GuardPlan,
     MembershipPlan,
     check_plan,
     run_audit,
@@ -56,7 +56,7 @@ PLAN = AuditPlan(
     data=DataPlan(file="people.csv", dataset=""),
     config=AuditConfig(dataset="upload", method="unmitigated", tolerance=0.05, roles=samples.ROLES),
     membership=MembershipPlan(shadows=4),
-    attriguard=GuardPlan(budget=0.0),
+    attriguard=AttriGuardSettings(budget=0.0),
 )
 SETTINGS = PeopleSettings(people=40, answers=15, models=2, shadows=4)
 

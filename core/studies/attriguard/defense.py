@@ -9,7 +9,7 @@ the noise, or learn from noisy records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,15 +21,14 @@ from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
 from ...base.validation import choice
-from ...datasets.dataset import AuditDataset
 from ...datasets.ratings import Ratings
 from ...stats.estimates import Estimate, mean, mean_rate
-from ..config import AuditConfig
 from ..study import ReportProgress
 from .allocation import target_distribution
 from .attackers import (
     ADAPTIVE,
     ADVERSARIAL,
+    RATING_ATTACKERS,
     TABLE_ATTACKERS,
     Fitted,
     KnownPeople,
@@ -45,53 +44,62 @@ from .attackers import (
 from .exposure import Exposure, Guesses
 from .noisy_records import RepresentativeNoise, concentration
 from .panda import representatives
-from .settings import GuardSettings, TableSettings
+from .settings import RATING_DEFENDERS, AttriGuardSettings
 from .table import (
     Plausibility,
     TablePeople,
-    audit_people,
     find_rules,
     judge_plausibility,
     pair_rules,
     table_columns,
 )
-from .table_search import TableSearch, fit_defender
+from .table_search import TABLE_DEFENDERS, TableSearch, fit_defender
 
 if TYPE_CHECKING:
     import pandas
 
 
-def attackers_fitted(settings: GuardSettings | TableSettings, budgets: int | None = None) -> int:
-    """Return how many attackers are fitted: an adversarial one at each budget (at most so many), any other once."""
-    if isinstance(settings, GuardSettings):
-        names, trained = settings.attackers, settings.trained_at
-    else:
-        names, trained = TABLE_ATTACKERS, settings.trained_budgets
-    return sum(len(trained[:budgets]) if name in ADVERSARIAL else 1 for name in names)
-
-
-class Guard:
+class Defense:
     """A defender with the noise of the people to protect, and the attackers tried on it, on ratings or a table."""
 
     unit: ClassVar[str]
     entry: ClassVar[str]
     """What entries of a record are called when they change, and what one is."""
+    surrogates: ClassVar[Collection[str]]
+    """What the defender can look for noise with."""
+    every_attacker: ClassVar[tuple[str, ...]]
+    """Keys of `ATTACKER_TITLES`, in the order they are tried."""
     search_steps: ClassVar[int] = 0
     """Steps of `expose` each search for noise counts as."""
 
     people: Any
     """A `core.datasets.Ratings`, or a `core.studies.attriguard.TablePeople`."""
-    settings: Any
-    """A `GuardSettings` or a `TableSettings`."""
     sets: tuple[Any, Any, Ints]
     """Records of the known and of the protected people, (n, d) and (u, d), and the protected people's values."""
     names: tuple[str, ...]
     """Of the entries of a record."""
     target: Floats
-    attackers: tuple[str, ...]
-    """Keys of `ATTACKER_TITLES`, in the order they are tried."""
-    trained_at: tuple[float, ...]
-    """Budgets of the noise that adversarial attackers are trained against."""
+
+    def __init__(self, settings: AttriGuardSettings, seed: int) -> None:
+        choice(settings.defender, self.surrogates, name="defender")
+        self.attackers = self.attackers_of(settings)
+        for name in self.attackers:
+            choice(name, self.every_attacker, name="attackers")
+        self.settings, self.seed = settings, seed
+
+    @classmethod
+    def attackers_of(cls, settings: AttriGuardSettings) -> tuple[str, ...]:
+        """Return the attackers that the settings name: all where they name none."""
+        return settings.attackers or cls.every_attacker
+
+    @classmethod
+    def steps(cls, settings: AttriGuardSettings) -> int:
+        """Return the number of steps of `expose`: searches for noise, and attackers fitted at each of their budgets."""
+        attackers = cls.attackers_of(settings)
+        searches = 1 + bool(ADAPTIVE & set(attackers))
+        adversarial = ADVERSARIAL.keys() & set(attackers)
+        fitted = len(attackers) + len(adversarial) * (len(settings.trained_at) - 1)
+        return cls.search_steps * searches + fitted
 
     def noise_of(self, records: Any, report: ReportProgress | None = None) -> RepresentativeNoise:
         """Return the defender's noise for some people's records (n, d); the report may raise `Cancelled`."""
@@ -127,7 +135,7 @@ class Guard:
             noisy[changed] = attacker.guess(noise.noisy[changed])
             yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
 
-    def unattacked(self) -> Exposure:
+    def baseline_exposure(self) -> Exposure:
         """Return the exposure before anybody attacks."""
         noise, (known_records, _, truth) = self.noise, self.sets
         return Exposure(
@@ -143,6 +151,7 @@ class Guard:
             shares=self.people.shares,
             n_attacker_records=known_records.shape[0],
             n_entries=known_records.shape[1],
+            defense=self,
         )
 
     def card(self, person: int) -> pandas.DataFrame:
@@ -169,18 +178,12 @@ class Guard:
         """Return how an entry reads."""
         return f"{value:g}" if value else "–"
 
-    @property
-    def steps(self) -> int:
-        """Number of steps of `expose`: those of the searches for noise, and every attacker fitted."""
-        searches = 1 + bool(ADAPTIVE & set(self.attackers))
-        return self.search_steps * searches + attackers_fitted(self.settings)
-
     def expose(self, report: ReportProgress | None = None) -> Iterator[Exposure]:
-        """Yield the exposure as it grows: first without attackers, then with one more fitted attacker each time.
+        """Yield the exposure as it grows, with one more fitted attacker each time.
 
         The report is called with (steps done, steps in all) after each step; it may raise `core.base.errors.Cancelled`.
         """
-        done, steps = 0, self.steps
+        done, steps = 0, self.steps(self.settings)
         tell = report or (lambda done, total: None)
 
         def search(*, training: bool) -> None:
@@ -195,8 +198,7 @@ class Guard:
         if self.search_steps:
             tell(done, steps)
         search(training=False)
-        exposure = self.unattacked()
-        yield exposure
+        exposure = self.baseline_exposure()
         first_adaptive = next((name for name in self.attackers if name in ADAPTIVE), "")
         for name in self.attackers:
             if name == first_adaptive:
@@ -211,16 +213,16 @@ class Guard:
 _QUIET = 0.9  # share of all changes in the entries of ratings that feature-dropping leaves out
 
 
-class Guarded(Guard):
+class RatingsDefense(Defense):
     """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
     unit, entry = "ratings", "item"
+    surrogates, every_attacker = RATING_DEFENDERS, RATING_ATTACKERS
     search_steps = 10
 
-    def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
+    def __init__(self, ratings: Ratings, settings: AttriGuardSettings, *, seed: int = 42) -> None:
+        super().__init__(settings, seed)
         self.people = self.ratings = ratings
-        self.settings = settings
-        self.attackers, self.trained_at = settings.attackers, settings.trained_at
         self.sets = ratings.people_train, ratings.people_test, ratings.values_test
         self.names = ratings.items
         self.known_people = KnownPeople(
@@ -230,7 +232,7 @@ class Guarded(Guard):
         self._classifiers: dict[str, Any] = {}
 
     def classifier(self, kind: str) -> Any:
-        """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
+        """Return the fitted classifier of a kind: those of `RATING_DEFENDERS`, and "forest"."""
         if kind not in self._classifiers:
             self._classifiers[kind] = fit_unaware(self.known_people, kind, seed=self._seed(kind))
         return self._classifiers[kind]
@@ -256,14 +258,14 @@ class Guarded(Guard):
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         seed = self._seed(name)
         if name == "adversarial":
-            for budget in self.trained_at:
+            for budget in self.settings.trained_at:
                 mechanism = self.mechanism(budget, training=True)
                 yield (
                     budget,
                     Fitted(fit_adversarial(self.known_people, self.search(training=True), mechanism, seed=seed)),
                 )
         elif name == "dropping":
-            mechanism = self.mechanism(max(self.trained_at), training=True)
+            mechanism = self.mechanism(max(self.settings.trained_at), training=True)
             carried = concentration(self.known_people.records, self.search(training=True), mechanism)
             yield None, fit_dropping(self.known_people, carried.without(_QUIET), seed=seed)
         elif name == "region":
@@ -277,7 +279,7 @@ class Guarded(Guard):
             yield None, Fitted(self.reader(name))
 
     def _seed(self, name: str) -> int:
-        return child_seed(self.settings.seed, f"guard {name}")
+        return child_seed(self.seed, f"guard {name}")
 
 
 MAKERS = {
@@ -306,7 +308,7 @@ class Transfer(Result):
 
 
 def transfer(
-    guarded: Guarded,
+    defense: RatingsDefense,
     *,
     makers: tuple[str, ...] = tuple(MAKERS),
     people: int = 300,
@@ -315,20 +317,20 @@ def transfer(
     """Show every maker's noise to logistic regression, a forest and a network.
 
     Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
-    Policy, classifiers and people are the guard's, of whom so many are drawn at most; its own defender and margin are
+    Policy, classifiers and people are the defense's, of whom so many are drawn at most; its own defender and margin are
     not used. The report is called with (makers done, makers in all). InputError if a maker is none of `MAKERS`.
     """
     for maker in makers:
         choice(maker, MAKERS, name="makers")
-    records = guarded.ratings.people_test
-    rng = child_generator(guarded.settings.seed, "guard transfer")
+    records = defense.ratings.people_test
+    rng = child_generator(defense.seed, "guard transfer")
     records = records[np.sort(rng.permutation(records.shape[0])[:people])]
     share, size = {}, {}
     for done, maker in enumerate(makers):
         if report is not None:
             report(done, len(makers))
         _, kind, margin = MAKERS[maker]
-        noise = guarded.noise_of(records, defender=kind, margin=margin)
+        noise = defense.noise_of(records, defender=kind, margin=margin)
         counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
         rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
         some = counts > 0
@@ -336,7 +338,7 @@ def transfer(
         for reader in READERS:
             hits = np.zeros(counted.shape)
             if rows.size:
-                hits.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
+                hits.ravel()[rows] = defense.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
             share[maker, reader] = mean_rate(hits.sum(axis=1)[some] / counts[some])
     return Transfer(makers=makers, attackers=READERS, share=share, size=size)
 
@@ -345,7 +347,7 @@ _DRAWS = 2  # noisy records of every known person to learn from
 _DROPPED = 0.5  # share of all changes in the columns that feature-dropping leaves out
 
 
-class TableGuard(Guard):
+class TableDefense(Defense):
     """The defender and the attackers on one table; InputError if a setting names an unknown column or value.
 
     `found_rules` are the pairs that never occur together among the known people, in force or not; `rules` those in
@@ -353,18 +355,18 @@ class TableGuard(Guard):
     """
 
     unit, entry = "columns", "column"
+    surrogates, every_attacker = TABLE_DEFENDERS, TABLE_ATTACKERS
 
-    def __init__(self, people: TablePeople, settings: TableSettings | None = None) -> None:
-        chosen = TableSettings() if settings is None else settings
-        self.people, self.settings = people, chosen
-        self.attackers, self.trained_at = TABLE_ATTACKERS, chosen.trained_budgets
+    def __init__(self, people: TablePeople, settings: AttriGuardSettings, *, seed: int = 42) -> None:
+        super().__init__(settings, seed)
+        self.people = people
         self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
-        self.target = target_distribution(chosen.target, people.shares, chosen.given)
-        self.columns = table_columns(people, frozen=chosen.frozen, share=chosen.domain_share)
-        self.found_rules = find_rules(people.attacker_records, self.columns, least_expected=chosen.least_expected)
-        rules = pair_rules(self.columns, self.found_rules, added=chosen.added, removed=chosen.removed)
-        self.rules = rules if chosen.rules else pair_rules(self.columns)
-        self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=chosen.defender)
+        self.target = target_distribution(settings.target, people.shares, settings.given)
+        self.columns = table_columns(people, frozen=settings.frozen, share=settings.domain_share)
+        self.found_rules = find_rules(people.attacker_records, self.columns, least_expected=settings.least_expected)
+        rules = pair_rules(self.columns, self.found_rules, added=settings.added, removed=settings.removed)
+        self.rules = rules if settings.rules else pair_rules(self.columns)
+        self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=settings.defender)
 
     def noise_of(self, records: Floats, report: ReportProgress | None = None) -> RepresentativeNoise:
         """Return the noise of people's records (n, d)."""
@@ -372,9 +374,9 @@ class TableGuard(Guard):
 
     def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
-        people, seed = self.people, self.settings.seed
+        people, seed = self.people, self.seed
         if name in ADVERSARIAL:
-            for budget in self.trained_at:
+            for budget in self.settings.trained_at:
                 yield budget, self._adversarial(ADVERSARIAL[name], budget)
             return
         learner, selected = name, None
@@ -401,10 +403,10 @@ class TableGuard(Guard):
         """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
         name = f"attriguard trained {learner} {budget:g}"
         noise, mechanism = self.search(training=True), self.mechanism(budget, training=True)
-        rng = child_generator(self.settings.seed, name)
+        rng = child_generator(self.seed, name)
         records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
         truth = np.tile(self.people.known_truth, _DRAWS)
-        return fit_on_table(learner, records, truth, self.columns, seed=child_seed(self.settings.seed, name))
+        return fit_on_table(learner, records, truth, self.columns, seed=child_seed(self.seed, name))
 
     @cached_property
     def plausibility(self) -> Plausibility:
@@ -414,8 +416,3 @@ class TableGuard(Guard):
     def cell(self, column: int, value: float) -> str:
         """Return how a value of a column reads."""
         return self.columns[column].text(value)
-
-
-def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableGuard:
-    """Set AttriGuard up for an audit: known are the records its adversary knows, protected the test records."""
-    return TableGuard(audit_people(config, dataset), settings)
