@@ -34,7 +34,7 @@ from ..models import GIVEN_PREDICTIONS
 from ..studies.attriguard.settings import GuardPlan
 from ..studies.bias_queries import PlannedAnswers
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
-from ..studies.membership import MembershipPlan
+from ..studies.membership import MembershipSettings
 from ..studies.people import PEOPLE, PeopleSettings
 from ..studies.registry import STUDIES
 from ..studies.subject import OutputsPlan
@@ -125,7 +125,7 @@ class AuditPlan(Result):
     config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
     bias_queries: PlannedAnswers = field(default_factory=PlannedAnswers)
-    membership: MembershipPlan = field(default_factory=MembershipPlan)
+    membership: MembershipSettings = field(default_factory=MembershipSettings)
     attriguard: GuardPlan = field(default_factory=GuardPlan)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
@@ -166,7 +166,7 @@ _NO_TABLE = ("attribute", "correction", "fairness", "model_card")
 PARTS = {
     "outputs": OutputsPlan,
     "bias_queries": PlannedAnswers,
-    "membership": MembershipPlan,
+    "membership": MembershipSettings,
     "attriguard": GuardPlan,
 }
 """Table of every plan -> its settings."""

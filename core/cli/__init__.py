@@ -20,7 +20,6 @@ from . import (
     desk,
     history,
     init,
-    membership,
     model_card,
     queries,
     report,
@@ -56,7 +55,7 @@ class CommandGroup:
     parser: type[Parser] = Parser
 
 
-_BUILT_IN: Mapping[str, ModuleType] = {"bias_queries": queries, "membership": membership}
+_BUILT_IN: Mapping[str, ModuleType] = {"bias_queries": queries}
 """Study -> its command on built-in tables, whose numbers are those of its page."""
 
 

@@ -11,7 +11,7 @@ from core.auditing import (
     AuditPlan,
     DataPlan,
     GuardPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     OutputsPlan,
     PlannedAnswers,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
+P = TypeVar("P", PlannedAnswers, MembershipSettings, GuardPlan)
 
 _REQUEST, _RELEASED = "release_asked", "release_outputs"
 

@@ -102,12 +102,14 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 0,6,18",),
     "card": ("card card.toml --csv release.csv",),
-    "attack-membership": ("attack membership --train-epsilons inf,0.5 --shadows 8 --depth 3 --csv members.csv",),
+    "attack-membership": (
+        "attack membership --method dp_id3 --train-epsilon 0.5 --depth 3 --shadows 8 --csv members.csv",
+    ),
     "tradeoff": ("tradeoff --seeds 1 --output map.json --csv map.csv",),
     "bad-input": (
         "audit none.toml --out x",
         "sweep --tolerances 1.4",
-        "attack membership --train-epsilons 0",
+        "attack membership --shadows 3",
         "defend attriguard --budgets x",
         "tradeoff --metric beauty",
         "report verify none.json",

@@ -277,7 +277,6 @@ def evidence() -> Evidence:
     split = MembershipSplit(
         members=_MEMBERS,
         outsiders=np.setdiff1d(everybody, _MEMBERS),
-        unseen=nobody,
         known_rows=nobody,
         judged_rows=everybody,
     )

@@ -59,7 +59,7 @@ class Attack:
     needs: frozenset[str]
     """Keys of `NEEDS`."""
     uses: frozenset[str]
-    """Where it is run: "study" is page and command, "scores" an audit of released scores, "labels" one of labels."""
+    """Where it is run without being named: "scores" is an audit of released scores, "labels" one of labels."""
     turn: int
     """Its place among the attacks, the quickest first."""
     scores: Callable[[Evidence], AttackOutput]

@@ -1,7 +1,7 @@
 """What a membership attack is given: who is known and judged, what is released, and shadow models.
 
-Members are trained on, non-members are not. The attacker knows of some members and of some non-members what they are,
-and judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).
+Members are trained on, non-members are not. In an audit everybody is judged, and attacks use nobody's membership or
+learn from the other half. An attacker who knows some people and judges others has two disjoint sets of rows.
 
 Shadow models are trained as the target was, on random people. What a model says of a person's own label is looked at
 on the logit scale, φ = log(p / (1 − p)) (Carlini et al. 2022).
@@ -10,7 +10,7 @@ on the logit scale, φ = log(p / (1 − p)) (Carlini et al. 2022).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,20 @@ from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
 from ...models.query_access import QueryAccess
 from ..study import ReportProgress
-from .settings import check_shadows
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""
 
+FEWEST_SHADOWS = 4
+"""Two trained with and two without each judged person, if evenly."""
+
 NOBODY: Ints = np.empty(0, dtype=np.int64)
+
+
+def check_shadows(shadows: int, name: str = "shadows", *, least: str = "") -> None:
+    """Refuse a number of shadow models of which one half cannot be trained with a person and one half without."""
+    if shadows < FEWEST_SHADOWS or shadows % 2:
+        raise InputError(f"{name} must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +43,6 @@ class MembershipSplit:
 
     members: Ints = field(repr=False)
     outsiders: Ints = field(repr=False)
-    unseen: Ints = field(repr=False)
-    """All who were drawn as non-members, those left aside by `keeping` among them: how well a model predicts is
-    measured on them, whatever was deleted from its training data."""
     known_rows: Ints = field(repr=False)
     judged_rows: Ints = field(repr=False)
     """Whom the attacker knows, and whom they judge; members first."""
@@ -64,67 +69,6 @@ class MembershipSplit:
     def _inside(self, rows: Ints) -> Codes:
         return np.isin(rows, self.members).astype(np.uint8)
 
-    def keeping(self, retained: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
-        """Return the split after all members but these rows, `retained`, were deleted from the training data.
-
-        The deleted are neither members nor non-members then, and neither known nor judged. An attack could distinguish
-        those left from the non-members by their records alone, without any leak, if the deletion looked at records: so
-        the non-members must be thinned by the same rule, see `core.studies.membership.fairpick.like_outsiders`; those
-        left aside are still `unseen`. Raises `InputError` if fewer than `FEWEST` of the known or judged are kept.
-        """
-        inside, outside = np.sort(np.asarray(retained)), np.sort(np.asarray(outsiders))
-        stay = np.concatenate([inside, outside])
-        known_rows, judged_rows = (rows[np.isin(rows, stay)] for rows in (self.known_rows, self.judged_rows))
-        left = replace(self, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows)
-        left._check_sizes()
-        return left
-
-    def _check_sizes(self) -> None:
-        for side, rows in (("members", self.members), ("outsiders", self.outsiders)):
-            for verb, chosen in (("know", self.known_rows), ("judge", self.judged_rows)):
-                count = np.count_nonzero(np.isin(chosen, rows))
-                if count < FEWEST:
-                    raise InputError(f"A membership attack must {verb} at least {FEWEST} {side}, got {count}.")
-
-
-def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
-    """Make half of n people members, and draw whom the attacker knows and judges.
-
-    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many non-members;
-    together they are at most 1. Raises `InputError` if they leave fewer than `FEWEST` known or judged members.
-    """
-    half = n // 2
-    order = child_generator(seed, "membership split").permutation(n)
-    return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
-
-
-def split_between(members: Ints, outsiders: Ints, *, seed: int) -> MembershipSplit:
-    """Draw whom the attacker knows and judges among given members and non-members, as many of each.
-
-    The shares are those of `member_split`, of the smaller of the two sets. For the audited model the members are the
-    audit's training records and the non-members its test records. Raises `InputError` as `member_split`.
-    """
-    rng = child_generator(seed, "membership split")
-    return _shared_out(rng.permutation(members), rng.permutation(outsiders))
-
-
-def _shared_out(
-    members: Ints, outsiders: Ints, known_share: float = 0.15, judged_share: float = 0.2
-) -> MembershipSplit:
-    """Take the first rows of shuffled members and non-members as known, the next as judged."""
-    size = min(members.size, outsiders.size)
-    start = int(known_share * size)
-    end = start + int(judged_share * size)
-    split = MembershipSplit(
-        members=np.sort(members),
-        outsiders=np.sort(outsiders),
-        unseen=np.sort(outsiders),
-        known_rows=np.concatenate([np.sort(members[:start]), np.sort(outsiders[:start])]),
-        judged_rows=np.concatenate([np.sort(members[start:end]), np.sort(outsiders[start:end])]),
-    )
-    split._check_sizes()
-    return split
-
 
 def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -> MembershipSplit:
     """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
@@ -140,7 +84,6 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
     return MembershipSplit(
         members=inside,
         outsiders=outside,
-        unseen=outside,
         known_rows=everybody,
         judged_rows=everybody,
         aside=np.sort(aside),
@@ -167,8 +110,6 @@ class Evidence:
     access: QueryAccess | None = None
     """The target itself; None where it cannot be asked."""
     seed: int = 0
-    balance: bool = False
-    """Whether members of one label were deleted from the training data."""
     train: Train | None = None
     """Trains a model as the target was trained; None where that cannot be done."""
     shadows: int = 64

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_split, roc
+from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
 from core.studies.membership.attacks import lira
 from core.studies.membership.evidence import Shadows, logit
 from tests.unit.membership.samples import guess, half
+from tests.zhang_protocol import keeping, member_split
 
 N = 1000
 
@@ -56,7 +57,7 @@ def test_offline_nobody_judged_is_in_a_shadow(seed):
 
 def test_after_deletions_nobody_deleted_comes_back():
     split = half(200)
-    left = split.keeping(split.members[20:], outsiders=split.outsiders)
+    left = keeping(split, split.members[20:], outsiders=split.outsiders)
     seen, _ = drawn_by(left, shadows=4)
     assert not np.isin(np.concatenate(seen), split.members[:20]).any()
     assert all(rows.size == left.members.size for rows in seen)
@@ -81,7 +82,6 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
     split = MembershipSplit(
         members=judged_people[: M // 2],
         outsiders=population,
-        unseen=population,
         known_rows=population,
         judged_rows=judged_people,
     )

@@ -12,7 +12,7 @@ import pytest
 from core.auditing import (
     AuditPlan,
     GuardPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     OutputsPlan,
     PlannedAnswers,
@@ -49,11 +49,11 @@ CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated"
 PLAN = AuditPlan(
     config=CONFIG,
     bias_queries=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
-    membership=MembershipPlan(shadows=4),
+    membership=MembershipSettings(shadows=4),
     attriguard=GuardPlan(budget=0.4),
 )
 
-BARE = replace(PLAN, bias_queries=PlannedAnswers(), membership=MembershipPlan(shadows=0), attriguard=GuardPlan())
+BARE = replace(PLAN, bias_queries=PlannedAnswers(), membership=MembershipSettings(shadows=0), attriguard=GuardPlan())
 
 
 @pytest.fixture(scope="module")

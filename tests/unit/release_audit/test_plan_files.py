@@ -16,7 +16,7 @@ from core.auditing import (
     AuditPlan,
     DataPlan,
     GuardPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     PlannedAnswers,
     catalogue_plan,
@@ -83,7 +83,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
             seed=draw(st.integers(0, 2**32 - 1)),
         ),
         bias_queries=PlannedAnswers(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
-        membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
+        membership=MembershipSettings(shadows=2 * draw(st.integers(2, 512))),
         attriguard=GuardPlan(budget=draw(st.floats(0, 1000))),
     )
 

@@ -104,7 +104,7 @@ ATTACK = Attack(
     paper="Brännvall 2026",
     glossary="Compares the model with shadow models as LiRA does, allowing for how little a few of them tell.",
     needs=frozenset({"labels", "scores", "shadows"}),
-    uses=frozenset({"study"}),
+    uses=frozenset(),
     turn=75,
     scores=scores,
 )

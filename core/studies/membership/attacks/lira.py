@@ -193,7 +193,7 @@ ATTACK = Attack(
     paper="Carlini et al. 2022",
     glossary="Compares the model with shadow models trained with and without a person.",
     needs=frozenset({"labels", "scores", "shadows"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=60,
     scores=scores,
 )

@@ -80,7 +80,7 @@ ATTACK = Attack(
     paper="Zarifzadeh et al. 2024",
     glossary="Compares how much likelier the model makes a person's label than shadow models do with other people's.",
     needs=frozenset({"labels", "scores", "shadows", "population"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=80,
     scores=scores,
 )
