@@ -124,7 +124,7 @@ def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
 
 
-def test_four_groups_are_compared_with_all_others(page: Dashboard):
+def test_four_groups_are_compared(page: Dashboard):
     page.open("membership")
     page.test.selectbox(key="attribute").set_value("age/ranges")
     page.settle()

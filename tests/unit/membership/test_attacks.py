@@ -99,7 +99,7 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])
-def test_halves_of_an_audit_teach_the_network_each_other(share: float):
+def test_network_learns_on_the_other_half_of_an_audit(share: float):
     """Where everybody is both known and judged, nobody's score comes from a network that saw their membership."""
     areas = []
     for seed in range(12):
