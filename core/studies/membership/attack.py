@@ -19,7 +19,7 @@ class MemberGuess:
     """Scores, and verdicts where the attack gives some."""
 
     name: str
-    """One of `core.studies.membership.ATTACKS`."""
+    """Key of `core.studies.membership.REGISTRY`."""
     rows: Ints = field(repr=False)
     """(m,): who is judged."""
     score: Floats = field(repr=False)
