@@ -53,7 +53,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bavaria, "fitted_prior", lambda *arguments: (0.6, 1.7, 0.9))
 
 
-def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
+def _evidence(*, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
     """Return people whose scores tie, of a law that remembers some of those it is trained on."""
     n = 260
     rng = np.random.default_rng(29)
@@ -76,7 +76,6 @@ def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False,
         access=QueryAccess(columns=3, ask=lambda rows: _answers(features[rows, np.arange(3)])),
         train=train,
         shadows=shadows,
-        online=online,
         seed=7,
     )
 
@@ -93,8 +92,6 @@ def attacks() -> NamedValues:
     for everybody, name in product((False, True), REGISTRY):
         guess = REGISTRY[name].judge(_evidence(everybody=everybody))
         yield f"{name}, {'all' if everybody else 'some'}", _guess_values(guess, 3 if name == "network" else 8)
-    for name in ("lira", "rmia", "bavaria", "lira_boosted"):
-        yield f"{name}, offline", _guess_values(REGISTRY[name].judge(_evidence(online=False)), 8)
     yield "lira, 64", REGISTRY["lira"].judge(_evidence(shadows=64)).score
     evidence = _evidence(everybody=True)
     labels_alone = replace(evidence, released=None, predictions=_answers(evidence.records))
@@ -124,9 +121,9 @@ def parts() -> NamedValues:
     probability = np.round(rng.random((6, 9)), 2)
     trained = rng.random((6, 9)) < 0.5
     trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
-    for online in (True, False):
-        shadows = Shadows(n_targets=7, label_probability=probability, trained=trained & online, online=online)
-        yield f"marginal {online}", rmia._marginal(shadows)
+    for present in (True, False):
+        shadows = Shadows(n_targets=7, label_probability=probability, trained=trained & present)
+        yield f"marginal {present}", rmia._marginal(shadows)
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
     for means in (mean, np.zeros(4)):
         prior = fitted_prior(count, means, squares, 0.3)

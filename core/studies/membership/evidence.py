@@ -113,8 +113,6 @@ class Evidence:
     train: Train | None = None
     """Trains a model as the target was trained; None where that cannot be done."""
     shadows: int = 64
-    online: bool = True
-    """Whether shadows are trained with and without the judged, or without them alone."""
     report: ReportProgress | None = None
     """Called after each shadow."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -165,9 +163,6 @@ From 1e-6 to 0.05 the choice moves the area on Adult by 0.002.
 LEAST_DEVIATION = 1e-3
 """Of φ over trainings; trees can say the same each time."""
 
-_OFFLINE_SHARE = 0.75
-"""Most of the people open to them that offline shadows are trained on, so that no two are alike."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
@@ -177,8 +172,7 @@ class Shadows:
     label_probability: Floats = field(repr=False)
     """(shadows, m + k): probability of each person's own label, the judged first."""
     trained: Mask = field(repr=False)
-    """(shadows, m + k): whether the shadow was trained on the person; on nobody judged, offline."""
-    online: bool
+    """(shadows, m + k): whether the shadow was trained on the person."""
 
     @property
     def inside(self) -> Mask:
@@ -227,10 +221,9 @@ def logit(p: Floats) -> Floats:
 def _trained_shadows(evidence: Evidence) -> Shadows:
     """Train an even number of shadow models, at least 4, on as many random people each as the target has members.
 
-    Online they are drawn from members and non-members in pairs that share as few people as can be, so that with as many
+    They are drawn from members and non-members in pairs that share as few people as can be, so that with as many
     non-members as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
-    shares, in about members / (members + non-members) of them. Offline they are drawn from those who are not judged.
-    Nobody's membership is used.
+    shares, in about members / (members + non-members) of them. Nobody's membership is used.
     """
     shadows, split = evidence.shadows, evidence.split
     check_shadows(shadows)
@@ -244,19 +237,13 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
         if evidence.report is not None:
             evidence.report(i + 1, shadows)
     trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
-    return Shadows(
-        n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained, online=evidence.online
-    )
+    return Shadows(n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained)
 
 
 def _draws(evidence: Evidence) -> list[Ints]:
     """Return whom each shadow is trained on."""
     split, rng = evidence.split, child_generator(evidence.seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
-    if evidence.online:
-        size = split.members.size
-        orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
-        return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]
-    pool = everybody[~np.isin(everybody, split.judged_rows)]
-    size = min(split.members.size, round(_OFFLINE_SHARE * pool.size))
-    return [np.sort(rng.permutation(pool)[:size]) for _ in range(evidence.shadows)]
+    size = split.members.size
+    orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
+    return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]

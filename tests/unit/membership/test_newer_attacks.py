@@ -26,8 +26,8 @@ def curve(name: str, evidence: Evidence):
     return roc(guessed.score, evidence.split.judged_records[1])
 
 
-@pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False), ("quantile", True)])
-def test_of_a_model_trained_on_no_member(name: str, online: bool):
+@pytest.mark.parametrize("name", ["bavaria", "quantile"])
+def test_of_a_model_trained_on_no_member(name: str):
     held, rates, runs = [], [], 24
     for seed in range(runs):
         people, split = villagers(N, seed=seed), member_split(N, seed=seed, judged_share=0.8)
@@ -41,7 +41,6 @@ def test_of_a_model_trained_on_no_member(name: str, online: bool):
             seed=seed,
             train=train,
             shadows=8,
-            online=online,
         )
         roc_curve = curve(name, evidence)
         held.append(roc_curve.auc.low <= 0.5 <= roc_curve.auc.high)
@@ -61,7 +60,7 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
     rng = np.random.default_rng(0)
     used = rng.random((6, 3)) < 0.6
     used[:, 2] = False
-    shadows = Shadows(n_targets=3, label_probability=rng.random((6, 3)), trained=used, online=True)
+    shadows = Shadows(n_targets=3, label_probability=rng.random((6, 3)), trained=used)
     logits, phi = logit(shadows.label_probability), np.array([-1.0, 0.5, 2.0])
     densities, centre = t.pdf(phi, *bavaria.predictive(shadows, used)), logits[used].mean()
     variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]
