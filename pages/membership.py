@@ -14,74 +14,54 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
+from core.base.settings import params
 from core.stats.estimates import epsilon_text, interval, percent
 from pages._membership import membership_study as study
-from pages._membership.membership_study import CurveJob, MembershipJob
-from pages.shell import panels, state
+from pages._membership.membership_study import CurveJob, MembershipRun
+from pages.shell import cached, panels, state
 from pages.shell.background import ensure_started, require_result
+from pages.shell.controls import bound
 
 shell.head()
-who = study.people()
+config, table = cached.audited()
+dataset, store = cached.dataset_of(table, config.roles), cached.store_of(config.dataset)
 
 from core.models import GIVEN_PREDICTIONS
-from core.studies.membership import (
-    ATTACKS,
-    EPSILONS,
-    REGISTRY,
-    THETAS,
-    AccountingFindings,
-    AttackResult,
-    CurveBand,
-    CurvePoint,
-    MemberPeople,
-    MembershipAudit,
-    MembershipSettings,
-    accountings,
-    column_grouping,
-    epsilon_curve,
-    evaluate_attack,
-    fairpick_curve,
-    grouped_by,
-    summarise_curve,
-    table_grouping,
-)
-from core.studies.membership import charts as charts
-from core.studies.membership.curves import steady
+from core.studies.config import AuditConfig
+from core.studies.membership import REGISTRY, MembershipResult, MembershipSettings, charts
+from core.studies.membership import curves as runs
+from core.studies.membership.bands import EPSILONS, THETAS, CurveBand, CurvePoint, steady, summarise_curve
+from core.studies.membership.disparity import COMPLEMENT
 from core.studies.membership.findings import (
     MEASURES,
-    MembershipSummary,
     curve_rows,
     deletions,
     epsilon_heading,
-    findings,
     gap_rows,
     groups_heading,
+    guarantee,
     picking_heading,
-    strongest_attack,
-    tables,
+    range_rows,
 )
+from core.studies.membership.groupings import Grouping, column_grouping, crossed, grouping_columns, table_grouping
+from core.studies.membership.study import STUDY
+from core.studies.subject import SETS_UNKNOWN
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
+_PRIVATE = "What if it were trained privately?"
 
 
-def guide(read: MembershipSummary) -> str:
+def guide(result: MembershipResult) -> str:
     """Explain the page."""
-    result, chosen, (group, rest) = read.audit, read.chosen, map(shell.escape, read.names)
-    if chosen.target == "audited":
-        source = "The audit's training people train the model, its test people do not"
-    elif chosen.target == GIVEN_PREDICTIONS:
-        source = "Your table says whom the model was trained on; the test people are the others"
-    else:
-        source = "Half of the table's people train the model, the other half do not"
-    run = ", ".join(REGISTRY[name].title for name in ATTACKS if name not in result.not_run)
-    missing = "".join(
-        f" {REGISTRY[name].title}: {reason}" for name, reason in result.not_run.items() if name in ATTACKS
-    )
+    source = "The audit's training records train the model, its test records do not"
+    if config.method == GIVEN_PREDICTIONS:
+        source = "Your table says which records the model was trained on; the test records are the others"
+    tried = ", ".join(REGISTRY[name].title for name in result.guesses)
     return (
-        f"**Question.** Who was in the training data? {source}. The attacker knows some of both and judges others.\n\n"
-        f"**Attacks.** {run}: see the *Glossary*.{missing}\n\n"
-        f"**Group differences.** *VD* is the TPR of {group} minus that of {rest}. An attack that flags everybody of "
-        "a group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
+        f"**Question.** Who was in the training data? {source}. The attacker judges both.\n\n"
+        f"**Attacks.** {tried}: see the *Glossary*. The same as in the report, with the same shadow models.\n\n"
+        "**Group differences.** *VD* is a group's TPR minus that of the others. An attack that flags everybody of a "
+        "group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
         "non-members. Grey: no better than chance.\n\n"
         "**Slider.** Smaller ε: more training noise.\n\n"
         "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given.\n\n"
@@ -89,106 +69,149 @@ def guide(read: MembershipSummary) -> str:
     )
 
 
-@st.fragment
-def draw_results() -> None:
-    """Draw everything that follows the controls."""
-    opening = st.container()
-    chosen = study.chosen(who)
-    work = study.MembershipJob(who, chosen)
-    ensure_started(work, patience=_PATIENCE)
-    grown: MembershipAudit = work.first(work.show_progress)
-    results, read = grown.findings, MembershipSummary(grown.findings, chosen)
-    names = [shell.escape(name) for name in read.names]
-    (finding, promise), minus = findings(read, sliders=True), f"{names[0]} − {names[1]}"
+def draw_charts(result: MembershipResult, settings: MembershipSettings, key: str) -> None:
+    """Draw the study's charts of a model beside each other."""
+    quantities = ("By the strongest attack; 95% CIs", "TPR against FPR, log–log; dotted is random guessing")
+    places = st.columns([3, 2], gap="large")
+    drawings = STUDY.charts(result, settings).items()
+    for column, quantity, (title, drawing) in zip(places, quantities, drawings, strict=True):
+        heading = f"{title} ({REGISTRY[result.strongest].title})"
+        panels.titled(heading, quantity, drawing, key=f"{key}_{title}", container=column)
+
+
+def tables_of(result: MembershipResult, settings: MembershipSettings) -> dict[str, Any]:
+    """Return the numbers behind the charts of a model."""
+    gaps = {"Gaps between groups": tuple(gap_rows(result)), "VD by predicted probability": tuple(range_rows(result))}
+    return panels.frames({**STUDY.tables(result, settings), **gaps})
+
+
+def draw_audited() -> None:
+    """Draw the audited model's result, which is that of the report."""
+    ensure_started(run, patience=_PATIENCE)
+    result: MembershipResult = run.first(run.show_progress)
+    headline, *further = STUDY.findings(result, settings)
     with opening:
-        panels.finding(finding, *["model"] * (chosen.target == "audited"))
-        if chosen.target == "dp_id3" and who.config.method != "dp_id3":
-            st.caption("Attacked here: a private tree, not the audited model; choose that at *Model under attack*.")
-    left, right = st.columns([3, 2], gap="large")
-    panels.titled(
-        "Group differences in membership inference",
-        f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
-        charts.draw_gaps_between(read),
-        key="member_gaps_chart",
-        container=left,
+        panels.finding(replace(headline, caveats=()), "model")
+    draw_charts(result, settings, "member")
+    run.watch(run.show_progress, drawn=result)
+    for finding in further:
+        panels.statement(replace(finding, caveats=()))
+    panels.notes(guarantee(result), *headline.caveats)
+    panels.foot(guide(result), tables_of(result, settings), key="membership")
+    sections = {
+        "ranges": ("VD by probability", lambda: _ranges(result)),
+        "picking": ("FairPick", _picking),
+        "others": ("Other groups", lambda: _other_groups(result)),
+    }
+    if chosen := panels.further(sections, key="further_members"):
+        chosen[1]()
+
+
+@st.fragment
+def draw_private() -> None:
+    """Attack the private tree on the same records, at the slider's ε."""
+    epsilon = bound(
+        params(AuditConfig)["epsilon"],
+        "member_epsilon",
+        options=study.EPSILONS,
+        value=study.FIRST_EPSILON,
+        help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
-    scored = strongest_attack(results).name
-    panels.titled(
-        f"ROC curve ({REGISTRY[scored].title}, log–log)",
-        "TPR against FPR; dotted is random guessing",
-        charts.draw_roc(results, attack=scored, group=chosen.group),
-        key="member_roc_chart",
-        container=right,
+    tree = replace(config, method="dp_id3", epsilon=float(epsilon))
+    private = MembershipRun("member_private", tree, dataset, settings, store)
+    ensure_started(private, patience=_PATIENCE)
+    if private.latest is None:
+        private.watch(private.show_progress, every=0.5)
+        return
+    result: MembershipResult = private.latest
+    headline, *further = STUDY.findings(result, settings)
+    panels.statement(replace(headline, caveats=()))
+    draw_charts(result, settings, "member_private")
+    private.watch(private.show_progress, drawn=result)
+    model = result.subject.model
+    panels.notes(
+        *(finding.point for finding in further),
+        guarantee(result),
+        f"Private tree (DP-ID3): accuracy on unseen people {percent(model.accuracy_test)} (majority class "
+        f"{percent(model.majority_test)}).",
     )
-    work.watch(work.show_progress, drawn=grown)
-    if chosen.theta < 1.0 and math.isfinite(chosen.epsilon):
-        panels.problem(promise.point, point="No DP guarantee any more.")
-    else:
-        panels.notes(promise.point)
-    panels.notes(*who.people.notes)
-    panels.foot(guide(read), panels.frames(tables([results])), key="membership")
-    section(work, grown, read)
+    panels.numbers(tables_of(result, settings), key="member-private")
+    sections = {
+        "over_epsilon": ("Over ε", lambda: _epsilon_curve(private).grow(partial(_over_epsilon, tree.epsilon))),
+        "accuracy": ("Accuracy over ε", lambda: _epsilon_curve(private).grow(partial(_accuracy, result))),
+        "accounting": ("Accounting", lambda: _accounting(tree)),
+    }
+    if chosen := panels.further(sections, key="further_private"):
+        chosen[1]()
 
 
 # More analyses --------------------------------------------------------------------------------------------------------
 
 
-def section(work: MembershipJob, grown: MembershipAudit, read: MembershipSummary) -> None:
-    """Choose what is shown below the page's charts, and draw it."""
-    sections = {
-        "ranges": ("VD by probability", lambda: _ranges(read)),
-        "over_epsilon": ("Over ε", lambda: _epsilon_curve(work).grow(partial(_over_epsilon, work, read))),
-        "accuracy": ("Accuracy over ε", lambda: _epsilon_curve(work).grow(partial(_accuracy, work, read))),
-        "picking": ("FairPick", lambda: _picking(work, read)),
-        "others": ("Other groups", lambda: _other_groups(work, grown, read)),
-        "accounting": ("Accounting", lambda: _accounting(work)),
-    }
-    if further := panels.further(sections, key="further_members"):
-        further[1]()
+def _ranges(result: MembershipResult) -> None:
+    """Draw where VD comes from."""
+    grey = ""
+    if result.muted:
+        grey = "Greyed out, as VD is: "
+    if not result.ranges:
+        st.info("Scores are needed, and two groups that are large enough.")
+    for number, ranges in enumerate(result.ranges):
+        panels.titled(
+            "VD by predicted probability",
+            f"{grey}{shell.escape(ranges.group)} − {shell.escape(ranges.reference)} in points, by the probability the "
+            "model gave to the true label; the ten steps add up to VD",
+            charts.draw_ranges(ranges, muted=result.muted),
+            key=f"member_ranges_chart_{number}",
+        )
 
 
-_ABOVE = {
-    "decision_tree": "decision tree",
-    "random_forest": "random forest",
-    "logistic": "logistic regression",
-    "audited": "audited model",
-    GIVEN_PREDICTIONS: "given predictions",
-}
+def _sides() -> tuple[str, str]:
+    """Choose the group that curves set against all others, where there are more than two; return both names."""
+    names = dataset.group_names
+    if len(names) == 2:
+        return names[1], names[0]
+    return names[_group()], COMPLEMENT
 
 
-def _epsilon_curve(work: MembershipJob) -> CurveJob:
-    """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
-    chosen, repeats = work.chosen, study.REPEATS
-    settings = MembershipSettings(max_depth=chosen.max_depth, group=chosen.group, seed=chosen.seed)
-    make = partial(epsilon_curve, who.people, settings, epsilons=EPSILONS, repeats=repeats)
-    return CurveJob(work, "epsilon", repeats * len(EPSILONS), make, settings, repeats, list(EPSILONS))
+def _group() -> int:
+    """Return the code of the group that curves set against all others."""
+    if dataset.n_groups == 2:
+        return 1
+    return int(st.session_state.get(_GROUP, 0))
 
 
-def _tree(work: MembershipJob) -> str:
-    """Name the model the curves are of, and tell it from another one above."""
-    target = work.chosen.target
-    return "Private tree (DP-ID3)" if target == "dp_id3" else f"Private tree (DP-ID3), not the {_ABOVE[target]} above"
+_GROUP = f"member_group_{dataset.roles.attribute}_{dataset.n_groups}"
 
 
-def _now(work: MembershipJob) -> float:
-    """Return where the slider of ε stands on the curves."""
-    return work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
+def _choose_group() -> None:
+    if dataset.n_groups > 2:
+        panels.choose("Group, against all others", dict(enumerate(dataset.group_names)), key=_GROUP)
 
 
-def _over_epsilon(work: MembershipJob, read: MembershipSummary, points: list[CurvePoint], growing: bool) -> None:
+def _epsilon_curve(private: MembershipRun) -> CurveJob:
+    """Return the curve of the private tree over ε, on the records of the audit and other splits of them."""
+    _choose_group()
+    group, repeats = _group(), study.REPEATS
+    epsilons = list(EPSILONS)
+    make = partial(runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats)
+    parts = (config.depth, config.train_share, config.seed, group, repeats, epsilons)
+    return CurveJob(private, "epsilon", repeats * len(epsilons), make, *parts)
+
+
+def _over_epsilon(now: float, points: list[CurvePoint], growing: bool) -> None:
     """Draw the gaps and the attack's quality over ε."""
-    bands, names, now = steady(summarise_curve(points)), read.names, _now(work)
+    bands, names = steady(summarise_curve(points)), _sides()
     left, right = st.columns([3, 2], gap="large")
     panels.titled(
         shell.escape(epsilon_heading(bands, names, growing=growing)),
-        shell.escape(f"{_tree(work)}: {_repeats(bands, names)}"),
+        shell.escape(f"Private tree (DP-ID3): {_repeats(bands, names)}"),
         charts.draw_epsilon_curve(bands, now=now),
         key="member_epsilon_chart",
         container=left,
     )
     panels.titled(
         "Precision and recall of the attack",
-        f"{_tree(work)}, the published attack: members among the flagged, and flagged among the members",
+        "Private tree (DP-ID3), the published attack: members among the flagged, and flagged among the members",
         charts.draw_attack_by_epsilon(bands, now=now),
         key="member_attack_chart",
         container=right,
@@ -207,164 +230,157 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     return f"{sides}; {averages} with other splits and noise"
 
 
-def _accuracy(work: MembershipJob, read: MembershipSummary, points: list[CurvePoint], growing: bool) -> None:
+def _accuracy(result: MembershipResult, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
-    bands, majority = steady(summarise_curve(points)), read.audit.target.majority_test
+    bands, majority = steady(summarise_curve(points)), result.subject.model.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     panels.titled(
         f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
-        f"{_tree(work)}, bands over repeats. Attacks use the gap between training and unseen people. "
+        "Private tree (DP-ID3), bands over repeats. Attacks use the gap between training and unseen people. "
         f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
-        charts.draw_accuracy_by_epsilon(bands, now=_now(work), majority=majority),
+        charts.draw_accuracy_by_epsilon(bands, now=result.subject.config.epsilon, majority=majority),
         key="member_accuracy_chart",
     )
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
 
 
-def _picking(work: MembershipJob, read: MembershipSummary) -> None:
-    """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
-    chosen = work.chosen
-    if chosen.target == GIVEN_PREDICTIONS:
+def _picking() -> None:
+    """Draw the rows FairPick deletes at the slider's θ, and the gaps over θ as they come."""
+    if config.method == GIVEN_PREDICTIONS:
         panels.needs_training("FairPick's deletions")
         return
-    if chosen.target == "audited":
-        st.info("FairPick is shown with models trained here; choose another model under attack.")
-        return
-    statement = deletions(read.audit)
-    if read.audit.fairpick is None:
-        shell.whisper(statement.point, "Move its slider above to delete rows, and see what changes")
-    else:
-        drawing = charts.draw_deleted(read.audit.fairpick)
-        panels.titled(statement.point, statement.evidence, drawing, key="member_deleted_chart")
+    theta = st.slider(
+        "FairPick's θ",
+        0.1,
+        1.0,
+        0.6,
+        0.1,
+        key="member_theta",
+        help="FairPick deletes training records until the group proportions of each cluster of similar people differ "
+        "only θ times as much as before. 1 deletes nobody.",
+    )
     measure = panels.pick("Gap", MEASURES, key="member_measure", default="vd")
-    _theta_curve(work).grow(partial(_gaps_by_theta, work, read, measure))
+    _choose_group()
+    try:
+        picked = runs.picked_from(config, dataset, group=_group(), theta=theta)
+    except InputError as error:
+        panels.problem(str(error))
+        return
+    panels.under(deletions(picked), charts.draw_deleted(picked.findings), key="member_deleted_chart")
+    _theta_curve().grow(partial(_gaps_by_theta, measure, theta))
 
 
-def _theta_curve(work: MembershipJob) -> CurveJob:
-    """Return the curve over θ of the model under attack."""
-    chosen = work.chosen
-    settings = replace(work.settings, theta=1.0, group=chosen.group)
-    repeats = study.REPEATS if chosen.target != "random_forest" else 5
-    make = partial(fairpick_curve, who.people, settings, repeats=repeats)
-    return CurveJob(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
+def _theta_curve() -> CurveJob:
+    """Return the curve over θ of the audited model."""
+    group, repeats = _group(), study.FEW_REPEATS
+    if config.method == "dp_id3":
+        repeats = study.REPEATS
+    thetas = list(THETAS)
+    make = partial(runs.fairpick_curve, config, dataset, group=group, thetas=thetas, repeats=repeats)
+    return CurveJob(run, "fairpick", 2 * len(thetas) * repeats, make, config, group, repeats, thetas)
 
 
-def _gaps_by_theta(
-    work: MembershipJob, read: MembershipSummary, measure: str, points: list[CurvePoint], growing: bool
-) -> None:
+def _gaps_by_theta(measure: str, theta: float, points: list[CurvePoint], growing: bool) -> None:
     """Draw a gap over θ, with the control."""
-    bands, names = steady(summarise_curve(points)), read.names
+    bands, names = steady(summarise_curve(points)), _sides()
     panels.titled(
         shell.escape(picking_heading(points, measure, growing=growing)),
         f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the published attack; 95% CIs "
         "of the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. "
-        "Non-members are thinned like the members; “accuracy, unseen” counts all non-members",
-        charts.draw_fairpick(bands, now=work.chosen.theta, measure=measure),
+        "Non-members are thinned like the members; “accuracy, test” counts all non-members",
+        charts.draw_fairpick(bands, now=theta, measure=measure),
         key="member_fairpick_chart",
     )
     panels.numbers({"Over θ": panels.frame(curve_rows(bands, "θ"))}, key="member-fairpick")
 
 
-_MOST_VALUES = 20
-
-
-def _other_groups(work: MembershipJob, grown: MembershipAudit, read: MembershipSummary) -> None:
+def _other_groups(result: MembershipResult) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    groupings, people = state.attributes(who.config.dataset), who.people
-    sizes = zip(people.names, people.n_values, strict=True)
-    columns = {f"column:{name}": name for name, size in sizes if 2 <= size <= _MOST_VALUES}
+    offered = {f"roles:{key}": title for key, title in state.attributes(config.dataset).items()}
     # the table's own groupings, then columns with few values
-    offered = {f"roles:{key}": title for key, title in groupings.items()} | columns
+    offered |= {f"column:{name}": name for name in grouping_columns(dataset)}
     left, right = st.columns(2)
-    key = f"{who.config.dataset}_{len(offered)}"
-    nobody = {"": "nothing else"} | offered
+    key = f"{config.dataset}_{len(offered)}"
     first = panels.choose(
         "Group people by", offered, key=f"member_by_{key}", container=left, index=min(1, len(offered) - 1)
     )
-    second = panels.choose("and by", nobody, key=f"member_and_by_{key}", container=right)
+    second = panels.choose("and by", {"": "nothing else"} | offered, key=f"member_and_by_{key}", container=right)
     try:
-        regrouped = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
-        result = evaluate_attack(grown.target, grown.guesses[read.attack.name], people=regrouped)
-        if "lira" in grown.guesses:  # its gaps beside the others
-            lira = evaluate_attack(grown.target, grown.guesses["lira"], people=regrouped)
-            result = replace(result, low_fpr=lira.low_fpr)
+        grouping = _grouping(first or next(iter(offered)))
+        if second:
+            grouping = crossed(grouping, _grouping(second))
+        regrouped = result.grouped(grouping.codes, grouping.names)
+        _show_groups(regrouped, grouping.attribute)
     except InputError as error:
         panels.problem(str(error))
-        return
-    _show_groups(result, regrouped)
 
 
-def _grouping(key: str) -> Any:
+def _grouping(key: str) -> Grouping:
     kind, _, name = key.partition(":")
     if kind == "column":
-        return column_grouping(who.people, name)
-    by = state.roles_with_key(who.table, name)
-    return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
+        return column_grouping(dataset, name)
+    return table_grouping(table, dataset.roles, state.roles_with_key(table, name))
 
 
-def _show_groups(findings: AttackResult, people: MemberPeople) -> None:
+def _show_groups(result: MembershipResult, attribute: str) -> None:
     panels.titled(
-        shell.escape(groups_heading(findings, people.attribute)),
+        shell.escape(groups_heading(result, attribute)),
         "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
         "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
-        charts.draw_group_gaps(findings),
+        charts.draw_group_gaps(result),
         key="member_groups_chart",
     )
-    measured = findings.disparities
-    assert measured is not None
+    measured = result.disparities
     if measured.results:
-        least = [result.tests["advantage_gap"].smallest_detectable for result in measured.results]
+        least = [gaps.tests["advantage_gap"].smallest_detectable for gaps in measured.results]
         span = f"{min(least):.3f}" if len(least) == 1 else f"{min(least):.3f} to {max(least):.3f}"
         st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
     if measured.not_measured:
         group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
         more = f"; more groups: {len(measured.not_measured) - 6}" if len(measured.not_measured) > 6 else ""
         st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
-    panels.numbers({"Groups": panels.frame(gap_rows(findings))}, key="member-groups")
+    panels.numbers({"Groups": panels.frame(gap_rows(result))}, key="member-groups")
 
 
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
 
 
-def _accounting(work: MembershipJob) -> None:
-    """Draw the ledger and the three accountings."""
-    chosen = work.chosen
-    if not math.isfinite(chosen.epsilon) or chosen.target != "dp_id3":
-        shell.whisper(
-            "Without a privacy budget there is nothing to account for",
-            "Choose the private tree and an ε below ∞ above",
-        )
+def _accounting(tree: AuditConfig) -> None:
+    """Draw the ledger and the three accountings of the private tree."""
+    epsilon = tree.epsilon
+    if not math.isfinite(epsilon):
+        shell.whisper("Without a privacy budget there is nothing to account for", "Choose an ε below ∞ above")
         return
-    settings, people = replace(work.settings, theta=1.0, group=1), who.people
-    key = fingerprint("accountings", *work.subject_key, chosen.epsilon, chosen.max_depth, chosen.seed)
-    label = "Training the tree three times"
-    results: Sequence[AccountingFindings] = require_result(
-        work.store, key, label, lambda job: job.in_subprocess(lambda _: accountings(people, settings)), lane="questions"
+    key = fingerprint("accountings", dataset.fingerprint, tree)
+    results: Sequence[runs.Accounting] = require_result(
+        store,
+        key,
+        "Training the tree three times",
+        lambda job: job.in_subprocess(lambda _: runs.accountings(tree, dataset), about=dataset),
+        lane="questions",
     )
     by_name = {result.ledger.accounting: result for result in results}
-    naive, chosen_result = by_name["naive"], by_name[work.settings.accounting]
-    majority = chosen_result.target.majority_test
+    naive, ours = by_name["naive"], by_name["savings"]
     shell.whisper(
-        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
-        f"{percent(chosen_result.target.accuracy_test)}; the naive one does not keep ε = "
-        f"{epsilon_text(chosen_result.ledger.requested_epsilon)}",
-        f"The ledger of a full path adds up to {_cost_text(chosen_result.ledger.total)}: nodes side by side hold "
-        f"different people, so only levels add up. Majority-class baseline: {percent(majority)} "
-        f"(95% CI {interval(majority)})",
+        f"Accuracy on unseen people: naive tree {percent(naive.accuracy_test)}, ours {percent(ours.accuracy_test)}; "
+        f"the naive one does not keep ε = {epsilon_text(epsilon)}",
+        f"The ledger of a full path adds up to {_cost_text(ours.ledger.total)}: nodes side by side hold "
+        f"different people, so only levels add up. Majority-class baseline: {percent(ours.majority)} "
+        f"(95% CI {interval(ours.majority)})",
     )
     panels.problem(
-        f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
+        f"A tree that gives each count its own ε = {epsilon_text(epsilon)} has spent "
         f"{_cost_text(naive.ledger.counts_total)} on its counts alone. It stops where the true counts are pure, "
         "which no ε covers. It is shown as a warning, not for use.",
         point="The naive tree is not private.",
     )
-    tables = {"Privacy accounting": _accounting_table(results), "Ledger": chosen_result.ledger.to_frame()}
+    tables = {"Privacy accounting": _accounting_table(results), "Ledger": ours.ledger.to_frame()}
     titles = ("Privacy accounting of the same tree", "Ledger of a full path, from the root to a leaf")
     heights: tuple[Any, Any] = ("content", 260)
-    for column, title, table, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
+    for column, title, frame, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
         column.markdown(f"**{title}**")
-        column.dataframe(table, hide_index=True, height=height)
+        column.dataframe(frame, hide_index=True, height=height)
     panels.numbers(tables, key="member-accounting")
 
 
@@ -373,34 +389,33 @@ def _cost_text(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
 
 
-def _accounting_table(results: Sequence[AccountingFindings]) -> Any:
+def _accounting_table(results: Sequence[runs.Accounting]) -> Any:
     return panels.frame(
         {
             "accounting": _NAMES[result.ledger.accounting],
             "ε asked for": result.ledger.requested_epsilon,
             "ε spent in truth": _cost_text(result.ledger.total),
             "on counts": _cost_text(result.ledger.counts_total),
-            "accuracy, unseen": percent(result.target.accuracy_test),
-            "accuracy, training": percent(result.target.accuracy_train),
+            "accuracy, unseen": percent(result.accuracy_test),
+            "accuracy, training": percent(result.accuracy_train),
             "private": "no" if result.ledger.accounting == "naive" else "yes",
         }
         for result in results
     )
 
 
-def _ranges(read: MembershipSummary) -> None:
-    """Draw where VD comes from."""
-    group, rest = map(shell.escape, read.names)
-    grey = "Greyed out, as VD is: " if read.attack.muted else ""
-    for ranges in read.attack.ranges:
-        if read.result is not None and ranges.group == read.result.group:
-            panels.titled(
-                "VD by predicted probability",
-                f"{grey}{group} − {rest} in points, by the probability the model gave to the true label; the ten "
-                "steps add up to VD",
-                charts.draw_ranges(ranges, muted=read.attack.muted),
-                key="member_ranges_chart",
-            )
-
-
-draw_results()
+opening = st.container()
+shadows = bound(params(MembershipSettings)["shadows"], "member_shadows", "select_slider", options=study.SHADOWS)
+settings = MembershipSettings(shadows=shadows)
+run = MembershipRun("member", config, dataset, settings, store)
+if config.method == GIVEN_PREDICTIONS and dataset.sets is None:
+    panels.problem(SETS_UNKNOWN)
+else:
+    draw_audited()
+if table.uploaded:
+    is_attacked = st.toggle(_PRIVATE, key="member_private_tree", persist_state="session")
+else:
+    is_attacked = True
+    st.subheader(_PRIVATE)
+if is_attacked:
+    draw_private()

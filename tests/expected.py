@@ -35,7 +35,7 @@ def demo() -> AuditDataset:
     return build_dataset(table, table.roles[0])
 
 
-def _config(changes: dict[str, Any]) -> AuditConfig:
+def config_of(changes: dict[str, Any]) -> AuditConfig:
     settings = {name: state.default(name) for name in _SETTINGS} | changes
     if settings["method"] == "dp_id3":
         settings.setdefault("epsilon", state.default("epsilon"))
@@ -44,13 +44,13 @@ def _config(changes: dict[str, Any]) -> AuditConfig:
 
 def audit(**changes: Any) -> CorrectionResult:
     """Return the findings of the demo, with the pages' default settings but for these changes."""
-    return run_once(_config(changes), dataset=demo())
+    return run_once(config_of(changes), dataset=demo())
 
 
 @cache
 def model(**changes: Any) -> ModelFindings:
     """Return what is found about the audited model alone, of its audit where there was one."""
-    config = _config(changes)
+    config = config_of(changes)
     cached = _findings.get(audit_key(config, demo()))
     if cached is not None:
         return cached.model

@@ -37,7 +37,7 @@ from ..models import GIVEN_PREDICTIONS
 from ..studies.attriguard.settings import AttriGuardSettings
 from ..studies.bias_queries import BiasQueriesSettings
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
-from ..studies.membership import MembershipPlan
+from ..studies.membership import MembershipSettings
 from ..studies.people import PEOPLE, PeopleSettings
 from ..studies.registry import STUDIES
 from ..studies.subject import OutputsPlan
@@ -128,7 +128,7 @@ class AuditPlan(Result):
     config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
     bias_queries: BiasQueriesSettings = field(default_factory=BiasQueriesSettings)
-    membership: MembershipPlan = field(default_factory=MembershipPlan)
+    membership: MembershipSettings = field(default_factory=MembershipSettings)
     attriguard: AttriGuardSettings = field(default_factory=AttriGuardSettings)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
@@ -174,7 +174,7 @@ _NO_TABLE = ("attribute", "correction", "fairness")
 PARTS = {
     "outputs": OutputsPlan,
     "bias_queries": BiasQueriesSettings,
-    "membership": MembershipPlan,
+    "membership": MembershipSettings,
     "attriguard": AttriGuardSettings,
 }
 """Table of every plan -> its settings."""

@@ -22,7 +22,7 @@ from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.correction import true_tolerance
 from ..studies.subject import OutputsPlan
 from .inputs import AuditInput, input_of
-from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipPlan, ModelPlan
+from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipSettings, ModelPlan
 from .policy import default_policy, predictions_policy
 from .sizes import SizeProblem, counted, size_problems
 
@@ -128,7 +128,7 @@ def suggested_plan(
             config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN_PREDICTIONS
         ),
         bias_queries=_ANSWERS,
-        membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
+        membership=MembershipSettings() if kind == "train" else MembershipSettings(shadows=0),
     )
     questions = tuple(role for role in suggestion.questions if not (role == "positive" and positive))
     try:

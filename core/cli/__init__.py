@@ -20,12 +20,11 @@ from . import (
     experiment,
     history,
     init,
-    membership,
     report,
     sweep,
 )
 from .arguments import Action, Parser
-from .attack import StudyParser, attack_studies, study_command, with_study
+from .attack import StudyParser, attack_studies, study_command
 from .console import Console
 
 __all__ = ["VERDICTS", "Command", "CommandGroup", "Console", "commands"]
@@ -53,16 +52,9 @@ class CommandGroup:
     parser: type[Parser] = Parser
 
 
-_BUILT_IN: Mapping[str, ModuleType] = {"membership": membership}
-"""Study -> its command on built-in tables, whose numbers are those of its page."""
-
-
 def _attacks() -> dict[str, Command]:
     """Return study -> its command."""
-    studies = attack_studies()
-    attacks: dict[str, Command] = {name: study_command(study) for name, study in studies.items()}
-    attacks |= {name: with_study(command, studies[name]) for name, command in _BUILT_IN.items()}
-    return attacks
+    return {name: study_command(study) for name, study in attack_studies().items()}
 
 
 def commands() -> Mapping[str, Command | CommandGroup]:

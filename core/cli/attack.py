@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from ..auditing import AuditPlan
@@ -23,7 +21,7 @@ from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
-from .arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon, data_folder_of
+from .arguments import Action, Parser, add_file_arguments, check_epsilon, data_folder_of
 from .console import CommandOutcome, Console, present
 from .subject import TABLE_OPTIONS, add_planned_table_arguments, planned_table
 
@@ -32,19 +30,11 @@ _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "f
 _MOST_ROWS = 40
 """Rows of the longest table that is printed."""
 
-_OTHER_TABLE = re.compile(r"--(set=)?(file|plan)(=.*)?|(file|plan)=.*", re.DOTALL)
-"""Words that name another table than a built-in one."""
-
 _INTERNAL = "Internal only: these rows are about single people."
 
 
 class StudyParser(Parser):
-    """A parser whose arguments may be given as ``--set key=value``.
-
-    Where it has a parser `of_study`, that one reads the words if --file or --plan is among them.
-    """
-
-    of_study: StudyParser | None = None
+    """A parser whose arguments may be given as ``--set key=value``."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -54,8 +44,6 @@ class StudyParser(Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, with the words that ``--set key=value`` stands for in its place."""
-        if self.of_study is not None and any(map(_OTHER_TABLE.fullmatch, args or ())):
-            return self.of_study.parse_known_args(args, namespace)
         return super().parse_known_args([*self._expanded(args or ())], namespace)
 
     def _expanded(self, arguments: Iterable[str]) -> Iterator[str]:
@@ -207,21 +195,3 @@ def study_command(study: Study[Any, Any]) -> Action:
         partial(add_study_arguments, study=study),
         partial(run_study, study),
     )
-
-
-def with_study(command: ModuleType, study: Study[Any, Any]) -> Action:
-    """Return a command on built-in tables that runs the study itself where --file or --plan names another table."""
-
-    def add_arguments(parser: argparse.ArgumentParser) -> None:
-        assert isinstance(parser, StudyParser)
-        command.add_arguments(parser)
-        parser.epilog = (
-            "With --file or --plan it runs the study as an audit does, on a table of your own; "
-            f"{parser.prog} --file FILE --help lists the arguments of that."
-        )
-        parser.of_study = StudyParser(prog=parser.prog, description=study_command(study).HELP, allow_abbrev=False)
-        add_study_arguments(parser.of_study, study)
-        add_quiet_argument(parser.of_study)
-        parser.of_study.set_defaults(run=partial(run_study, study), program=parser.prog)
-
-    return Action(command.HELP, add_arguments, command.run)

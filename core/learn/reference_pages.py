@@ -29,7 +29,6 @@ def files() -> dict[str, Tables]:
 
 def studies() -> dict[str, tuple[type, str]]:
     """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
-    from ..cli.membership import RunSettings
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
     from ..experiments.sweep import SweepSettings
@@ -47,7 +46,6 @@ def studies() -> dict[str, tuple[type, str]]:
         "Query desk, a test set": (RegisterSettings, "desk register"),
         "Query desk, a question": (AskSettings, "desk ask"),
         "Membership attacks": (MembershipSettings, "attack membership"),
-        "Membership attacks, several": (RunSettings, "attack membership"),
         "Model card": (ModelCardSettings, "attack model_card"),
         "People at risk": (PeopleSettings, "attack people"),
     }
@@ -74,12 +72,12 @@ def _attacks() -> Iterator[str]:
     """Yield the list of membership attacks, a line each, from what their files declare."""
     from ..studies.membership import NEEDS, REGISTRY
 
-    where = {"study": "page and command", "scores": "audit of scores", "labels": "audit of labels"}
+    where = {"scores": "audit of scores", "labels": "audit of labels"}
     yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
     yield "|---|---|---|---|"
     for attack in REGISTRY.values():
         needs = "; ".join(text for need, text in NEEDS.items() if need in attack.needs)
-        used = ", ".join(text for use, text in where.items() if use in attack.uses)
+        used = ", ".join(text for use, text in where.items() if use in attack.uses) or "where `attacks` names it"
         yield f"| {attack.title} (`{attack.name}`) | {attack.described} | {needs} | {used} |"
 
 

@@ -44,12 +44,13 @@ def fit_private_tree(
     domains: Sequence[int | tuple[float, float]] | None,
     max_depth: int,
     seed: int,
+    accounting: str = "savings",
 ) -> PrivateTree:
     """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
     from .dp_id3 import DPID3Classifier
 
     coded = features if domains is None else _missing_last(features, domains)
-    tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1))
+    tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
     return PrivateTree(tree=tree.fit(coded, labels))
 
 

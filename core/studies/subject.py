@@ -487,4 +487,12 @@ def subject_of(config: AuditConfig, dataset: AuditDataset) -> Subject:
     config = replace(config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     model = train_model(config, dataset, splits)
-    return Subject(config, dataset, splits, model, Progress(1), with_unanswered=splits_with_unanswered(config, dataset))
+    return Subject(
+        config,
+        dataset,
+        splits,
+        model,
+        Progress(1),
+        trainable=config.method != GIVEN_PREDICTIONS,
+        with_unanswered=splits_with_unanswered(config, dataset),
+    )

@@ -12,7 +12,7 @@ from core.auditing import (
     AuditPlan,
     BiasQueriesSettings,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     OutputsPlan,
     catalogue_plan,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-P = TypeVar("P", BiasQueriesSettings, MembershipPlan, AttriGuardSettings)
+P = TypeVar("P", BiasQueriesSettings, MembershipSettings, AttriGuardSettings)
 
 _REQUEST, _RELEASED = "release_asked", "release_outputs"
 

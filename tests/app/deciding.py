@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import core.auditing
-from core.auditing import AuditPlan, BiasQueriesSettings, MembershipPlan, ReleaseAudit, SelfTest, run_audit
+from core.auditing import AuditPlan, BiasQueriesSettings, MembershipSettings, ReleaseAudit, SelfTest, run_audit
 from core.base.fingerprint import fingerprint
 from core.stats.estimates import proportion
 from tests.app.dashboard import Dashboard
@@ -34,7 +34,7 @@ def quick(plan: AuditPlan) -> AuditPlan:
         bias_queries=BiasQueriesSettings(questions=4, people=40, epsilon=0.5, repeats=2)
         if plan.bias_queries.questions
         else plan.bias_queries,
-        membership=MembershipPlan(shadows=0),
+        membership=MembershipSettings(shadows=0),
     )
 
 

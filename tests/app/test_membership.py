@@ -1,233 +1,196 @@
-"""Membership inference in-process: whatever the controls say, the page says what core says."""
+"""Membership inference in-process: the page, the command, the report and a notebook say one number."""
 
 from __future__ import annotations
 
+import json
 import math
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import core.studies.membership
+import core.studies.membership.bands
+from core.__main__ import main
+from core.auditing import AuditPlan, run_audit
+from core.auditing.policy import default_policy
+from core.base.fingerprint import fingerprint
 from core.datasets import demo_table
+from core.models import METHOD_TITLES
 from core.stats.estimates import count
-from core.studies.membership import (
-    ATTACKS,
-    MemberGuess,
-    MemberPeople,
-    MembershipFindings,
-    MembershipSettings,
-    TrainedTarget,
-    attacked_as,
-    default_depth,
-    evaluate_attack,
-    ledger_of,
-    member_people,
-    run_attacks,
-    target_of,
-    train_target,
-)
-from core.studies.membership.findings import MembershipSummary, findings
+from core.studies.correction import audit_key
+from core.studies.membership import MembershipResult, MembershipSettings
+from core.studies.membership.curves import accountings, picked_from
+from core.studies.membership.findings import guarantee
+from core.studies.membership.study import STUDY, MembershipStudy
+from core.studies.subject import subject_of
 from pages._membership import membership_study as study
 from tests import expected, samples
+from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.base.errors.PrivacyLeakWarning")
 
-EPSILONS = (0.1, float("inf"))
 SHADOWS = 4
+SETTINGS = MembershipSettings(shadows=SHADOWS)
+LINK = {"method": METHOD_TITLES["unmitigated"], "member_shadows": str(SHADOWS)}
+
+_results: dict[str, list[MembershipResult]] = {}
+_run = MembershipStudy.run
+
+
+class Coming(Gate):
+    """A study whose attacks come only as far as a test allows, each computed once for all tests."""
+
+    def run(self, subject: Any, settings: MembershipSettings, report: Any = None) -> Iterator[MembershipResult]:
+        """Yield the first attack, the others once the gate is open."""
+        key = fingerprint(audit_key(subject.config, subject.dataset), subject.splits.train, settings)
+        if key not in _results:
+            _results[key] = list(_run(STUDY, subject, settings))
+        for result in _results[key]:
+            yield result
+            self.wait()
+            if report is not None:
+                report(0, SHADOWS)
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
-    """Few shadow models and repeats, and attacks that come only as far as a test allows."""
-    monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
-    monkeypatch.setattr(study, "SHADOWS", {})
+    """Few repeats of curves, and attacks that come only as far as a test allows."""
     monkeypatch.setattr(study, "REPEATS", 1)
-    monkeypatch.setattr(core.studies.membership, "EPSILONS", EPSILONS)
-    monkeypatch.setattr(core.studies.membership, "THETAS", (0.4, 1.0))
+    monkeypatch.setattr(study, "FEW_REPEATS", 1)
+    monkeypatch.setattr(core.studies.membership.bands, "EPSILONS", (0.1, math.inf))
+    monkeypatch.setattr(core.studies.membership.bands, "THETAS", (0.4, 1.0))
     coming = Coming()
-    monkeypatch.setattr(core.studies.membership.inference, "run_attacks", coming.guesses)
+    monkeypatch.setattr(
+        MembershipStudy, "run", lambda self, subject, settings, report=None: coming.run(subject, settings, report)
+    )
     return coming
 
 
-class Coming(Gate):
-    """Attacks that come only as far as a test allows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.requests: list[tuple[str, ...]] = []
-
-    def guesses(
-        self, target: TrainedTarget, *, finished: Collection[str] = (), report: Any = None
-    ) -> Iterator[MemberGuess]:
-        """Yield the first attack, the others once the gate is open."""
-        self.requests.append(tuple(finished))
-        for i, guess in enumerate(guesses_once(target), 1):
-            if guess.name in finished:
-                continue
-            yield guess
-            self.wait()
-            if report is not None:
-                report(i, len(ATTACKS))
-
-
-_guesses: dict[Any, list[MemberGuess]] = {}
-
-
-def guesses_once(target: TrainedTarget) -> list[MemberGuess]:
-    """Return all attacks' guesses, computed once for all tests: they do not depend on the groups."""
-    key = (target.settings, target.people.title, target.people.n)
-    if key not in _guesses:
-        _guesses[key] = list(run_attacks(target))
-    return _guesses[key]
+@pytest.fixture
+def page(start: Start, gate: Coming) -> Dashboard:
+    """The page of a model that is trained fast, attacked with few shadow models."""
+    return start(LINK)
 
 
 @cache
-def people(roles: int = 0) -> MemberPeople:
-    """Return the demo's people in the groups of one of its roles."""
-    table = demo_table()
-    return member_people(table, table.roles[roles])
+def result(**changes: Any) -> MembershipResult:
+    """Return what the study says of the demo's model, as a notebook does."""
+    config = expected.config_of({"method": "unmitigated"} | changes)
+    *_, last = Coming().run(subject_of(config, expected.demo()), SETTINGS)
+    return last
 
 
-@cache
-def audited(roles: int = 0, **changes: Any) -> MembershipFindings:
-    """Return the whole audit of the demo, with the page's settings but for these changes."""
-    members = people(roles)
-    settings = replace(MembershipSettings(max_depth=default_depth(members), shadows=SHADOWS), **changes)
-    if settings.target != "audited":
-        target = train_target(members, settings, target_of(members, settings))
-    else:
-        target = attacked_as(members, settings, config=expected.audit().config, dataset=expected.demo())
-    return replace(target.findings, attacks={g.name: evaluate_attack(target, g) for g in guesses_once(target)})
+def assert_says(dashboard: Dashboard, attacked: MembershipResult) -> None:
+    """Check that the finding is that of core, with its number and interval."""
+    headline, *_ = STUDY.findings(attacked, SETTINGS)
+    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
 
-def assert_tells(dashboard: Dashboard, audit: MembershipFindings, **chosen: Any) -> None:
-    """Check that finding, grey line and promise are those of core."""
-    finding, promise = findings(MembershipSummary(audit, replace(audit.settings, **chosen)), sliders=True)
-    assert finding.point in dashboard.plain_finding and finding.evidence in dashboard.plain_finding, dashboard.finding
-    assert promise.point in dashboard.page_text
+def test_page_command_report_and_notebook_give_one_number(
+    page: Dashboard, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    last = result()
+    checks = STUDY.checks(last, SETTINGS)
+    assert_says(page.open("membership"), last)
+    path = tmp_path / "members.json"
+    assert main(["attack", "membership", "--method", "unmitigated", "--shadows", "4", "--json", str(path)]) == 0
+    headline, *_ = STUDY.findings(last, SETTINGS)
+    assert headline.point in capsys.readouterr().out
+    printed = {row["check"]: row["value"] for row in json.loads(path.read_text())["tables"]["Checks"]}
+    config = replace(last.subject.config, dataset="demo", roles=None)
+    plan = AuditPlan(membership=SETTINGS, config=config)
+    report = run_audit(plan, demo_table(), default_policy())
+    reported = {measurement.check: measurement.estimate for measurement in report.measurements}
+    for name, measurement in checks.items():
+        assert measurement.estimate is not None
+        assert reported[name] == measurement.estimate and printed[name] == measurement.estimate.value, name
 
 
-def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    assert audited(epsilon=0.01).attacks["network"].muted
-    for epsilon in (0.1, 0.01):
-        dashboard.choose(member_epsilon=epsilon)
-        assert_tells(dashboard, audited(epsilon=epsilon))
-    dashboard.choose(further_members="ranges")
-    assert "Greyed out, as VD is" in dashboard.page_text
+def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):
+    page.open("membership")
+    for epsilon in (1.0, 0.1):
+        page.choose(member_epsilon=epsilon)
+        tree = result(method="dp_id3", epsilon=epsilon)
+        headline, *_ = STUDY.findings(tree, SETTINGS)
+        assert headline.point in page.page_text and guarantee(tree) in page.page_text
+        assert_says(page, result())  # which the slider leaves as it is
     jobs = len(RecordedJob.started)
-    dashboard.choose(member_epsilon=0.1)
-    assert_tells(dashboard, audited(epsilon=0.1))
+    page.choose(member_epsilon=1.0)
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
 
 
-@pytest.mark.parametrize("target", ["decision_tree", "logistic", pytest.param("audited", marks=pytest.mark.long)])
-def test_every_target(dashboard: Dashboard, gate: Coming, target: str):
-    dashboard.open("membership")
-    if target == "audited":
-        dashboard.choose(member_theta=0.4)
-    dashboard.choose(member_target=target)
-    assert dashboard.widget("member_theta").disabled == (target == "audited")  # trained on the audit's own records
-    if target == "decision_tree":
-        dashboard.choose(member_depth=3)
-    assert_tells(dashboard, audited(target=target, max_depth=3 if target == "decision_tree" else 1))
-    assert dashboard.widget("member_epsilon").disabled
+def test_four_groups_are_compared(page: Dashboard):
+    page.open("membership")
+    page.test.selectbox(key="attribute").set_value("age/ranges")
+    page.settle()
+    assert "largest difference between groups" in page.page_text.lower()
+    page.choose(further_members="ranges")
+    assert not page.test.exception
 
 
-def test_each_group_of_four(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
-    dashboard.settle()
-    for code in (1, 3):
-        dashboard.choose(member_group=code)
-        assert_tells(dashboard, audited(2), group=code)
+def test_sections(page: Dashboard):
+    page.open("membership")
+    page.choose(further_members="ranges")
+    assert "VD by predicted probability" in page.page_text
+    page.choose(further_members="picking", member_theta=0.4)
+    picked = picked_from(result().subject.config, expected.demo(), group=1, theta=0.4)
+    text = f"At θ = 0.4 FairPick deletes {count(picked.deleted.size)} of 4,080 training rows"
+    page.until(lambda: text in page.page_text)
+    page.choose(further_private="accuracy")
+    page.until(lambda: "Attacks use the gap between" in page.page_text)
+    page.choose(further_members="others", member_by="roles:origin")
+    assert "by origin" in page.page_text
+    page.choose(member_and_by="roles:age/ranges")
+    assert "by origin and age" in page.page_text
+    assert "Smallest gap that a sample of this size finds" in page.page_text
+    page.choose(member_and_by="roles:origin")
+    assert "two different attributes" in page.plain_problem()
+    assert_says(page, result())  # the rest of the page stands
 
 
-def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    dashboard.choose(member_theta=0.4, further_members="picking")
-    audit = audited(theta=0.4)
-    assert_tells(dashboard, audit)
-    assert audit.fairpick is not None
-    rows = sum(audit.fairpick.deleted.values())
-    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in dashboard.page_text
-    assert not dashboard.test.warning
-    dashboard.choose(member_epsilon=5.0)
-    assert "does not hold" in dashboard.plain_problem()
-    assert "ε = 5 guarantees" not in dashboard.page_text
-
-
-SECTIONS = {
-    "accuracy": "Attacks use the gap between",
-    "picking": "At θ = 1 FairPick deletes nobody",
-    "accounting": "Without a privacy budget there is nothing to account for",
-}
-
-
-def test_sections_of_the_plain_tree_and_other_groups(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    for section, text in SECTIONS.items():
-        dashboard.choose(further_members=section)
-        dashboard.until(lambda text=text: text in dashboard.page_text)
-        assert not dashboard.test.warning
-    dashboard.choose(further_members="others", member_by="roles:origin")
-    assert "by origin" in dashboard.page_text
-    dashboard.choose(member_and_by="roles:age/ranges")
-    assert "by origin and age" in dashboard.page_text
-    assert "Smallest gap that a sample of this size finds" in dashboard.page_text
-    dashboard.choose(member_and_by="roles:origin")
-    assert "two different attributes" in dashboard.plain_problem()
-    assert_tells(dashboard, audited())  # the rest of the page stands
-
-
-def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    dashboard.choose(member_epsilon=1.0, further_members="accounting")
-    naive = ledger_of(people(), audited(epsilon=1.0).settings, "naive")
-    problem = dashboard.plain_problem()
+def test_accounting_shows_the_ledger_and_the_naive_trees_cost(page: Dashboard):
+    page.open("membership")
+    page.choose(further_private="accounting")
+    config = replace(result().subject.config, method="dp_id3", epsilon=1.0)
+    naive = accountings(config, expected.demo())[-1].ledger
+    problem = page.plain_problem()
     assert "The naive tree is not private" in problem and f"{naive.counts_total:,.4g} on its counts" in problem
-    three, ledger = (frame.value for frame in dashboard.test.dataframe[:2])
+    three, ledger = (frame.value for frame in page.test.dataframe[:2])
     assert list(three["private"]) == ["yes", "yes", "no"]
     assert math.isclose(ledger["epsilon"].sum(), 1.0, abs_tol=1e-9)
+    page.choose(member_epsilon=math.inf)
+    assert "Without a privacy budget there is nothing to account for" in page.page_text
 
 
-def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Coming):
+def test_attacks_come_one_after_the_other_and_can_be_stopped(page: Dashboard, gate: Coming):
     gate.open.clear()
-    dashboard.open("membership", settled=False)
-    dashboard.until(lambda: bool(dashboard.findings))
-    assert "the loss threshold: AUC" in dashboard.plain_finding and "LiRA" not in dashboard.plain_finding
-    dashboard.press("cancel_members")
+    page.open("membership", settled=False)
+    page.until(lambda: bool(page.findings))
+    assert "by the loss threshold, the best of 1 attacks" in page.plain_finding
+    page.press("cancel_member")
     gate.open.set()
-    dashboard.settle()
-    assert "LiRA" not in dashboard.plain_finding
-    label = dashboard.button("start_members").label
-    assert re.fullmatch(rf"Stopped after [1-4] of {len(ATTACKS)} attacks. Go on", label)
-    dashboard.choose(further_members="others")  # other work does not lose what is there
-    assert "LiRA" not in dashboard.plain_finding
-    dashboard.button("start_members").click()
-    dashboard.settle()
-    assert_tells(dashboard, audited())
-    assert "loss" in gate.requests[-1]  # what was there is not attacked again
+    page.settle()
+    assert "RMIA" not in page.plain_finding
+    page.button("start_member").click()
+    page.settle()
+    assert_says(page, result())
 
 
-def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Coming):
+def test_a_group_too_small_is_answered_in_one_sentence(page: Dashboard):
     people = samples.frame(800)
     people["origin"] = np.where(people.index < 40, "*Up*", "south")
     people["hired"] = np.where(people.index % 2, "yes", "no")  # which can be learnt by heart alone
     roles = replace(samples.ROLES, group=("*Up*",))
-    dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles).open("membership")
-    finding_text = dashboard.plain_finding
-    assert (
-        "the gaps between" in finding_text
-        and "*Up*" in finding_text
-        and "cannot be measured in this table" in finding_text
-    )
-    assert "at least 10 members" in finding_text
-    dashboard.choose(further_members="others")
-    assert not dashboard.test.exception
+    page.bring("people.csv", people.to_csv(index=False).encode(), roles).open("membership")
+    assert "Membership inference" in page.plain_finding and not page.test.exception
+    page.choose(further_members="others")
+    assert not page.test.exception
+    assert "accuracy on unseen people" not in page.page_text  # the private tree is one click away
+    page.test.toggle(key="member_private_tree").set_value(True)
+    page.settle()
+    assert "accuracy on unseen people" in page.page_text

@@ -39,7 +39,7 @@ def table(rows: int, seed: int = 0) -> pd.DataFrame:
 
 def measure(rows: int) -> None:
     """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
-    from core.auditing import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
+    from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan, run_audit
     from core.auditing.policy import predictions_policy
     from core.datasets import Roles, Table
     from core.models import GIVEN_PREDICTIONS
@@ -55,7 +55,7 @@ def measure(rows: int) -> None:
         data=DataPlan(dataset="", file="people.csv"),
         model=ModelPlan(kind="predictions"),
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, tolerance=0.05),
-        membership=MembershipPlan(shadows=0),
+        membership=MembershipSettings(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
     audit = run_audit(plan, upload, predictions_policy())

@@ -42,7 +42,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "membership": (
         2,
         "further_members",
-        ("VD by probability", "Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
+        ("VD by probability", "FairPick", "Other groups"),
     ),
     "model_card": (4, "", ()),
     "people": (1, "", ()),

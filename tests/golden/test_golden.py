@@ -100,14 +100,16 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "attack-queries": ("attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 18",),
     "card": ("attack model_card --plan card.toml --csv release.csv",),
-    "attack-membership": ("attack membership --train-epsilons inf,0.5 --shadows 8 --depth 3 --csv members.csv",),
+    "attack-membership": (
+        "attack membership --method dp_id3 --train-epsilon 0.5 --depth 3 --shadows 8 --csv members.csv",
+    ),
     "experiment": (
         "experiment --vary model.method=private_fair,unmitigated --vary model.epsilon=3 --studies attribute,fairness",
     ),
     "bad-input": (
         "audit none.toml --out x",
         "sweep --tolerances 1.4",
-        "attack membership --train-epsilons 0",
+        "attack membership --shadows 3",
         "attack attriguard --budget x",
         "experiment --vary model.metric=beauty",
         "report verify none.json",

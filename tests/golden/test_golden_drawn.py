@@ -26,7 +26,7 @@ from core.report.charts import bar, element, group_chart, line_chart, svg
 from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.membership import charts as membership
-from core.studies.membership.disparity import GapTest
+from core.studies.membership.disparity import Disparities, GapTest
 from core.studies.model_card import charts as model_card
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_lines, compare_numbers, lines
@@ -140,10 +140,10 @@ def _membership() -> Iterator[Drawing]:
     test = GapTest(p_value=0.001, p_adjusted=0.001, smallest_detectable=0.1, significant=True)
     for muted, p in product((False, True), (0.001, 0.0009999, 0.04, 1.0)):
         tests = {name: replace(test, p_adjusted=p, significant=p < 0.05) for name in zero.tests}
-        few = replace(members.attack("network").disparities, results=(replace(zero, tests=tests), members.compared()))
-        yield membership.draw_group_gaps(members.attack("network", disparities=few, muted=muted))
-        audit = members.findings([members.attack("network", disparities=few, muted=muted), members.attack("lira")])
-        yield membership.draw_gaps_between(nasty.MembershipSummary(audit, replace(audit.settings, group=int(p < 0.01))))
+        several = Disparities(results=(replace(zero, tests=tests), members.compared()))
+        yield membership.draw_group_gaps(members.result(disparities=several, muted=muted))
+        alone = Disparities(results=(replace(zero, tests=tests),))
+        yield membership.draw_gaps_between(members.result(disparities=alone, muted=muted))
     for repeats, now in product((1, 2, 3, 4, 25), (0.01, 1.0, 1.0 + 1e-7, math.inf)):
         bands = members.bands(repeats=repeats)
         half = Estimate(value=0.51, low=0.5, high=0.52, n=9)
@@ -158,9 +158,7 @@ def _membership() -> Iterator[Drawing]:
             rocs = tuple(
                 replace(members.roc(0.4, size, 40, seed=size), n_members=n) for size in (group_size, n, n)[: len(names)]
             )
-            audit = members.findings([members.attack("lira", roc=members.roc(0.6, n), roc_by_group=rocs)], names=names)
-            for group in (0, 1):
-                yield membership.draw_roc(audit, group=group)
+            yield membership.draw_roc(members.result(names=names, curve=members.roc(0.6, n), curves_by_group=rocs))
     for steps in ([0.0] * 10, [0.004, -0.0004, 0.0005] * 3 + [-0.02], [-0.2] + [0.0] * 8 + [0.2]):
         for muted in (False, True):
             yield membership.draw_ranges(members.ranges(steps), muted=muted)

@@ -25,7 +25,6 @@ from core.desk import findings as desk
 from core.experiments.choose import Outcomes
 from core.experiments.choose import findings as choosing
 from core.experiments.sweep.findings import trained_tolerances
-from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate, Spread, certain, mean, mean_rate
 from core.stats.quantities import formatted_table, plain_row
 from core.studies.attribute.study import STUDY as attribute
@@ -48,8 +47,8 @@ from core.studies.bias_queries import (
 from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction
 from core.studies.membership import findings as membership
-from core.studies.membership.curves import GAPS, RATES, CurvePoint
-from core.studies.membership.fairpick import FairPickFindings
+from core.studies.membership.bands import GAPS, RATES, CurvePoint
+from core.studies.membership.fairpick import FairPick, FairPickFindings
 from core.studies.model_card import findings as cards
 from core.studies.people import findings as people
 from core.studies.study import Finding, Measurement
@@ -147,25 +146,8 @@ def _attribute(rng: Generator) -> Iterator[Finding | str]:
 
 
 def _membership(rng: Generator) -> Iterator[Finding | str]:
-    for sliders in (False, True):
-        yield from membership.findings(nasty.membership_summary(rng), sliders=sliders)
-    for attack in nasty.membership_summary(rng).audit.attacks.values():
-        yield membership.groups_heading(attack, "sex")
-
-
-def _guarantees(rng: Generator) -> Iterator[Finding | str]:
-    for change in (
-        {"epsilon": 0.5},
-        {"epsilon": float(rng.choice([1.0, 2.0, 3.4, 6.9, 13.9, 700.0]))},
-        {"epsilon": 2.0, "accounting": "naive"},
-        {"epsilon": 2.0, "theta": 0.6},
-        {"target": "random_forest"},
-        {"target": GIVEN_PREDICTIONS},
-    ):
-        read = nasty.membership_summary(rng)
-        yield from membership.findings(
-            membership.MembershipSummary(read.audit, replace(read.chosen, **change)), sliders=True
-        )
+    for _ in range(3):
+        yield membership.groups_heading(nasty.membership_result(rng), "sex")
 
 
 def _member_curves(rng: Generator) -> Iterator[Finding | str]:
@@ -193,8 +175,7 @@ def _member_curves(rng: Generator) -> Iterator[Finding | str]:
             yield membership.picking_heading(points, measure, growing=measure == "vd")
     for _ in range(2):
         picked = nasty.invent(FairPickFindings, rng, deleted={"a": 1200, "b": 0})
-        yield membership.deletions(replace(nasty._members(rng, "loss"), fairpick=picked))
-    yield membership.deletions(nasty._members(rng, "loss"))
+        yield membership.deletions(FairPick(retained=np.arange(9000), deleted=np.arange(1200), findings=picked))
 
 
 def _releases(rng: Generator) -> Iterator[Finding | str]:
@@ -408,7 +389,6 @@ SENTENCES: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "correction_of_many": _correction_of_many,
     "attribute": _attribute,
     "membership": _membership,
-    "membership_guarantees": _guarantees,
     "membership_curves": _member_curves,
     "membership_releases": _releases,
     "model_card": _cards,

@@ -1,4 +1,4 @@
-"""NamedValues of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
+"""NamedValues of membership are as they were: curves, gaps, splits, shadows, deletions and groupings.
 
 The inputs are few people with ties, sides of unequal size, nobody on one side, and values that meet a limit exactly.
 """
@@ -14,10 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Roles, Table
-from core.datasets.roles import MOST_GROUPS
-from core.models.tree_budget import ACCOUNTINGS
-from core.studies.membership import disparity, evidence, fairpick, people, targets
+from core.datasets import Roles, Table, build_dataset
+from core.studies.membership import disparity, evidence, fairpick, groupings
 from core.studies.membership.roc import (
     _logit_interval,
     advantage,
@@ -27,9 +25,8 @@ from core.studies.membership.roc import (
     roc,
     tpr_estimate,
 )
-from core.studies.membership.settings import MembershipSettings, check_shadows
 from tests.golden.numbers import NamedValues, compare_numbers, refused
-from tests.unit.membership.samples import invented, sampled_tally, verdict_arrays, villagers
+from tests.unit.membership.samples import sampled_tally, verdict_arrays
 
 
 def scored(n: int, members: int, kinds: int, seed: int, lead: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -132,20 +129,6 @@ def low_rates() -> NamedValues:
 
 
 def splits() -> NamedValues:
-    for n, share, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
-        yield (
-            f"split of {n}, {share}",
-            refused(
-                lambda n=n, share=share, judging=judging: evidence.member_split(
-                    n, seed=3, known_share=share, judged_share=judging
-                )
-            ),
-        )
-    between = evidence.split_between(np.arange(140, 330), np.arange(140)[::-1], seed=5)
-    yield "between", (between, between.known_records[1], between.judged_records, between.population)
-    retained = between.keeping(between.members[9:][::-1], outsiders=between.outsiders[3:])
-    yield "kept", (retained, retained.known_records[1], retained.judged_records, retained.population)
-    yield "kept too few", refused(lambda: between.keeping(between.members[:20], outsiders=between.outsiders))
     every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
     yield "everybody", (every, every.judged_records, every.population)
     yield (
@@ -156,7 +139,7 @@ def splits() -> NamedValues:
         ],
     )
     yield "logits", evidence.logit(np.array([0.0, 0.01, 0.0101, 0.3, 0.99, 0.995, 1.0]))
-    yield "shadows", [refused(lambda n=n: check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
+    yield "shadows", [refused(lambda n=n: evidence.check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
 
 
 def deletions() -> NamedValues:
@@ -216,63 +199,17 @@ def records() -> NamedValues:
     frame.loc[n - 4 :, "hired"] = None
     roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("f",), excluded=("same",))
     table = Table(name="t", title="T", frame=frame, source="Made.")
-    for name, how in {
-        "two": roles,
-        "many": replace(roles, sensitive="origin", group=(), each=True),
-        "excluded": replace(roles, excluded=("sex", "age")),
-        "constant": replace(roles, excluded=()),
-        "nothing": replace(roles, excluded=("age", "town", "origin", "same", "sex")),
-    }.items():
-        members = refused(lambda how=how: people.member_people(table, how))
-        if isinstance(members, str):
-            yield name, members
-            continue
-        yield name, replace(members, fingerprint="")
-        yield f"{name}.sizes", (members.n, members.n_values, members.n_groups, members.codes.T)
-        for column in members.names:
-            yield (
-                f"{name}.{column}",
-                refused(lambda members=members, column=column: people.column_grouping(members, column)),
-            )
+    ways = {"two": roles, "many": replace(roles, sensitive="origin", group=(), each=True)}
+    for name, how in ways.items():
+        dataset = build_dataset(table, how)
+        for column in groupings.grouping_columns(dataset):
+            yield f"{name}.{column}", groupings.column_grouping(dataset, column)
         by = replace(roles, sensitive="origin", group=("n", "e"), first_name="nearer", other_name="")
-        origin = people.table_grouping(table, how, by)
+        origin = groupings.table_grouping(table, how, by)
         yield f"{name}.by origin", origin
-        town = people.table_grouping(table, how, replace(roles, sensitive="town", group=(), each=True))
-        for second in (None, town, origin):
-            pair = refused(
-                lambda members=members, first=origin, second=second: people.grouped_by(members, first, second)
-            )
-            yield f"{name}.pairs", pair if isinstance(pair, str) else (pair.groups, pair.group_names, pair.attribute)
-    for sizes in ((5, 5), (6, 4), (4, 6), (1,) * MOST_GROUPS, (1,) * (MOST_GROUPS + 1), (9,)):
-        codes = np.repeat(np.arange(len(sizes)), sizes)[:, np.newaxis]
-        some = invented(codes, codes[:, 0] > 1, codes[:, 0])
-        yield f"groups of {sizes}", refused(people.column_grouping, some, "column 0")
-    for numbers in ([1.0, 1.0, 2.0], [0.0, 10.0, 1.0, 9.0, 9.99, np.nan, 5.0]):
-        codes, domain = people._binned(np.array(numbers))
-        yield f"bins {numbers}", (codes.tolist(), domain)
-
-
-def attacked() -> NamedValues:
-    some = villagers(120, seed=3)
-    rows, rest = np.arange(0, 120, 2), np.arange(1, 120, 3)
-    for accounting, epsilon in product(ACCOUNTINGS[:2], (math.inf, 30.0)):
-        train = targets.id3_target(some, epsilon=epsilon, max_depth=2, accounting=accounting)
-        yield f"id3 {accounting} {epsilon}", np.round(train(rows, 5), 6)
-    for name in ("decision_tree", "random_forest", "logistic", "dp_id3"):
-        target = targets.target_of(some, MembershipSettings(target=name, max_depth=3, epsilon=20.0))
-        probability = target(rows, 5)
-        yield name, np.round(probability, 3)
-        yield f"{name}.one label", target(np.flatnonzero(some.labels == 1), 5)
-        for predicted in (None, 1 - some.labels):
-            yield (
-                f"{name}.quality",
-                targets.quality(probability, some.labels, rows, rest, predicted=predicted, level=0.8),
-            )
-    for columns in (1, 8, 10, 11, 12, 14):
-        wide = invented(np.tile(np.arange(2), (columns, 1)).T, np.array([0, 1]), np.array([0, 1]))
-        settings = MembershipSettings(epsilon=2.0, max_depth=9)
-        yield f"{columns} columns", (targets.default_depth(wide), targets.ledger_of(wide, settings).total)
-        yield f"{columns} columns.literal", targets.ledger_of(wide, settings, "literal")
+        town = groupings.table_grouping(table, how, replace(roles, sensitive="town", group=(), each=True))
+        for second in (town, origin):
+            yield f"{name}.pairs", refused(lambda first=origin, second=second: groupings.crossed(first, second))
 
 
 CASES: dict[str, Callable[[], NamedValues]] = {
@@ -281,8 +218,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
     "low_rates": low_rates,
     "splits": splits,
     "fairpick": deletions,
-    "people": records,
-    "targets": attacked,
+    "groupings": records,
 }
 
 

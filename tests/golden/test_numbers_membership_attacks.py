@@ -17,7 +17,6 @@ import pytest
 
 from core.adversaries import cross_fitting
 from core.base.errors import PrivacyLeakWarning
-from core.models import GIVEN_PREDICTIONS
 from core.models.query_access import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
@@ -25,19 +24,17 @@ from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberGuess,
-    MembershipPlan,
     MembershipSettings,
+    bands,
     curves,
     findings,
-    inference,
     study,
 )
 from core.studies.membership.attack import above_threshold
 from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.studies.membership.attacks.bavaria import fitted_prior
-from core.studies.membership.evidence import Shadows, judging_everybody, member_split
-from core.studies.membership.findings import curve_rows, deleted_rows, tables
-from core.studies.membership.people import member_people
+from core.studies.membership.evidence import Shadows, judging_everybody
+from core.studies.membership.findings import curve_rows
 from core.studies.membership.targets import audited_access
 from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.study import Measurement, not_run
@@ -45,7 +42,7 @@ from core.studies.subject import OutputsPlan
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
-from tests.unit.membership.samples import invented
+from tests.zhang_protocol import member_split
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +53,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bavaria, "fitted_prior", lambda *arguments: (0.6, 1.7, 0.9))
 
 
-def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
+def _evidence(*, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
     """Return people whose scores tie, of a law that remembers some of those it is trained on."""
     n = 260
     rng = np.random.default_rng(29)
@@ -79,7 +76,6 @@ def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False,
         access=QueryAccess(columns=3, ask=lambda rows: _answers(features[rows, np.arange(3)])),
         train=train,
         shadows=shadows,
-        online=online,
         seed=7,
     )
 
@@ -96,8 +92,6 @@ def attacks() -> NamedValues:
     for everybody, name in product((False, True), REGISTRY):
         guess = REGISTRY[name].judge(_evidence(everybody=everybody))
         yield f"{name}, {'all' if everybody else 'some'}", _guess_values(guess, 3 if name == "network" else 8)
-    for name in ("lira", "rmia", "bavaria", "lira_boosted"):
-        yield f"{name}, offline", _guess_values(REGISTRY[name].judge(_evidence(online=False)), 8)
     yield "lira, 64", REGISTRY["lira"].judge(_evidence(shadows=64)).score
     evidence = _evidence(everybody=True)
     labels_alone = replace(evidence, released=None, predictions=_answers(evidence.records))
@@ -113,7 +107,7 @@ def attacks() -> NamedValues:
     for name in ("quantile", "rmia"):
         yield f"{name}, nobody", refused(lambda name=name: REGISTRY[name].judge(nobody).score)
     yield "above", above_threshold(np.round(evidence.label_probability, 1), evidence)
-    for released, shadows, queries in product(("scores", "labels", "study"), (True, False), (True, False)):
+    for released, shadows, queries in product(("scores", "labels"), (True, False), (True, False)):
         yield (
             f"attacks on {released}, {shadows}, {queries}",
             [attack.name for attack in attacks_on(released, shadows=shadows, queries=queries)],
@@ -127,18 +121,18 @@ def parts() -> NamedValues:
     probability = np.round(rng.random((6, 9)), 2)
     trained = rng.random((6, 9)) < 0.5
     trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
-    for online in (True, False):
-        shadows = Shadows(n_targets=7, label_probability=probability, trained=trained & online, online=online)
-        yield f"marginal {online}", rmia._marginal(shadows)
+    for present in (True, False):
+        shadows = Shadows(n_targets=7, label_probability=probability, trained=trained & present)
+        yield f"marginal {present}", rmia._marginal(shadows)
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
     for means in (mean, np.zeros(4)):
         prior = fitted_prior(count, means, squares, 0.3)
         yield "prior", [f"{value:.2g}" for value in prior]
     p = np.round(rng.random(60), 1)
     member = (rng.random(60) < 0.2 + 0.6 * p).astype(np.uint8)
-    for balance, inside in product((True, False), (member, member[:0], np.ones(60, np.uint8))):
-        scores = network._learned(p[: inside.size], inside, np.array([0.0, 0.3, 1.0]), 3, balance)
-        yield f"network {balance} {inside.size}", np.round(scores, 3)
+    for inside in (member, member[:0], np.ones(60, np.uint8)):
+        scores = network._learned(p[: inside.size], inside, np.array([0.0, 0.3, 1.0]), 3)
+        yield f"network {inside.size} {int(inside.sum())}", np.round(scores, 3)
     records, phi = rng.integers(0, 3, (80, 2)).astype(float), rng.normal(size=80)
     yield "expected", quantile._expected(records, phi + records[:, 0], records[:9], 3)
     yield "expected of one", quantile._expected(records[:12], np.ones(12), records[:3], 3)
@@ -147,78 +141,20 @@ def parts() -> NamedValues:
         yield "either", boundary._either(robust, isolated, (better + rng.random(60) > 1.0).astype(np.uint8), seed=1)
 
 
-def _people(n: int, groups: int, seed: int) -> Any:
-    rng = np.random.default_rng(seed)
-    group = rng.choice(groups, n, p=[0.3, 0.7] if groups == 2 else [0.2, 0.5, 0.3])
-    codes = np.column_stack([rng.integers(0, 5, n), rng.integers(0, 3, n), rng.integers(0, 2, n), group])
-    labels = rng.random(n) < 0.2 + 0.12 * codes[:, 0] + 0.1 * (group == 1)
-    return replace(invented(codes, labels, group), protected=(3,))
-
-
-def _short(attack: inference.AttackResult) -> inference.AttackResult:
-    return replace(attack, roc_by_group=(), ranges=tuple(replace(table, rows=()) for table in attack.ranges))
-
-
-def audits() -> NamedValues:
-    progress: list[tuple[int, int]] = []
-    two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
-    target = inference.train_target(two, settings, inference.target_of(two, settings))
-    start = inference.MembershipAudit(findings=target.findings, target=target)
-    stages = list(inference.iter_audits(start, left_out=("lira",), report=lambda done, of: progress.append((done, of))))
-    audit_findings = stages[-1].findings
-    yield "steps", (np.array(progress), [len(stage.findings.attacks) for stage in stages])
-    yield "target", replace(audit_findings, attacks={})
-    for name, attack in audit_findings.attacks.items():
-        yield name, _short(attack) if name != "bavaria" else attack.muted
-        yield f"{name}.by group", [roc.auc.value.__round__(3) for roc in attack.roc_by_group]
-    rows_by_table = tables([replace(audit_findings, attacks={k: audit_findings.attacks[k] for k in ("loss", "rmia")})])
-    yield "tables", {name: rows[:: 1 + len(rows) // 5] for name, rows in rows_by_table.items()}
-    three = _people(900, 3, 2)
-    loose = replace(settings, target="decision_tree", theta=1.0, group=2)
-    target = inference.train_target(three, loose, inference.target_of(three, loose))
-    yield "three", _short(inference.evaluate_attack(target, REGISTRY["loss"].judge(target.evidence)))
-    sides = inference.two_sides(three, 2), inference.two_sides(two, 0)
-    yield "sides", [(side.names, side.groups, side.features) for side in sides]
-    for target_name, shadows in product(("dp_id3", GIVEN_PREDICTIONS), (4, 6)):
-        steps = inference.attack_steps(MembershipSettings(target=target_name, shadows=shadows))
-        yield f"steps {target_name} {shadows}", steps
-    table, roles = samples.table(400), samples.ROLES
-    config = AuditConfig(dataset="sample", roles=roles, method="unmitigated", depth=3)
-    people, dataset = member_people(table, roles), samples.dataset(400)
-    access = audited_access(trained(config, dataset))
-    asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
-    yield "access", (access.columns, access.ask(asked_rows))
-    sets = np.where(np.arange(dataset.n) % 3 == 0, "train", np.where(np.arange(dataset.n) % 3 == 1, "attack", "test"))
-    predicted = replace(dataset, predictions=dataset.labels, scores=np.round(dataset.features[:, 0] % 1, 2), sets=sets)
-    base_settings = MembershipSettings(target="audited", shadows=4, seed=1)
-    for name, data, how in (
-        ("audited", dataset, base_settings),
-        ("given", predicted, replace(base_settings, target=GIVEN_PREDICTIONS)),
-        ("no scores", replace(predicted, scores=None), replace(base_settings, target=GIVEN_PREDICTIONS)),
-        ("no sets", replace(predicted, sets=None), replace(base_settings, target=GIVEN_PREDICTIONS)),
-        ("logistic", dataset, replace(base_settings, target="logistic")),
-        ("nothing", None, replace(base_settings, target="decision_tree", max_depth=2)),
-    ):
-        outcome = refused(lambda how=how, data=data: inference.attacked_as(people, how, config=config, dataset=data))
-        yield (
-            name,
-            outcome
-            if isinstance(outcome, str)
-            else (outcome.findings, outcome.split, np.round(outcome.evidence.label_probability, 6)),
-        )
-
-
 def over_settings() -> NamedValues:
-    people, settings = _people(700, 2, 4), MembershipSettings(max_depth=3, shadows=4, seed=2, target="decision_tree")
-    budgets = list(curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2))
-    picked = list(curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2))
+    config, dataset = AuditConfig(method="dp_id3", depth=3, seed=2, train_share=0.4), samples.dataset(700)
+    budgets = list(curves.epsilon_curve(config, dataset, epsilons=(2.0, math.inf), repeats=2))
+    picked = list(curves.fairpick_curve(config, dataset, thetas=(0.3, 1.0), repeats=2))
     for point in (*budgets, *picked):
         short = replace(point, auc=round(point.auc, 3))
         yield f"{point.variant} {point.at:g} {point.repeat}", short
-    again = curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2, finished=picked[:1] + picked[2:])
+    again = curves.fairpick_curve(config, dataset, thetas=(0.3, 1.0), repeats=2, finished=picked[:1] + picked[2:])
     yield "again picked", [(point.at, point.repeat, point.variant) for point in again]
+    access = audited_access(trained(replace(config, method="unmitigated"), dataset))
+    asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
+    yield "access", (access.columns, access.ask(asked_rows))
     rng = np.random.default_rng(37)
-    names = (*curves.RATES, *curves.GAPS)
+    names = (*bands.RATES, *bands.GAPS)
     points = [
         replace(picked[0], at=at, repeat=repeat, variant=variant, deleted=int(9 / at))
         for at, repeat, variant in product((0.4, 0.8, 1.0), range(6), ("random", "fairpick"))
@@ -226,15 +162,13 @@ def over_settings() -> NamedValues:
     ]
     drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
     drawn[3] = replace(drawn[3], precision=math.nan)
-    bands, differences = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
-    yield "bands", bands
-    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in curves.steady((*differences, *bands))])
-    yield "rows", (curve_rows(bands, "θ")[:3], curve_rows(curves.summarise_curve(budgets), "ε")[:1])
+    summary, differences = bands.summarise_curve(drawn[::-1]), bands.fairpick_differences(drawn)
+    yield "bands", summary
+    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in bands.steady((*differences, *summary))])
+    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(bands.summarise_curve(budgets), "ε")[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        yield "accountings", curves.accountings(people, replace(settings, epsilon=4.0))
-    audited = inference.train_target(people, replace(settings, theta=0.5), curves.target_of(people, settings))
-    yield "deleted", deleted_rows(audited.findings.fairpick)
+        yield "accountings", curves.accountings(replace(config, epsilon=4.0), dataset)
 
 
 def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.MembershipResult:
@@ -252,7 +186,7 @@ def _release(members: int, outsiders: int, groups: int, decimals: int | None, re
     subject.outputs = OutputsPlan(released=released, decimals=decimals)
     if groups > 2:
         subject.dataset = replace(subject.dataset, group_names=("a", "b", "c"))
-    *_, result = study.STUDY.run(subject, MembershipPlan(shadows=0))
+    *_, result = study.STUDY.run(subject, MembershipSettings(shadows=0))
     return result
 
 
@@ -275,18 +209,18 @@ def limits() -> NamedValues:
             patch.setattr(study, "MAX_TEACHERS", limit)
             yield f"taught {limit}", study._assumptions(many)
     again = replace(many.subject, trainable=True)
-    yield "steps", study.STUDY.steps(again, MembershipPlan(shadows=6))
+    yield "steps", study.STUDY.steps(again, MembershipSettings(shadows=6))
     yield "left out", study._assumptions(replace(many, subject=again))[-1]
     again.once(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
     for decimals in (None, 2):
         again.outputs = OutputsPlan(decimals=decimals)
-        evidence = study.evidence_of(again, MembershipPlan(shadows=4))
+        evidence = study.evidence_of(again, MembershipSettings(shadows=4))
         yield (
             f"evidence {decimals}",
             (evidence.train(np.arange(100), 3)[0], evidence.shadows, evidence.split, evidence.released),
         )
     many.subject.dataset = replace(many.subject.dataset, sets=None)
-    yield "sets unknown", refused(study.evidence_of, many.subject, MembershipPlan(shadows=4))
+    yield "sets unknown", refused(study.evidence_of, many.subject, MembershipSettings(shadows=4))
     private = _release(300, 1000, 2, None, "scores")
     private.subject.config = replace(private.subject.config, method="dp_id3", epsilon=0.5)
     yield "guaranteed", study.membership_caught(private).details
@@ -299,7 +233,7 @@ def releases() -> NamedValues:
         "few": (300, 990, 2, 2, "scores"),
         "labels": (300, 200, 2, None, "labels"),
     }.items():
-        result, plan = _release(*how), MembershipPlan(shadows=0)
+        result, plan = _release(*how), MembershipSettings(shadows=0)
         for check, measurement in study.STUDY.checks(result, plan).items():
             yield f"{name}.{check}", measurement
         for finding in study.STUDY.findings(result, plan):
@@ -308,8 +242,8 @@ def releases() -> NamedValues:
             yield f"{name}.table", study.STUDY.tables(result, plan)["Membership attacks"][::2]
     for make, planted in product((study._tied, study._grown, study._remembering, study._remembering_one_group), (0, 1)):
         subject, plan = make(2, bool(planted))
-        yield f"{make.__name__} {planted}", (subject.model.scores, subject.splits.train.size, plan)
-        yield f"{make.__name__} {planted}.steps", study.STUDY.steps(subject, MembershipPlan(shadows=6))
+        yield f"{make.__name__} {planted}", (subject.model.scores, subject.splits.train.size, plan.shadows)
+        yield f"{make.__name__} {planted}.steps", study.STUDY.steps(subject, MembershipSettings(shadows=6))
     law = study._law(np.zeros(4), np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 1, 0], dtype=np.uint8))
     yield "law", law(np.array([1, 3]), 5)
 
@@ -317,7 +251,6 @@ def releases() -> NamedValues:
 CASES: dict[str, Callable[[], NamedValues]] = {
     "attacks": attacks,
     "parts": parts,
-    "audits": audits,
     "curves": over_settings,
     "limits": limits,
     "releases": releases,

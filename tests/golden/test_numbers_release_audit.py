@@ -11,7 +11,7 @@ import pytest
 
 from core.auditing import (
     AuditPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     audit_steps,
     catalogue_plan,
@@ -118,7 +118,7 @@ def in_audits() -> NamedValues:
     roles = replace(samples.ROLES, confirmed=confirmed)
     bare = AuditPlan(
         config=replace(AuditPlan().config, dataset="upload", method="unmitigated", seed=7),
-        membership=MembershipPlan(shadows=0),
+        membership=MembershipSettings(shadows=0),
     )
     kinds = {
         "trained": (ModelPlan(), replace(roles, excluded=("said", "chance", "all", "part"))),

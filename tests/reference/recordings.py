@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.stats.estimates import Estimate, number_text
-from core.stats.quantities import PlainRow
+from core.stats.quantities import PlainRow, plain_row
 from tests.reference.figures import Figure
 
 Figures = dict[str, Figure]
@@ -131,13 +131,16 @@ def attriguard() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-MEMBERSHIP = "fairleak attack membership --dataset adult --attribute sex --train-epsilons inf --repeats 5"
-
-
 def membership() -> tuple[Figures, Tables]:
     """The published membership attack on Adult, means of five repeats."""
-    tables = measured_by(MEMBERSHIP)["tables"]
-    (row,) = next(rows for title, rows in tables.items() if title.startswith("Over ε"))
+    from core.studies.membership.bands import summarise_curve
+    from core.studies.membership.findings import curve_rows
+    from tests.reference.data import FOLDER
+    from tests.zhang_protocol import default_depth, id3_target, member_people, repeats_of
+
+    people = member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
+    points = repeats_of(people, id3_target(people, max_depth=default_depth(people)), repeats=5)
+    (row,) = map(plain_row, curve_rows(summarise_curve(points), "ε"))
     figures = {
         "train": Figure.of("rate", row, "accuracy, training"),
         "test": Figure.of("rate", row, "accuracy, test"),
@@ -153,9 +156,10 @@ def membership() -> tuple[Figures, Tables]:
 def one_leaf() -> tuple[Figures, Tables]:
     """The published membership attack on Adult's trees of one leaf, means over five seeds."""
     from core.stats.estimates import rate_over_repeats
-    from core.studies.membership import REGISTRY, Evidence, member_people, member_split, roc
+    from core.studies.membership import REGISTRY, Evidence, roc
     from tests.reference.data import FOLDER
     from tests.reference.test_membership import gaps
+    from tests.zhang_protocol import member_people, member_split
 
     people = member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
     areas, disparities, rests = [], [], []
@@ -250,7 +254,7 @@ RECORDINGS: dict[str, Recording] = {
     "tuned_forest": Recording(command=_again("tuned_forest"), seed="42", measure=tuned_forest),
     "queries": Recording(command=_again("queries"), seed="42", measure=queries),
     "attriguard": Recording(command=ATTRIGUARD, seed="42", measure=attriguard),
-    "membership": Recording(command=MEMBERSHIP, seed="42", measure=membership),
+    "membership": Recording(command=_again("membership"), seed="42", measure=membership),
     "one_leaf": Recording(command=_again("one_leaf"), seed="0 to 4", measure=one_leaf),
     "fairpick": Recording(command=_again("fairpick"), seed="0", measure=fairpick),
     "membership_attacks": Recording(

@@ -17,18 +17,17 @@ from core.base.arrays import Codes, Floats, Ints
 from core.datasets import load
 from core.models.query_access import QueryAccess
 from core.stats.estimates import Estimate
-from core.studies.membership import (
-    REGISTRY,
-    Evidence,
+from core.studies.membership import REGISTRY, Evidence, Train, roc
+from core.studies.membership.roc import Roc
+from tests.reference.data import FOLDER
+from tests.zhang_protocol import (
     MemberPeople,
-    MembershipSettings,
+    default_depth,
+    id3_target,
+    library_target,
     member_people,
     member_split,
-    roc,
 )
-from core.studies.membership.roc import Roc
-from core.studies.membership.targets import default_depth, target_of
-from tests.reference.data import FOLDER
 
 SEED, SHADOWS = 42, 16
 TABLES = ("demo", "compas", "adult")
@@ -40,29 +39,38 @@ def evidence_of(name: str, target: str) -> Evidence:
     """Return what the attacks are given; the model can be asked."""
     table = load(name, data_folder=None if name == "demo" else FOLDER)
     people = member_people(table, table.roles[0])
-    settings = MembershipSettings(target=target, max_depth=default_depth(people), seed=SEED)
     split = member_split(people.n, seed=SEED, known_share=0.15, judged_share=0.85)
-    train = target_of(people, settings)
+    train = target_of(people, target)
     return Evidence(
         labels=people.labels,
         split=split,
         released=train(split.members, SEED),
         features=people.codes,
-        access=_access(people, settings, split.members),
+        access=_access(people, target, split.members),
         seed=SEED,
         train=train,
         shadows=SHADOWS,
     )
 
 
-def _access(people: MemberPeople, settings: MembershipSettings, members: Ints) -> QueryAccess:
+def target_of(people: MemberPeople, target: str) -> Train:
+    """Return a tree without noise, or a forest, of the table's default depth."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    depth = default_depth(people)
+    if target == "dp_id3":
+        return id3_target(people, max_depth=depth)
+    return library_target(people, lambda seed: RandomForestClassifier(50, max_depth=depth, random_state=seed))
+
+
+def _access(people: MemberPeople, target: str, members: Ints) -> QueryAccess:
     """Return query access to the target: everybody of a table that ends with the records asked about."""
 
     def ask(rows: Ints) -> Codes:
         codes = np.concatenate([people.codes, people.codes[rows, np.arange(rows.shape[1])]])
         labels = np.concatenate([people.labels, np.zeros(len(rows), dtype=np.uint8)])
         more = replace(people, codes=codes, labels=labels)
-        probability: Floats = target_of(more, settings)(members, SEED)  # the same model: same members, same seed
+        probability: Floats = target_of(more, target)(members, SEED)  # the same model: same members, same seed
         return (probability[people.n :] > 0.5).astype(np.uint8)
 
     return QueryAccess(columns=len(people.names), ask=ask)

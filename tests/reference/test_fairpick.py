@@ -42,18 +42,10 @@ import pytest
 
 from core.base.seeds import child_generator
 from core.datasets import load
-from core.studies.membership import (
-    CurvePoint,
-    MemberPeople,
-    MembershipSettings,
-    Train,
-    default_depth,
-    fairpick_curve,
-    member_people,
-)
-from core.studies.membership.curves import fairpick_differences
-from core.studies.membership.targets import id3_target
+from core.studies.membership import Train
+from core.studies.membership.bands import CurvePoint, fairpick_differences
 from tests.reference.data import FOLDER, needs_adult, needs_compas
+from tests.zhang_protocol import MemberPeople, default_depth, fairpick_points, id3_target, member_people
 
 REPEATS = 2
 WIDE = 3 / math.sqrt(REPEATS)
@@ -83,9 +75,9 @@ def blind(people: MemberPeople) -> Train:
 
 def trials(people: MemberPeople, *, thetas: Sequence[float], repeats: int, train: Train | None = None) -> Points:
     """Return, by what was done and theta, one point a repeat."""
-    settings = MembershipSettings(max_depth=default_depth(people), seed=0)
+    target = train or id3_target(people, max_depth=default_depth(people))
     points: Points = {}
-    for point in fairpick_curve(people, settings, thetas=thetas, repeats=repeats, train=train):
+    for point in fairpick_points(people, target, thetas=thetas, repeats=repeats, seed=0):
         points.setdefault((point.variant, point.at), []).append(point)
     return points
 

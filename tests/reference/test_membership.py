@@ -52,21 +52,20 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from core.datasets import Table, load
-from core.studies.membership import (
-    REGISTRY,
-    Evidence,
+from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
+from core.studies.membership.attacks import lira
+from core.studies.membership.groupings import table_grouping
+from core.studies.membership.roc import precision_recall
+from tests.reference.data import FOLDER, needs_adult, needs_compas
+from tests.zhang_protocol import (
     MemberPeople,
-    MembershipSplit,
-    judging_everybody,
+    TargetFindings,
+    id3_target,
+    library_target,
     member_people,
     member_split,
-    roc,
-    table_grouping,
+    quality,
 )
-from core.studies.membership.attacks import lira
-from core.studies.membership.roc import precision_recall
-from core.studies.membership.targets import TargetFindings, id3_target, library_target, quality
-from tests.reference.data import FOLDER, needs_adult, needs_compas
 
 DEPTH = {"adult": 14, "compas": 10}
 SEEDS = {"adult": (0, 1), "compas": range(5)}

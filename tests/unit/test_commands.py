@@ -15,7 +15,6 @@ from core.datasets import Table, demo_table, load
 from core.stats.estimates import Estimate, percent
 from core.studies.attriguard import ATTACKER_TITLES
 from core.studies.bias_queries import DECODER_TITLES, DECODERS, NOISES, mechanism_of
-from core.studies.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
 from tests import ratings_samples, samples
 from tests.refusals import refused
 
@@ -66,57 +65,12 @@ def run(tmp_path: Path, capsys: Capture) -> Any:
     return measure
 
 
-MEMBERS = "attack membership --shadows 8 --depth 3"
-
-
-def test_membership_over_repeats(run: Any):
-    out, err, content = run(
-        MEMBERS, "--attacks", "loss", "--train-epsilons", "1,inf", "--repeats", "2", "--level", "0.8"
-    )
-    assert (
-        "noise and training: 2" in " ".join(out.split())
-        and "gaps north − south" in out
-        and "6 of 6 steps" in err
-        and "FairPick" not in out
-    )
-    people = member_people(sample(), samples.ROLES)
-    points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
-    (rows,) = (rows for title, rows in content["tables"].items() if title.startswith("Over ε"))
-    names = {"accuracy_test": "accuracy, test", "auc": "AUC", "vd": "VD", "fpr_gap": "FPR gap", "recall": "recall"}
-    for row, band in zip(rows, summarise_curve(points, level=0.8), strict=True):
-        assert float(row["ε"]) == band.at and band.values["vd"].level == 0.8
-        assert row["VD, low"] == pytest.approx(band.values["vd"].low)
-        for name, title in names.items():
-            assert row[title] == pytest.approx(band.values[name].value), name
-
-
-def test_fairpick_beside_its_control(run: Any):
-    out, _, content = run(MEMBERS, "--attacks", "loss", "--train-epsilons", "1", "--theta", "0.5")
-    deleted = content["tables"]["Rows deleted by FairPick"]
-    rows = sum(row["rows deleted"] for row in deleted)
-    assert f"At θ = 0.5 FairPick deletes {rows} of 750 training rows.\n" in out and DELETION_REMINDER in out
-    assert "Repeats of a curve have other splits" in out
-    assert {row["group"] for row in deleted} == {"north", "south"} and rows > 0
-    assert all(row["after"] < row["largest difference of shares, before"] for row in deleted)
-    (curve,) = (rows for title, rows in content["tables"].items() if title.startswith("Over θ, ε = 1: "))
-    assert [row["rows deleted"] for row in curve] == ["by FairPick", "at random", "none"]
-    assert curve[0]["deleted on average"] == curve[1]["deleted on average"] > curve[2]["deleted on average"] == 0
-
-
-@pytest.mark.parametrize("target", ["decision_tree", "audited"])
-def test_other_targets_of_membership(target: str, run: Any):
-    command, more = (MEMBERS.replace("--depth 3", ""), []) if target == "audited" else (MEMBERS, ["--repeats", "2"])
-    out, _, content = run(command, "--target", target, "--attacks", "loss,network", *more)
-    tables = content["tables"]
-    assert [row["attack"] for row in tables["Attacks"]] == ["Loss threshold", "The published attack"]
-    assert len(tables["Models"]) == 1 and "accounting" not in out and "ε" not in tables["Models"][0]
-    assert ("depth 3" in out) == (target == "decision_tree") == any(title.startswith("Over θ") for title in tables)
-    assert ("510 people trained on" in out) == (target == "audited")  # the audit's own share
-
-
-def test_the_naive_accounting_is_said_not_to_be_private(run: Any):
-    _, err, content = run(MEMBERS, "--accounting", "naive", "--train-epsilons", "1", "--attacks", "loss")
-    assert "the tree is not private" in err and content["tables"]["Models"][0]["ε spent in truth"] == "no bound"
+def test_membership_attacks_of_ones_own_choice_on_a_private_tree(run: Any):
+    command = "attack membership --method dp_id3 --train-epsilon 1 --shadows 4"
+    out, _, content = run(command, "--attacks", "loss,network")
+    attacks = {row["attack"] for row in content["tables"]["Membership attacks"]}
+    assert attacks == {"Loss threshold", "The published attack"} and "model dp_id3" in out
+    assert content["settings"] == {"shadows": 4, "attacks": ["loss", "network"]}
 
 
 REVEAL = "attack bias_queries --method unmitigated --people 30 --repeats 4 --questions 18"
@@ -194,14 +148,9 @@ BAD = {
     ),
     f"{REVEAL} --questions 1001": "--questions must be from 0 to 1,000, got 1001",
     f"{REVEAL} --design bits": "questions must be from 0 to 1 with bits questions about 30 people, got 18",
+    "attack membership --attacks magic": "--attacks must be some of",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
-    "attack membership --target logistic --train-epsilons 1": "--train-epsilons is for the target dp_id3, got it",
-    "attack membership --target logistic --accounting naive": "--accounting is for the target dp_id3",
-    "attack membership --target logistic --depth 3": "--depth is for trees that are trained here, got it with",
-    "attack membership --target audited --repeats 2": "--repeats is not for the target audited",
-    "attack membership --target audited --theta 0.5": "--theta is not for the target audited",
-    "attack membership --group 2": "--group must be below 2, how many there are, got 2",
-    "attack membership --shadows 5": "--shadows must be an even number of at least 4, got 5.",
+    "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
     "sweep --tolerances=0.1 --dataset nowhere": "--dataset must be one of demo, adult",
     "sweep --tolerances=0.1 --train-epsilon 2": "is for the method dp_id3 alone, got 2 with exponentiated_gradient.",
     "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",

@@ -10,7 +10,7 @@ import pytest
 
 from core import experiment
 from core.__main__ import main
-from core.auditing import AuditPlan, DataPlan, MembershipPlan, catalogue_plan
+from core.auditing import AuditPlan, DataPlan, MembershipSettings, catalogue_plan
 from core.auditing.run import audited_of, measured
 from core.base.errors import Cancelled, InputError
 from core.datasets import load
@@ -23,7 +23,7 @@ TABLE = samples.table(600)
 PLAN = AuditPlan(
     data=DataPlan(dataset="", file="people.csv"),
     config=AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=3),
-    membership=MembershipPlan(shadows=0),
+    membership=MembershipSettings(shadows=0),
 )
 
 

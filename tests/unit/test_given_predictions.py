@@ -15,20 +15,11 @@ from core.models import GIVEN_PREDICTIONS
 from core.studies.attriguard import AttriGuardSettings, defense_of, table_utility
 from core.studies.config import AuditConfig
 from core.studies.correction import run
-from core.studies.membership import (
-    MembershipSettings,
-    attack_steps,
-    attacked_as,
-    evaluate_attack,
-    member_people,
-    run_attacks,
-    split_between,
-)
-from core.studies.membership.targets import audited_target
-from core.studies.subject import train_model
+from core.studies.membership import MembershipSettings
+from core.studies.membership.study import STUDY
+from core.studies.subject import subject_of, train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
-from tests.unit.membership.samples import study
 
 SETS = replace(ROLES, sets="part")
 GIVING = replace(SETS, prediction="p", score="s")
@@ -75,40 +66,17 @@ def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
             assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
 
 
-def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, AuditDataset]):
-    dataset = both[1]
-    owners = member_people(replace(table(), frame=frame().assign(part="", p=0, s=0.0)), ROLES)
-    splits = split(dataset, seed=3)
-    between = split_between(splits.train, splits.test, seed=3)
-    settings = MembershipSettings(target="audited", shadows=4, seed=3)
-    *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
-    progress: list[tuple[int, int]] = []
-    given_settings = replace(settings, target=GIVEN_PREDICTIONS)
-    target = attacked_as(owners, given_settings, config=replace(AUDIT, seed=3), dataset=dataset)
-    now = {
-        guess.name: evaluate_attack(target, guess)
-        for guess in run_attacks(target, report=lambda *steps: progress.append(steps))
-    }
-    assert list(now) == ["loss", "confidence", "network", "quantile"]
-    assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
-    assert all(now[name].disparities == was.attacks[name].disparities for name in now)
-    assert "lira" in was.attacks and was.not_run == {}
-    assert_one_sentence(target.not_run["lira"], ("LiRA", "trained again"))
-    assert progress == [(1, 4), (2, 4), (3, 4), (4, 4)] and sum(attack_steps(given_settings).values()) == 4
-    labels, drawn = dataset.labels[between.members], dataset.predictions[between.members]  # type: ignore[index]
-    accuracy = target.findings.target.accuracy_train.value
-    assert accuracy == pytest.approx((labels == drawn).mean())  # labels count, not scores
-
-
-def test_the_members_of_a_table_with_predictions_are_the_audits():
-    roles = replace(GIVING, score="")
-    p = np.where(np.arange(1200) % 7 == 0, None, np.arange(1200) % 2)  # some have none
-    both = replace(table(), frame=frame().assign(part="train", p=p))
-    both.frame.loc[1::2, "part"] = "test"
-    owners, dataset = member_people(both, roles), build_dataset(both, roles)
-    assert owners.n == dataset.n == 1200 and np.array_equal(owners.labels, dataset.labels)
-    assert dataset.answered is not None and (~dataset.answered).sum() == 172
-    assert not {"p", "part"} & set(owners.names)
+def test_membership_attacks_are_the_same_but_for_those_with_shadow_models(both: tuple[AuditDataset, AuditDataset]):
+    settings = MembershipSettings(shadows=4)
+    *_, was = STUDY.run(subject_of(TRAINED, both[0]), settings)
+    subject = subject_of(AUDIT, both[1])
+    *_, now = STUDY.run(subject, settings)
+    assert list(now.guesses) == ["loss", "released", "quantile"] and STUDY.steps(subject, settings) == 0
+    for name in now.guesses:
+        assert now.curves[name].to_dict() == was.curves[name].to_dict()
+        assert now.advantages[name] == was.advantages[name] and now.gaps[name] == was.gaps[name]
+    (why,) = (text for text in STUDY.checks(now, settings)["membership_auc"].assumptions if "Not tried" in text)
+    assert "LiRA" in why and "a model that can be trained again is needed" in why and "lira" in was.guesses
 
 
 def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):

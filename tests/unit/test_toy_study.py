@@ -13,7 +13,7 @@ from core.__main__ import main
 from core.auditing import (
     AuditPlan,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     audit_steps,
     catalogue_plan,
@@ -42,7 +42,7 @@ PLAN = AuditPlan(
     data=DataPlan(dataset="", file="people.csv"),
     model=ModelPlan(),
     config=AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=3),
-    membership=MembershipPlan(shadows=0),
+    membership=MembershipSettings(shadows=0),
     studies=(("uniqueness", UniquenessSettings(fewest=3)),),
 )
 

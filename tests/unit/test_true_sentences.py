@@ -21,13 +21,9 @@ from core.studies.bias_queries import Exact, Trials, query_pool
 from core.studies.bias_queries.charts import draw_values
 from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction_findings
-from core.studies.membership import MembershipSettings
-from core.studies.membership.disparity import Disparities
-from core.studies.membership.findings import MembershipSummary, headline
 from core.studies.subject import Progress, Subject
 from tests import samples
 from tests.samples import dataset
-from tests.unit.charts import membership_samples
 
 
 def about(value: float, half: float = 0.01) -> Estimate:
@@ -136,18 +132,3 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     marks = [trace.marker for trace in values.figure(LIGHT).data if trace.mode == "markers"]
     symbols = {mark.color: mark.symbol.removesuffix("-open") for mark in marks}
     assert symbols == {LIGHT.color(group_style(code).color): group_style(code).symbol for code in (0, 1)}
-
-
-# --- absence of evidence
-
-
-def test_no_difference_has_its_smallest_detectable_size() -> None:
-    result = membership_samples.compared((0.1, 0.1, 0.001))
-    point, clear = (
-        headline(MembershipSummary(membership_samples.findings([attack_result]), MembershipSettings())).point
-        for disparities in (Disparities(results=(result,)), Disparities(results=(membership_samples.compared(),)))
-        for attack_result in [membership_samples.attack("network", disparities=disparities)]
-    )
-    least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
-    assert f"no statistically significant difference between women and men (smallest detectable: {least})" in point
-    assert "significant" not in clear and "7.9 points" in clear

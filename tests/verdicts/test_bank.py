@@ -11,7 +11,7 @@ import pytest
 from core.auditing import (
     AuditPlan,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     dataset_of,
     kept_tolerance,
@@ -80,7 +80,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
         data=DataPlan(dataset="", file="bank.csv"),
         model=ModelPlan(kind="predictions"),
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, seed=seed),
-        membership=MembershipPlan(shadows=0),
+        membership=MembershipSettings(shadows=0),
     )
     tolerance = kept_tolerance(dataset_of(plan, table), plan.config)
     return table, replace(plan, config=replace(plan.config, tolerance=tolerance))

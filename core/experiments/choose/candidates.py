@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...auditing.inputs import Audited
-from ...auditing.plan import AuditPlan, MembershipPlan
+from ...auditing.plan import AuditPlan, MembershipSettings
 from ...auditing.run import measured
 from ...base.arrays import Mask
 from ...base.errors import InputError
@@ -201,7 +201,7 @@ def quick(plan: AuditPlan) -> AuditPlan:
         model=plan.model,
         config=plan.config,
         outputs=plan.outputs,
-        membership=MembershipPlan(shadows=0),
+        membership=MembershipSettings(shadows=0),
         studies=(("attribute", AttributeSettings(closed=1.0)),),
     )
 

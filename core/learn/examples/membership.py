@@ -277,11 +277,10 @@ def evidence() -> Evidence:
     split = MembershipSplit(
         members=_MEMBERS,
         outsiders=np.setdiff1d(everybody, _MEMBERS),
-        unseen=nobody,
         known_rows=nobody,
         judged_rows=everybody,
     )
-    shadows = Shadows(n_targets=8, label_probability=probability, trained=trained, online=True)
+    shadows = Shadows(n_targets=8, label_probability=probability, trained=trained)
     released = 1 / (1 + np.exp(-_TARGET))
     return Evidence(labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows})
 

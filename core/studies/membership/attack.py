@@ -19,7 +19,7 @@ class MemberGuess:
     """Scores, and verdicts where the attack gives some."""
 
     name: str
-    """One of `core.studies.membership.ATTACKS`."""
+    """Key of `core.studies.membership.REGISTRY`."""
     rows: Ints = field(repr=False)
     """(m,): who is judged."""
     score: Floats = field(repr=False)
@@ -59,7 +59,7 @@ class Attack:
     needs: frozenset[str]
     """Keys of `NEEDS`."""
     uses: frozenset[str]
-    """Where it is run: "study" is page and command, "scores" an audit of released scores, "labels" one of labels."""
+    """Where it is run without being named: "scores" is an audit of released scores, "labels" one of labels."""
     turn: int
     """Its place among the attacks, the quickest first."""
     scores: Callable[[Evidence], AttackOutput]

@@ -25,26 +25,31 @@ from ...charts.text import plain_name, short
 from ...charts.theme import group_style
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
-from .curves import EPSILONS, THETAS, CurveBand
-from .disparity import DisparityResult, GapTest, RangeTable
+from .bands import EPSILONS, THETAS, CurveBand
+from .disparity import DisparityResult, GapResult, GapTest, RangeTable
 from .fairpick import FairPickFindings
-from .findings import MembershipSummary
-from .inference import AttackResult, MembershipFindings
+from .membership_result import MembershipResult
 from .roc import Roc
 
-_WAITING = "being measured"
 _CHANCE = "AUC not above 0.5"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 
 
-def draw_gaps_between(read: MembershipSummary) -> Drawing:
-    """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals, of the verdicts that are read."""
-    rows = [*_verdict_rows(read), _lira_row(read.audit, read.sides[0])]
-    first, second = (plain_name(name) for name in read.sides)
+def draw_differences(result: MembershipResult) -> Drawing:
+    """Draw the gaps between two groups, or of more than two each group's membership-advantage gap."""
+    if result.subject.dataset.n_groups == 2:
+        return draw_gaps_between(result)
+    return draw_group_gaps(result)
+
+
+def draw_gaps_between(result: MembershipResult) -> Drawing:
+    """Draw VD, the FPR gap, their difference and the gap in TPR of two groups by the strongest attack."""
+    complement, group = result.subject.dataset.group_names
+    first, second = plain_name(group), plain_name(complement)
+    rows = [*_verdict_rows(result), _low_row(result.gaps[result.strongest][0])]
     sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
-    decides = read.attack.disparities is not None
-    by = f" in membership inference, verdicts by {REGISTRY[read.attack.name].title}" if decides else ""
-    return draw_rows(f"Group differences{by}", rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
+    title = f"Group differences in membership inference, by {REGISTRY[result.strongest].title}"
+    return draw_rows(title, rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
 
 
 def _gap_row(
@@ -60,7 +65,7 @@ def _gap_row(
     """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
     look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
     if estimate is None or math.isnan(estimate.value):
-        return Row(value="…" if note == _WAITING else "n/a", note=note, **look)
+        return Row(value="n/a", note=note, **look)
     hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
     mark = Mark(
         of=estimate, hover=hover, stroke=4, **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0)
@@ -81,41 +86,34 @@ def _detectable(test: GapTest) -> str:
     return f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
 
 
-def _verdict_rows(read: MembershipSummary) -> Iterable[Row]:
-    """Yield the three gaps of an attack's verdicts."""
-    result, reason = read.result, read.why_not or _WAITING
-    muted = read.attack.muted and read.attack.disparities is not None
-    flagged = f"greyed out: {_CHANCE}" if muted else "TPR gap"
+def _verdict_rows(result: MembershipResult) -> Iterable[Row]:
+    """Yield the three gaps between two groups in an attack's verdicts, or why there are none."""
+    flagged = "TPR gap"
+    if result.muted:
+        flagged = f"greyed out: {_CHANCE}"
     captions = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
-        leaks = field == "advantage_gap"
-        if result is None:
-            yield _gap_row(
-                name, captions[field], leaks=leaks, note=reason if reason == _WAITING or field == "vd" else ""
-            )
-        else:
-            numbers: dict[str, Any] = {"estimate": getattr(result, field), "test": result.tests.get(field)}
-            yield _gap_row(name, captions[field], leaks=leaks, muted=muted and field == "vd", **numbers)
+        look: dict[str, Any] = {"leaks": field == "advantage_gap"}
+        for measured in result.disparities.results:
+            look |= {"estimate": getattr(measured, field), "test": measured.tests[field]}
+            look["muted"] = result.muted and field == "vd"
+        if field == "vd":
+            look["note"] = "".join(reason for _, reason in result.disparities.not_measured)
+        yield _gap_row(name, captions[field], **look)
 
 
-def _lira_row(findings: MembershipFindings, group: str) -> Row:
-    """Return LiRA's gap in TPR at 1% FPR."""
-    lira = findings.attacks.get("lira")
-    result = next((candidate for candidate in (lira.low_fpr if lira else ()) if candidate.group == group), None)
-    if result is not None:
-        below = f"TPR at {100 * result.fpr:g}% FPR"
-        return _gap_row("LiRA gap", below, estimate=result.estimate, test=result.test, note=result.reason)
-    missing = "not run" if "lira" in findings.not_run else _WAITING
-    return _gap_row("LiRA gap", "TPR at 1% FPR", note="n/a, the group is too small" if lira else missing)
+def _low_row(low: GapResult) -> Row:
+    """Return the gap in TPR at a low FPR."""
+    note = low.reason and "n/a, a group is too small"
+    return _gap_row("Gap in TPR", f"at {100 * low.fpr:g}% FPR", estimate=low.estimate, test=low.test, note=note)
 
 
-def draw_group_gaps(findings: AttackResult) -> Drawing:
+def draw_group_gaps(result: MembershipResult) -> Drawing:
     """Draw the membership-advantage gap of every group that was measured, and VD as a thin mark beside it.
 
-    Groups whose gap is significant, with all groups reckoned with, are in colour. The attack gives verdicts.
+    Groups whose gap is significant, with all groups reckoned with, are in colour.
     """
-    results = findings.disparities.results if findings.disparities is not None else ()
-    lines = [_group_line(result, muted=findings.muted) for result in results]
+    lines = [_group_line(gaps_of_group, muted=result.muted) for gaps_of_group in result.disparities.results]
     title, axis = "Membership-advantage gap of each group", gaps("Group − all others (difference of rates)", parts=3)
     return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
 
@@ -144,32 +142,24 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 )
 
 
-def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int = 0) -> Drawing:
-    """Draw an attack's curve: of both groups, of one group of many and all, or of all alone.
+def draw_roc(result: MembershipResult) -> Drawing:
+    """Draw the strongest attack's curve: of both groups of two, or of everybody.
 
-    All stand alone where the groups are too small for curves of their own. Between two thresholds the curve shows what
-    breaking ties at random reaches. Left of the point where a curve has fewer than ten false positives the plot is
-    shaded, because there the sample says next to nothing.
-
-    Parameters
-    ----------
-    attack : str
-        One of `core.studies.membership.ATTACKS`; before it has finished the chart is empty and says so.
-    group : int
-        Of more than two groups, which one.
+    Everybody stands alone where the groups are too small for curves of their own. Between two thresholds the curve
+    shows what breaking ties at random reaches. Left of the point where a curve has fewer than ten false positives the
+    plot is shaded, because there the sample says next to nothing.
     """
-    attack_findings = findings.attacks.get(attack)
-    rocs = [] if attack_findings is None else _rocs(findings, attack_findings, group)
-    fewest = min((roc.n_outsiders for _, roc, _ in rocs), default=_ALARMS)
+    rocs = _rocs(result)
+    fewest = min(roc.n_outsiders for _, roc, _ in rocs)
     edge = min(1.0, _ALARMS / fewest)
-    at = next((rate for rate in (0.01, 0.1) if rocs and edge <= rate * (1 + 1e-9)), math.nan)
+    at = next((rate for rate in (0.01, 0.1) if edge <= rate * (1 + 1e-9)), math.nan)
     marks, ends = (0.1, 1, 10, 100), (math.log10(_LEAST) + 2, 2)
     look: dict[str, Any] = {"write": percent, "position": _decades_of_percent}
     x = decades(ends, marks, "False-positive rate (%, log)", **look)
     y = decades((ends[0], ends[1] + 0.04), marks, "True-positive rate (%, log)", **look)
-    few = [(x.ends[0], math.log10(edge) + 2)] if rocs and edge > _LEAST else []
+    few = [(x.ends[0], math.log10(edge) + 2)] if edge > _LEAST else []
     return draw_lines(
-        f"ROC curve of {REGISTRY[attack].title}",
+        f"ROC curve of {REGISTRY[result.strongest].title}",
         [_roc_curve(name, roc, look, at) for name, roc, look in reversed(rocs)],
         x=x,
         y=y,
@@ -179,18 +169,13 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     )
 
 
-def _rocs(
-    findings: MembershipFindings, attack_findings: AttackResult, group: int
-) -> list[tuple[str, Roc, dict[str, Any]]]:
+def _rocs(result: MembershipResult) -> list[tuple[str, Roc, dict[str, Any]]]:
     """Return name, curve and look of each curve, the first group first."""
-    names, rocs = findings.group_names, attack_findings.roc_by_group
+    rocs, names = result.curves_by_group, result.subject.dataset.group_names
     large = [roc.n_outsiders >= _SMALLEST and roc.n_members >= _SMALLEST for roc in rocs]
-    everybody = ("all", attack_findings.roc, _LOOKS[2])
     if len(rocs) == 2 and all(large):
         return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
-    if len(rocs) > 2 and large[group]:
-        return [(names[group], rocs[group], _LOOKS[0]), everybody]
-    return [everybody]
+    return [("all", result.curves[result.strongest], _LOOKS[2])]
 
 
 def _decades_of_percent(rate: float) -> float:

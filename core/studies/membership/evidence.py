@@ -1,7 +1,7 @@
 """What a membership attack is given: who is known and judged, what is released, and shadow models.
 
-Members are trained on, non-members are not. The attacker knows of some members and of some non-members what they are,
-and judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).
+Members are trained on, non-members are not. In an audit everybody is judged, and attacks use nobody's membership or
+learn from the other half. An attacker who knows some people and judges others has two disjoint sets of rows.
 
 Shadow models are trained as the target was, on random people. What a model says of a person's own label is looked at
 on the logit scale, φ = log(p / (1 − p)) (Carlini et al. 2022).
@@ -10,7 +10,7 @@ on the logit scale, φ = log(p / (1 − p)) (Carlini et al. 2022).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,20 @@ from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
 from ...models.query_access import QueryAccess
 from ..study import ReportProgress
-from .settings import check_shadows
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""
 
+FEWEST_SHADOWS = 4
+"""Two trained with and two without each judged person, if evenly."""
+
 NOBODY: Ints = np.empty(0, dtype=np.int64)
+
+
+def check_shadows(shadows: int, name: str = "shadows", *, least: str = "") -> None:
+    """Refuse a number of shadow models of which one half cannot be trained with a person and one half without."""
+    if shadows < FEWEST_SHADOWS or shadows % 2:
+        raise InputError(f"{name} must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +43,6 @@ class MembershipSplit:
 
     members: Ints = field(repr=False)
     outsiders: Ints = field(repr=False)
-    unseen: Ints = field(repr=False)
-    """All who were drawn as non-members, those left aside by `keeping` among them: how well a model predicts is
-    measured on them, whatever was deleted from its training data."""
     known_rows: Ints = field(repr=False)
     judged_rows: Ints = field(repr=False)
     """Whom the attacker knows, and whom they judge; members first."""
@@ -64,67 +69,6 @@ class MembershipSplit:
     def _inside(self, rows: Ints) -> Codes:
         return np.isin(rows, self.members).astype(np.uint8)
 
-    def keeping(self, retained: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
-        """Return the split after all members but these rows, `retained`, were deleted from the training data.
-
-        The deleted are neither members nor non-members then, and neither known nor judged. An attack could distinguish
-        those left from the non-members by their records alone, without any leak, if the deletion looked at records: so
-        the non-members must be thinned by the same rule, see `core.studies.membership.fairpick.like_outsiders`; those
-        left aside are still `unseen`. Raises `InputError` if fewer than `FEWEST` of the known or judged are kept.
-        """
-        inside, outside = np.sort(np.asarray(retained)), np.sort(np.asarray(outsiders))
-        stay = np.concatenate([inside, outside])
-        known_rows, judged_rows = (rows[np.isin(rows, stay)] for rows in (self.known_rows, self.judged_rows))
-        left = replace(self, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows)
-        left._check_sizes()
-        return left
-
-    def _check_sizes(self) -> None:
-        for side, rows in (("members", self.members), ("outsiders", self.outsiders)):
-            for verb, chosen in (("know", self.known_rows), ("judge", self.judged_rows)):
-                count = np.count_nonzero(np.isin(chosen, rows))
-                if count < FEWEST:
-                    raise InputError(f"A membership attack must {verb} at least {FEWEST} {side}, got {count}.")
-
-
-def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
-    """Make half of n people members, and draw whom the attacker knows and judges.
-
-    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many non-members;
-    together they are at most 1. Raises `InputError` if they leave fewer than `FEWEST` known or judged members.
-    """
-    half = n // 2
-    order = child_generator(seed, "membership split").permutation(n)
-    return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
-
-
-def split_between(members: Ints, outsiders: Ints, *, seed: int) -> MembershipSplit:
-    """Draw whom the attacker knows and judges among given members and non-members, as many of each.
-
-    The shares are those of `member_split`, of the smaller of the two sets. For the audited model the members are the
-    audit's training records and the non-members its test records. Raises `InputError` as `member_split`.
-    """
-    rng = child_generator(seed, "membership split")
-    return _shared_out(rng.permutation(members), rng.permutation(outsiders))
-
-
-def _shared_out(
-    members: Ints, outsiders: Ints, known_share: float = 0.15, judged_share: float = 0.2
-) -> MembershipSplit:
-    """Take the first rows of shuffled members and non-members as known, the next as judged."""
-    size = min(members.size, outsiders.size)
-    start = int(known_share * size)
-    end = start + int(judged_share * size)
-    split = MembershipSplit(
-        members=np.sort(members),
-        outsiders=np.sort(outsiders),
-        unseen=np.sort(outsiders),
-        known_rows=np.concatenate([np.sort(members[:start]), np.sort(outsiders[:start])]),
-        judged_rows=np.concatenate([np.sort(members[start:end]), np.sort(outsiders[start:end])]),
-    )
-    split._check_sizes()
-    return split
-
 
 def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -> MembershipSplit:
     """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
@@ -140,7 +84,6 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
     return MembershipSplit(
         members=inside,
         outsiders=outside,
-        unseen=outside,
         known_rows=everybody,
         judged_rows=everybody,
         aside=np.sort(aside),
@@ -167,13 +110,9 @@ class Evidence:
     access: QueryAccess | None = None
     """The target itself; None where it cannot be asked."""
     seed: int = 0
-    balance: bool = False
-    """Whether members of one label were deleted from the training data."""
     train: Train | None = None
     """Trains a model as the target was trained; None where that cannot be done."""
     shadows: int = 64
-    online: bool = True
-    """Whether shadows are trained with and without the judged, or without them alone."""
     report: ReportProgress | None = None
     """Called after each shadow."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -224,9 +163,6 @@ From 1e-6 to 0.05 the choice moves the area on Adult by 0.002.
 LEAST_DEVIATION = 1e-3
 """Of φ over trainings; trees can say the same each time."""
 
-_OFFLINE_SHARE = 0.75
-"""Most of the people open to them that offline shadows are trained on, so that no two are alike."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
@@ -236,8 +172,7 @@ class Shadows:
     label_probability: Floats = field(repr=False)
     """(shadows, m + k): probability of each person's own label, the judged first."""
     trained: Mask = field(repr=False)
-    """(shadows, m + k): whether the shadow was trained on the person; on nobody judged, offline."""
-    online: bool
+    """(shadows, m + k): whether the shadow was trained on the person."""
 
     @property
     def inside(self) -> Mask:
@@ -286,10 +221,9 @@ def logit(p: Floats) -> Floats:
 def _trained_shadows(evidence: Evidence) -> Shadows:
     """Train an even number of shadow models, at least 4, on as many random people each as the target has members.
 
-    Online they are drawn from members and non-members in pairs that share as few people as can be, so that with as many
+    They are drawn from members and non-members in pairs that share as few people as can be, so that with as many
     non-members as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
-    shares, in about members / (members + non-members) of them. Offline they are drawn from those who are not judged.
-    Nobody's membership is used.
+    shares, in about members / (members + non-members) of them. Nobody's membership is used.
     """
     shadows, split = evidence.shadows, evidence.split
     check_shadows(shadows)
@@ -303,19 +237,13 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
         if evidence.report is not None:
             evidence.report(i + 1, shadows)
     trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
-    return Shadows(
-        n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained, online=evidence.online
-    )
+    return Shadows(n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained)
 
 
 def _draws(evidence: Evidence) -> list[Ints]:
     """Return whom each shadow is trained on."""
     split, rng = evidence.split, child_generator(evidence.seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
-    if evidence.online:
-        size = split.members.size
-        orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
-        return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]
-    pool = everybody[~np.isin(everybody, split.judged_rows)]
-    size = min(split.members.size, round(_OFFLINE_SHARE * pool.size))
-    return [np.sort(rng.permutation(pool)[:size]) for _ in range(evidence.shadows)]
+    size = split.members.size
+    orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
+    return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]

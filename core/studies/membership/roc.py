@@ -252,29 +252,26 @@ def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
     return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
 
 
+def cross_fitted_verdict(score: Floats, member: Codes, *, seed: int) -> Codes:
+    """Return whom an attack calls members, (n,): each half at the threshold with the best TPR - FPR on the other half.
+
+    The score, (n,), is higher for members; there is at least one member and one non-member.
+    """
+    second, called = halves(member, seed=seed), np.zeros(member.size, dtype=np.uint8)
+    for half in (second, ~second):
+        called[half] = score[half] >= best_threshold(score[~half], member[~half])
+    return called
+
+
 def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None = None) -> Estimate:
-    """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
+    """Return TPR - FPR of verdicts learned on other people: by `cross_fitted_verdict`, or those given, (n,), 0 or 1.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
 
     The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
     taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        A higher one speaks for a member.
-    member : ndarray of shape (n,), 0 or 1
-        At least one of either.
-    verdict : ndarray of shape (n,), 0 or 1, optional
-        Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
-        the other half they come from a fit that knows the membership of this one.
     """
-    called = verdict
-    if called is None:
-        second, called = halves(member, seed=seed), np.zeros(member.size, dtype=np.uint8)
-        for half in (second, ~second):
-            called[half] = score[half] >= best_threshold(score[~half], member[~half])
+    called = cross_fitted_verdict(score, member, seed=seed) if verdict is None else verdict
     true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
     return difference(true, false)
 

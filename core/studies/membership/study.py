@@ -7,12 +7,12 @@ nobody's membership, and boosting learns from the other half. A policy may limit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
+from ...adversaries.cross_fitting import MAX_TEACHERS
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.seeds import child_generator
@@ -20,17 +20,16 @@ from ...stats.estimates import Estimate, certain, count, estimate_columns, perce
 from ..planted import SyntheticRecords, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import SETS_UNKNOWN, Subject
-from .attack import MemberGuess
 from .attacks import REGISTRY, attacks_on
-from .disparity import COMPLEMENT, GapResult, NetGap, lira_gaps, net_gaps
+from .disparity import COMPLEMENT, GapResult, NetGap
 from .evidence import Evidence, Train, judging_everybody
 from .findings import release_findings
-from .roc import Roc, advantage, roc
-from .settings import MembershipPlan
+from .membership_result import FALSE_ALARMS, MembershipResult
+from .settings import MembershipSettings
 from .targets import audited_access, audited_target, most_caught
 
-FALSE_ALARMS = 0.01
-"""FPR at which a TPR is read."""
+if TYPE_CHECKING:
+    from ...charts.drawing import Drawing
 
 DECLARED = (
     Check(
@@ -72,71 +71,7 @@ TARGET = "membership target"
 """Under which a subject keeps what its model can be trained again with."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MembershipResult:
-    """What each attack says of a subject's training and test records."""
-
-    subject: Subject
-    shadows: int
-    guesses: Mapping[str, MemberGuess] = field(repr=False)
-    """By attack, in the order of the registry."""
-
-    @cached_property
-    def curves(self) -> dict[str, Roc]:
-        """Each attack's ROC curve."""
-        rocs = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
-        return {
-            name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if REGISTRY[name].learns else curve
-            for name, curve in rocs.items()
-        }
-
-    @cached_property
-    def advantages(self) -> dict[str, Estimate]:
-        """Each attack's TPR - FPR at a threshold chosen on other people."""
-        seed, estimates = self.subject.config.seed, {}
-        for name, guess in self.guesses.items():
-            learns = REGISTRY[name].learns
-            estimate = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
-            estimates[name] = cross_fitted_interval(estimate, 0.0) if learns else estimate
-        return estimates
-
-    @cached_property
-    def gaps(self) -> dict[str, tuple[GapResult, ...]]:
-        """For each attack the TPR of each group less that of the others, each at its own threshold."""
-        dataset = self.subject.dataset
-        return {
-            name: lira_gaps(
-                guess.score,
-                dataset.sensitive[guess.rows],
-                self.inside(guess),
-                names=dataset.group_names,
-                fpr=FALSE_ALARMS,
-                seed=self.subject.config.seed,
-            )
-            for name, guess in self.guesses.items()
-        }
-
-    @cached_property
-    def net_gaps(self) -> dict[str, tuple[NetGap, ...]]:
-        """For each attack the gaps of small groups at one threshold for everybody."""
-        dataset = self.subject.dataset
-        return {
-            name: net_gaps(
-                guess.score,
-                dataset.sensitive[guess.rows],
-                self.inside(guess),
-                names=dataset.group_names,
-                fpr=FALSE_ALARMS,
-            )
-            for name, guess in self.guesses.items()
-        }
-
-    def inside(self, guess: MemberGuess) -> Codes:
-        """Return whether each of those judged was trained on."""
-        return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
-
-
-def evidence_of(subject: Subject, settings: MembershipPlan, report: ReportProgress | None = None) -> Evidence:
+def evidence_of(subject: Subject, settings: MembershipSettings, report: ReportProgress | None = None) -> Evidence:
     """Return what attackers are given of a subject's training and test records, all of whom are judged.
 
     InputError if it is unknown which records the model was trained on, or there are too few.
@@ -175,7 +110,7 @@ _REMEMBERED = 4.0
 """How far a law's answers move for those trained on; from training to training their standard deviation is 1."""
 
 
-def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
     rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_EVALUATED
     labels = rng.integers(0, 2, n).astype(np.uint8)
@@ -183,10 +118,10 @@ def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
     remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
     scores[remembered & planted] = 1.0
-    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipPlan(shadows=0)
+    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipSettings(shadows=0)
 
 
-def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a tree that knows every training record; or one that was trained on none of those judged."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -196,23 +131,25 @@ def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
     trained = slice(0, side) if planted else slice(side, 2 * side)
     tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
     scores = tree.predict_proba(features)[:, 1]
-    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipPlan(shadows=0)
+    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipSettings(shadows=0)
 
 
-def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a law that remembers whom it was trained on, or nobody, and that can be trained again."""
     subject, again = _lawful(
         seed, f"remembered, planted {planted}", _SIDE, (_REMEMBERED,) * 2 if planted else (0.0, 0.0)
     )
     subject.trainable = True
     subject.once(TARGET, lambda: again)
-    return subject, MembershipPlan(shadows=4)
+    return subject, MembershipSettings(shadows=4)
 
 
-def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a law that remembers one of two groups, or both alike."""
     remembered = (0.0, _REMEMBERED) if planted else (_REMEMBERED / 2,) * 2
-    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipPlan(shadows=0)
+    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipSettings(
+        shadows=0
+    )
 
 
 def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
@@ -279,21 +216,21 @@ PLANTED = (
 """What the study is tried on."""
 
 
-class MembershipStudy(Study[MembershipPlan, MembershipResult]):
+class MembershipStudy(Study[MembershipSettings, MembershipResult]):
     """Every attack for which there is evidence, each on everybody in training and test records."""
 
     name = "membership"
     title = "Membership inference"
-    settings = MembershipPlan
+    settings = MembershipSettings
     declared = DECLARED
     plants = PLANTED
 
-    def steps(self, subject: Subject, settings: MembershipPlan) -> int:
+    def steps(self, subject: Subject, settings: MembershipSettings) -> int:
         """Return how many steps `run` reports: one for each shadow model."""
         return settings.shadows if subject.trainable and subject.released_scores is not None else 0
 
     def run(
-        self, subject: Subject, settings: MembershipPlan, report: ReportProgress | None = None
+        self, subject: Subject, settings: MembershipSettings, report: ReportProgress | None = None
     ) -> Iterator[MembershipResult]:
         """Yield the result after each attack; shadow models are trained once for all of them.
 
@@ -302,19 +239,30 @@ class MembershipStudy(Study[MembershipPlan, MembershipResult]):
         evidence = evidence_of(subject, settings, report)
         guesses, released = {}, "labels" if evidence.released is None else "scores"
         trained_again = subject.trainable and settings.shadows > 0
-        for attack in attacks_on(released, shadows=trained_again, queries=evidence.access is not None):
+        at_hand = {"shadows": trained_again, "queries": evidence.access is not None}
+        attacks = attacks_on(released, names=settings.attacks, **at_hand)
+        if not attacks:
+            names = ", ".join(settings.attacks)
+            raise InputError(f"attacks must name one that can be run on this model's {released}, got {names}.")
+        for attack in attacks:
             guesses[attack.name] = attack.judge(evidence)
             yield MembershipResult(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
 
-    def findings(self, result: MembershipResult, settings: MembershipPlan) -> tuple[Finding, ...]:
+    def findings(self, result: MembershipResult, settings: MembershipSettings) -> tuple[Finding, ...]:
         """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
         return release_findings(measured(result))
 
-    def checks(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, Measurement]:
+    def charts(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, Drawing]:
+        """Return the gaps between groups, and the ROC curve, of the strongest attack."""
+        from .charts import draw_differences, draw_roc
+
+        return {"Group differences in membership inference": draw_differences(result), "ROC curve": draw_roc(result)}
+
+    def checks(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, Measurement]:
         """Return the best attack's numbers."""
         return measured(result)
 
-    def tables(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, tuple[Row, ...]]:
+    def tables(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
         rows: list[Row] = []
         for name, curve in result.curves.items():

@@ -34,7 +34,7 @@ from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import true_tolerance
 from ..correction.soft import soft_correct
-from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
+from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
 from ..membership.attack import MemberGuess
 from ..membership.study import FALSE_ALARMS, evidence_of
 from ..model_card import ModelCardSettings, ReleasedPeople, measure_card, released_people
@@ -330,5 +330,5 @@ def judged_members(subject: Subject, shadows: int, report: ReportProgress | None
     if subject.released_scores is None:
         raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
     again = subject.trainable and shadows >= FEWEST_SHADOWS
-    evidence = evidence_of(subject, MembershipPlan(shadows=shadows), report)
+    evidence = evidence_of(subject, MembershipSettings(shadows=shadows), report)
     return REGISTRY["lira" if again else "released"].judge(evidence)

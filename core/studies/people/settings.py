@@ -10,7 +10,7 @@ from ...base.settings import Settings, params
 from ...base.validation import LEAST_EPSILON
 from ..bias_queries import NOISE_TITLES, BiasQueriesSettings
 from ..correction import CorrectionSettings
-from ..membership import MembershipPlan
+from ..membership import MembershipSettings
 from ..model_card import ModelCardSettings
 
 _ANSWERS, _CARD = params(BiasQueriesSettings), params(ModelCardSettings)
@@ -50,7 +50,7 @@ class PeopleSettings(Settings):
             flag="--publish-epsilon",
         ),
     ] = None
-    shadows: Annotated[int, params(MembershipPlan)["shadows"].param] = 16
+    shadows: Annotated[int, params(MembershipSettings)["shadows"].param] = 16
 
     @property
     def steps(self) -> int:
@@ -59,4 +59,4 @@ class PeopleSettings(Settings):
 
     def __post_init__(self) -> None:
         super(PeopleSettings, self).__post_init__()
-        MembershipPlan(shadows=self.shadows)  # which has a rule of its own
+        MembershipSettings(shadows=self.shadows)  # which has a rule of its own

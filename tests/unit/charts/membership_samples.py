@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
-from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.bands import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.membership.roc import Roc
-from core.studies.membership.settings import MembershipSettings
-from core.studies.membership.targets import TargetFindings
 
 ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
@@ -84,36 +82,21 @@ def ranges(
     return RangeTable(group=group, reference=reference, rows=rows, vd=float(np.sum(differences)))
 
 
-def attack(name: str, **changes: Any) -> AttackResult:
-    """Return what an attack found about women and men."""
-    decides = name != "lira"
+def result(attack: str = "lira", names: tuple[str, ...] = ("men", "women"), **changes: Any) -> Any:
+    """Return what is drawn of a result whose strongest attack is this one."""
+    dataset = SimpleNamespace(group_names=names, n_groups=len(names))
     facts: dict[str, Any] = {
-        "name": name,
-        "roc": roc(0.7),
-        "roc_by_group": (roc(0.9, seed=2), roc(0.5, 2000, seed=3)),
-        "precision": estimate(0.557) if decides else None,
-        "recall": estimate(0.883) if decides else None,
-        "disparities": Disparities(results=(compared(),)) if decides else None,
+        "strongest": attack,
+        "curve": roc(0.7),
+        "curves_by_group": (roc(0.5, 2000, seed=3), roc(0.9, seed=2)),
+        "disparities": Disparities(results=(compared(),)),
         "low_fpr": (low_fpr(),),
-        "ranges": (ranges(),) if decides else (),
+        "ranges": (ranges(),),
         "muted": False,
-    }
-    return AttackResult(**(facts | changes))
-
-
-def findings(attacks: Sequence[AttackResult] = (), names: tuple[str, ...] = ("men", "women")) -> MembershipFindings:
-    """Return findings with these attacks finished."""
-    rate = estimate(0.8)
-    return MembershipFindings(
-        settings=MembershipSettings(),
-        title="invented",
-        attribute="sex",
-        group_names=names,
-        n_members=22_611,
-        n_targets=18_088,
-        target=TargetFindings(accuracy_train=rate, accuracy_test=rate, majority_test=rate),
-        attacks={attack_result.name: attack_result for attack_result in attacks},
-    )
+        "subject": SimpleNamespace(dataset=dataset),
+    } | changes
+    facts |= {"curves": {attack: facts.pop("curve")}, "gaps": {attack: facts.pop("low_fpr")}}
+    return SimpleNamespace(**facts)
 
 
 def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[CurveBand]:

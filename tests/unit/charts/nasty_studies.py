@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
 from types import SimpleNamespace
@@ -53,11 +53,9 @@ from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettin
 from core.studies.measured_epsilon import charts as measured_epsilon
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.bands import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPickFindings
-from core.studies.membership.findings import MembershipSummary
-from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.model_card import Advice, ModelCardResult, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
@@ -384,35 +382,22 @@ def _compared(rng: Generator, group: str, reference: str) -> DisparityResult:
     return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, reference=reference, half=half)
 
 
-def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackResult:
+def membership_result(rng: Generator, names: tuple[str, ...] = ()) -> Any:
+    """Return a result with some strongest attack, of some groups or of these."""
+    names = names or names_of(rng)
     several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
     reason = members.REASON if rng.random() < 0.3 else ""
-    more: dict[str, Any] = {"muted": bool(rng.random() < 0.3)}
-    if name != "lira":
-        results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
-        more["disparities"] = Disparities(results=results, not_measured=(("a", nasty(rng, 160)),))
-    more["low_fpr"] = tuple(members.low_fpr(_gap(rng), group=a, reference=b, reason=reason) for a, b in several)
+    results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
     size, levels = int(rng.choice([5, 60, 3000])), int(rng.choice([0, 1, 4]))
-    more["roc"] = members.roc(rng.random(), size, levels)
-    more["roc_by_group"] = tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names)))
-    return members.attack(name, **more)
-
-
-def _members(rng: Generator, *attacks: str) -> MembershipFindings:
-    names = names_of(rng)
-    return members.findings([_attack(rng, name, names) for name in attacks], names=names)
-
-
-def membership_summary(rng: Generator) -> MembershipSummary:
-    """Return an audit with one or two attacks, or a third one, read for some group."""
-    membership_findings = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
-    group = int(rng.integers(len(membership_findings.group_names)))
-    return MembershipSummary(membership_findings, replace(membership_findings.settings, group=group))
-
-
-def _roc(rng: Generator) -> Drawing:
-    name = str(rng.choice(list(REGISTRY)))
-    return membership.draw_roc(_members(rng, *([name] if rng.random() < 0.9 else [])), attack=name)
+    return members.result(
+        str(rng.choice(list(REGISTRY))),
+        names,
+        muted=bool(rng.random() < 0.3),
+        disparities=Disparities(results=results, not_measured=(("a", nasty(rng, 160)),)),
+        low_fpr=tuple(members.low_fpr(_gap(rng), group=a, reference=b, reason=reason) for a, b in several),
+        curve=members.roc(rng.random(), size, levels),
+        curves_by_group=tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names))),
+    )
 
 
 def _ranges(rng: Generator) -> Drawing:
@@ -658,9 +643,10 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_models_unfairness": lambda rng: sweep.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_map": lambda rng: draw_map(map_rows(rng)),
-    "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_summary(rng)),
-    "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
-    "draw_roc": _roc,
+    "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_result(rng, names_of(rng)[:2])),
+    "draw_group_gaps": lambda rng: membership.draw_group_gaps(membership_result(rng)),
+    "draw_differences": lambda rng: membership.draw_differences(membership_result(rng)),
+    "draw_roc": lambda rng: membership.draw_roc(membership_result(rng)),
     "draw_ranges": _ranges,
     "draw_epsilon_curve": _by_epsilon(membership.draw_epsilon_curve),
     "draw_accuracy_by_epsilon": _by_epsilon(membership.draw_accuracy_by_epsilon),

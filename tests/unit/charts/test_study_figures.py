@@ -25,19 +25,16 @@ from core.studies.bias_queries.charts import GapRow, draw_answer_errors, draw_ga
 from core.studies.config import AuditConfig
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_disclosure, draw_waterfall
+from core.studies.membership.bands import EPSILONS
 from core.studies.membership.charts import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
-from core.studies.membership.curves import EPSILONS
 from core.studies.membership.disparity import Disparities
-from core.studies.membership.findings import MembershipSummary
-from core.studies.membership.inference import MembershipFindings
 from core.studies.model_card import Advice, Tried
 from core.studies.model_card.charts import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.guard_samples import HOSTILE, study
-from tests.unit.charts.membership_samples import attack, bands, compared, estimate, ranges, roc
-from tests.unit.charts.membership_samples import findings as membership
+from tests.unit.charts.membership_samples import bands, compared, estimate, ranges, result, roc
 from tests.unit.choose.candidate_samples import POLICY, SAFE, point
 from tests.unit.queries.people import pool
 
@@ -244,13 +241,8 @@ def test_what_a_map_writes_fits_its_cells_beside_a_wide_column_on_the_narrowest_
 # Membership
 
 
-def all_attacks(**changes) -> MembershipFindings:
-    return membership([attack("loss"), attack("network", **changes), attack("lira")])
-
-
 def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
-    membership_findings = all_attacks()
-    figure = check(draw_gaps_between(MembershipSummary(membership_findings, membership_findings.settings)))
+    figure = check(draw_gaps_between(result()))
     marks = dots(figure)
     assert [(m.x[0], m.y[0]) for m in marks] == [(0.131, 0), (0.210, 1), (-0.079, 2), (-0.051, 3)]
     looks = [(m.marker.color, m.marker.symbol) for m in marks]
@@ -260,18 +252,16 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
 
 
 def test_a_muted_attack_mutes_vd_alone():
-    membership_findings = all_attacks(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
-    vd, fpr, advantage, _ = dots(
-        check(draw_gaps_between(MembershipSummary(membership_findings, membership_findings.settings)))
-    )
+    muted = result(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
+    vd, fpr, advantage, _ = dots(check(draw_gaps_between(muted)))
     assert vd.marker.color == LIGHT.background and vd.marker.line.color == LIGHT.muted  # hollow
     assert fpr.marker.color == LIGHT.first and advantage.marker.color == LIGHT.chance  # the last holds 0
 
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
-    membership_findings = membership([attack("lira", roc_by_group=(roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3)))])
-    figure = check(draw_roc(membership_findings))
-    for name, group_roc in zip(("men", "women"), membership_findings.attacks["lira"].roc_by_group, strict=True):
+    by_group = (roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3))
+    figure = check(draw_roc(result(curves_by_group=by_group)))
+    for name, group_roc in zip(("men", "women"), by_group, strict=True):
         caught = group_roc.tpr_at(0.01).value  # as in the report
         assert any(f"{name} {100 * caught:.1f}%" in text for text in written(figure))
         assert math.log10(caught) + 2 in [pytest.approx(mark.y[0]) for mark in dots(figure)]
@@ -282,7 +272,7 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
 @pytest.mark.parametrize("levels", [0, 12])
 def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
     group_roc = roc(0.8, 2000, levels=levels)
-    figure = draw_roc(membership([attack("lira", roc_by_group=(group_roc, group_roc))])).figure(LIGHT)
+    figure = draw_roc(result(curves_by_group=(group_roc, group_roc))).figure(LIGHT)
     curve = next(trace for trace in figure.data if trace.mode.startswith("lines"))
     assert len(curve.x) <= 401  # no more than can be seen
     for x, y in zip(curve.x, curve.y, strict=True):
@@ -291,7 +281,7 @@ def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
 
 def test_where_nobody_is_caught_the_pointer_says_so_at_the_end_of_the_axis():
     none = replace(roc(0.8, 3000), fpr=np.array([0.0, 0.5, 1.0]), tpr=np.array([0.0, 0.0, 1.0]))
-    (dot, _) = dots(check(draw_roc(membership([attack("lira", roc_by_group=(none, none))]))))
+    (dot, _) = dots(check(draw_roc(result(curves_by_group=(none, none)))))
     assert dot.y[0] == pytest.approx(-1.0) and dot.text[0].endswith("TPR at 1% FPR 0.0%")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,17 +12,10 @@ from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberGuess,
-    MemberPeople,
-    MembershipFindings,
     MembershipSplit,
-    evaluate_attack,
-    member_people,
-    member_split,
-    run_attacks,
-    target_of,
-    train_target,
 )
 from core.studies.membership.disparity import Tally
+from tests.zhang_protocol import MemberPeople, member_people, member_split
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
@@ -95,15 +86,6 @@ def remembered(split: MembershipSplit, n: int, *, seed: int = 0, share: float = 
 def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: MembershipSplit, **more) -> MemberGuess:
     """Return what an attack says of the judged, given the model's answers about everybody."""
     return REGISTRY[name].judge(Evidence(labels=labels, split=split, released=p, **more))
-
-
-def study(people, settings, *, train=None, split=None, report=None) -> Iterator[MembershipFindings]:
-    """Yield the findings as they grow, as page and command make them, once more after each attack."""
-    target = train_target(people, settings, target_of(people, settings) if train is None else train, split=split)
-    findings = target.findings
-    for attack in run_attacks(target, report=report):
-        findings = replace(findings, attacks={**findings.attacks, attack.name: evaluate_attack(target, attack)})
-        yield findings
 
 
 def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:

@@ -98,18 +98,16 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
     assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
-def test_balance_forgets_how_many_members_were_deleted():
-    split = half(4000)
-    y = np.random.default_rng(0).integers(0, 2, 4000)
-    rare = split.members[y[split.members] == 1]
-    left = split.keeping(np.setdiff1d(split.members, rare[rare.size // 2 :]), outsiders=split.outsiders)
-    p = np.full(4000, 0.3)  # a model that tells nothing
-    plain, even = (guess("network", p, y, left, balance=balance) for balance in (False, True))
-    known_rows, member = left.known_records
-    for label in (0, 1):
-        where = y[plain.rows] == label
-        assert plain.score[where].mean() == pytest.approx(member[y[known_rows] == label].mean(), abs=0.02)
-        assert even.score[where].mean() == pytest.approx(0.5, abs=0.02)
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_network_learns_on_the_other_half_of_an_audit(share: float):
+    """Where everybody is both known and judged, nobody's score comes from a network that saw their membership."""
+    areas = []
+    for seed in range(12):
+        split = judging_everybody(np.arange(600), np.arange(600, 1200))
+        p, y = remembered(split, 1200, seed=seed, share=share)
+        guessed = guess("network", p, y, split, seed=seed)
+        areas.append(area(guessed, split).value)
+    assert np.mean(areas) == pytest.approx(0.8 if share > 0.5 else 0.5, abs=0.02)
 
 
 # ------------------------------------------------------------------------------------ boosting, half teaching the other
@@ -203,12 +201,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
         report=lambda done, total: progress.append(done),
     )
     for name, attack in attacks.REGISTRY.items():
-        assert (
-            attack.needs
-            and attack.needs <= NEEDS.keys()
-            and attack.uses
-            and attack.uses <= {"study", "scores", "labels"}
-        )
+        assert attack.needs and attack.needs <= NEEDS.keys() and attack.uses <= {"scores", "labels"}
         assert attack.glossary.endswith(".") and attack.knows(scores=True, shadows=4).endswith(".")
         guessed = attack.judge(evidence)
         assert (
@@ -218,6 +211,9 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
         )
         for released in ("scores", "labels"):
             assert (attack in attacks.attacks_on(released, shadows=True)) == (released in attack.uses)
+        assert attacks.attacks_on("scores", shadows=True, names=[name]) == (attack,)
+        on_labels = attacks.attacks_on("labels", shadows=True, names=[name])
+        assert on_labels == (attack,) * ("scores" not in attack.needs)
     assert progress == [1, 2, 3, 4]  # the shadow models, trained once for all
     assert not any("shadows" in attack.needs for attack in attacks.attacks_on("scores", shadows=False))
     assert not any("queries" in attack.needs for attack in attacks.attacks_on("labels", shadows=True, queries=False))

@@ -11,14 +11,11 @@ from scipy.stats import ks_2samp
 from core.stats.estimates import Estimate, holm
 from core.studies.membership import (
     REGISTRY,
-    MemberPeople,
-    MembershipSettings,
+    Evidence,
     disparities,
     is_muted,
     recall_by_range,
     roc,
-    target_of,
-    train_target,
     vulnerability_disparity,
 )
 from core.studies.membership.disparity import (
@@ -36,6 +33,7 @@ from core.studies.membership.disparity import (
     variances,
 )
 from tests.unit.membership.samples import divisions, invented, sampled_tally, verdict_arrays
+from tests.zhang_protocol import MemberPeople, id3_target, member_split
 
 SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
 FEW = {"bootstraps": 200, "permutations": 200}
@@ -263,11 +261,11 @@ def one_remembered(seed: int, remembered: int) -> MemberPeople:
 def test_a_remembered_group(remembered: int):
     sign, detected, misled = (1 if remembered == 1 else -1), 0, 0
     for seed in range(PLANTED_RUNS):
-        people, settings = one_remembered(seed, remembered), MembershipSettings(max_depth=3, seed=seed)
-        target = train_target(people, settings, target_of(people, settings))
-        guess = REGISTRY["loss"].judge(target.evidence)  # the quick attack on a tree
+        people, split = one_remembered(seed, remembered), member_split(PEOPLE, seed=seed)
+        released = id3_target(people, max_depth=3)(split.members, seed)
+        guess = REGISTRY["loss"].judge(Evidence(labels=people.labels, split=split, released=released))
         assert guess.verdict is not None
-        group, member = people.groups[guess.rows], target.inside[guess.rows]
+        group, member = people.groups[guess.rows], split.judged_records[1]
         (result,) = disparities(guess.verdict, group, member, names=people.group_names, seed=seed, **DRAWS).results
         test = result.tests["advantage_gap"]
         detected += test.significant and sign * result.advantage_gap.value > 0

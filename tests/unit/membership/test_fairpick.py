@@ -11,16 +11,12 @@ import pytest
 from sklearn.cluster import KMeans
 
 from core.base.seeds import child_seed
-from core.studies.membership import (
-    CurvePoint,
-    MemberPeople,
-    MembershipSettings,
-    MembershipSplit,
-    fairpick_curve,
-    member_split,
-    train_target,
-)
-from core.studies.membership.curves import fairpick_differences
+from core.datasets import AuditDataset
+from core.datasets.splits import Splits, split
+from core.studies.config import AuditConfig
+from core.studies.membership import Evidence, MembershipSettings, attacks, judging_everybody, roc
+from core.studies.membership.bands import CurvePoint, fairpick_differences
+from core.studies.membership.curves import fairpick_curve, picked_from, thinned, two_sides
 from core.studies.membership.fairpick import (
     FEWEST,
     MOST,
@@ -31,8 +27,9 @@ from core.studies.membership.fairpick import (
     fairpick,
     random_deletion,
 )
-from core.studies.membership.inference import thinned, two_sides
-from tests.unit.membership.samples import half, invented
+from core.studies.membership.study import STUDY
+from core.studies.subject import subject_of
+from tests import samples
 
 
 def drawn(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,94 +76,105 @@ def test_the_control_deletes_as_many_whoever_they_are() -> None:
     assert np.array_equal(random_deletion(MEMBERS, n, seed=3), remaining[3])
 
 
-# ------------------------------------------------------------ outsiders thinned like the members
-SETTINGS = MembershipSettings(theta=0.2)
+# ------------------------------------------------------------ test records thinned like training records
+CONFIG = AuditConfig(method="unmitigated", depth=4, train_share=0.4, seed=3)
+THETA = 0.2
 
 
 @cache
-def people(n: int = 4000) -> MemberPeople:
-    """Return invented people of two groups, each with a trade of its own and a common one; labels follow nothing."""
+def people(n: int = 4000) -> AuditDataset:
+    """Return people of two groups, each with a trade of its own and a common one; labels follow nothing."""
     rng = np.random.default_rng(0)
     groups = (rng.random(n) < 0.4).astype(np.uint8)
     trade = rng.choice(3, n, p=[0.1, 0.4, 0.5])
-    codes = np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n), groups])
-    return replace(invented(codes, rng.integers(0, 2, n), groups), protected=(2,))
+    features = np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n)]).astype(float)
+    base = samples.dataset(n)
+    return replace(
+        base,
+        features=features,
+        feature_names=("trade", "coin"),
+        categorical=np.array([True, True]),
+        categories=(("a", "b", "c"), ("x", "y")),
+        labels=rng.integers(0, 2, n).astype(np.uint8),
+        sensitive=groups,
+        fingerprint="people of trades",
+    )
 
 
-def blind(rows: np.ndarray, seed: int) -> np.ndarray:
-    """Answer by trade alone, surest of the common one: whoever was trained on, the answers are the same."""
-    return np.array([0.6, 0.9, 0.7])[people().codes[:, 0]]
-
-
-@cache
-def sides() -> Sides:
-    return two_sides(people(), 1)
-
-
-def parts(seed: int) -> tuple[MembershipSplit, Clusters, FairPick]:
-    split = half(people().n, seed=seed)
-    clustering = clusters(sides(), split.members, seed=seed)
-    return split, clustering, fairpick(sides(), split.members, clustering, theta=SETTINGS.theta, seed=seed)
-
-
-def left_beside(seed: int) -> MembershipSplit:
-    """Return the split after FairPick."""
-    split, clustering, _ = parts(seed)
-    return thinned(sides(), split, clustering, replace(SETTINGS, seed=seed))[1]
+def parts() -> tuple[Splits, Clusters, FairPick]:
+    sides = two_sides(people(), 1)
+    splits = split(people(), train_share=CONFIG.train_share, seed=CONFIG.seed)
+    clustering = clusters(sides, splits.train, seed=CONFIG.seed)
+    return splits, clustering, fairpick(sides, splits.train, clustering, theta=THETA, seed=CONFIG.seed)
 
 
 @cache
-def fairpick_point() -> CurvePoint:
-    return next(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=1, train=blind))
+def curve() -> tuple[CurvePoint, ...]:
+    return tuple(fairpick_curve(CONFIG, people(), thetas=(THETA, 1.0), repeats=2))
 
 
 def cells(clustering: Clusters, rows: np.ndarray) -> np.ndarray:
     """Return the number of everybody's label, nearest cluster and group."""
-    everybody = people()
-    cluster = clustering.nearest(sides(), rows)
-    return 200 * everybody.labels[rows].astype(int) + 2 * cluster + everybody.groups[rows]
+    everybody, cluster = people(), clustering.nearest(two_sides(people(), 1), rows)
+    return 200 * everybody.labels[rows].astype(int) + 2 * cluster + everybody.sensitive[rows]
 
 
-def close_to(values: list[float], truth: float) -> bool:
-    """Whether the mean over seeds is within three standard errors."""
-    return abs(float(np.mean(values)) - truth) <= 3 * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-
-
-def test_a_target_that_leaks_nothing_has_no_advantage_gap_in_the_curve() -> None:
-    curve = list(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=5, train=blind))
-    for variant in ("fairpick", "random"):
-        of_variant = [point for point in curve if point.variant == variant]
-        assert close_to([point.advantage_gap for point in of_variant], 0.0)
-        assert close_to([point.auc for point in of_variant], 0.5)
-        assert np.mean([point.precision for point in of_variant]) == pytest.approx(0.5, abs=0.02)
-
-
-def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
-    split, clustering, _ = parts(3)
-    left = left_beside(3)
-    inside, outside = cells(clustering, split.members), cells(clustering, split.outsiders)
-    stays = (np.isin(split.members, left.members), np.isin(split.outsiders, left.outsiders))
+def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training() -> None:
+    splits, clustering, _ = parts()
+    picked, left = thinned(two_sides(people(), 1), splits, clustering, theta=THETA, seed=CONFIG.seed)
+    inside, outside = cells(clustering, splits.train), cells(clustering, splits.test)
+    stays = (np.isin(splits.train, left.train), np.isin(splits.test, left.test))
     for cell in np.unique(outside):
         share = stays[0][inside == cell].mean()
         assert abs(stays[1][outside == cell].sum() - share * (outside == cell).sum()) < 1
-    assert np.array_equal(left.unseen, split.outsiders) and left.outsiders.size < split.outsiders.size
-    assert left.outsiders.size == pytest.approx(left.members.size, rel=0.05)
+    assert np.array_equal(left.train, picked.retained) and left.test.size < splits.test.size
 
 
-def test_accuracy_is_measured_on_all_outsiders() -> None:
-    everybody = people()
-    point = fairpick_point()
-    target = train_target(everybody, replace(SETTINGS, seed=1), blind)
-    right = (target.evidence.probability > 0.5) == everybody.labels
-    assert target.split.unseen.size == everybody.n // 2 > target.split.outsiders.size
-    accuracy = target.quality.accuracy_test
-    assert accuracy.n == everybody.n // 2 and accuracy.value == pytest.approx(right[target.split.unseen].mean())
-    split = member_split(everybody.n, seed=child_seed(SETTINGS.seed, "membership, repeat 0"))
-    assert point.accuracy_test == pytest.approx(right[split.outsiders].mean())
+def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks() -> None:
+    """A model that answers by trade alone, whoever was trained on: the published attack is at chance."""
+    areas = []
+    for seed in range(6):
+        splits = split(people(), train_share=0.4, seed=seed)
+        sides = two_sides(people(), 1)
+        clustering = clusters(sides, splits.train, seed=seed)
+        _, left = thinned(sides, splits, clustering, theta=THETA, seed=seed)
+        everybody = judging_everybody(left.train, left.test)
+        answers = np.array([0.6, 0.9, 0.7])[people().features[:, 0].astype(int)]
+        evidence = Evidence(labels=people().labels, split=everybody, released=answers, seed=seed)
+        guess = attacks.REGISTRY["network"].judge(evidence)
+        areas.append(roc(guess.score, everybody.judged_records[1]).auc.value)
+    assert abs(np.mean(areas) - 0.5) <= 3 * np.std(areas, ddof=1) / math.sqrt(len(areas)) + 0.005
+
+
+def test_a_curve_has_a_control_with_as_many_deleted_and_goes_on_where_it_stopped() -> None:
+    assert [(p.repeat, p.at, p.variant) for p in curve()] == [
+        (repeat, at, variant) for repeat in (0, 1) for at in (THETA, 1.0) for variant in ("fairpick", "random")
+    ]
+    for picked, control in zip(curve()[::2], curve()[1::2], strict=True):
+        assert picked.deleted == control.deleted and (picked.deleted > 0) == (picked.at < 1.0)
+    assert list(fairpick_curve(CONFIG, people(), thetas=(THETA, 1.0), repeats=2, finished=curve()[:3])) == list(
+        curve()[3:]
+    )
+
+
+def test_at_theta_one_a_point_is_the_study_of_the_subject() -> None:
+    """With the seed of its repeat; accuracy is on all test records."""
+    seed = child_seed(CONFIG.seed, "membership, repeat 0")
+    subject = subject_of(replace(CONFIG, seed=seed), people())
+    *_, result = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("network",)))
+    (gaps,) = result.disparities.results
+    point = curve()[2]
+    assert point.auc == result.curves["network"].auc.value and point.vd == pytest.approx(gaps.vd.value)
+    assert point.accuracy_test == pytest.approx(subject.model.accuracy_test.value)
+
+
+def test_what_is_deleted_is_said_of_the_subjects_own_records() -> None:
+    picked = picked_from(CONFIG, people(), group=1, theta=THETA)
+    assert np.array_equal(picked.deleted, parts()[2].deleted)
 
 
 def test_differences_are_taken_within_repeats() -> None:
-    template = fairpick_point()
+    template = curve()[0]
     shifts = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
     more = [0.011, 0.009, 0.01, 0.012, 0.008]
     points: list[CurvePoint] = []

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_split, roc
+from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
 from core.studies.membership.attacks import lira
 from core.studies.membership.evidence import Shadows, logit
 from tests.unit.membership.samples import guess, half
+from tests.zhang_protocol import keeping, member_split
 
 N = 1000
 
@@ -37,7 +38,7 @@ def drawn_by(split: MembershipSplit, **more) -> tuple[list[np.ndarray], Shadows]
 
 
 @given(seed=st.integers(0, 1000), shadows=st.sampled_from([4, 6, 10]))
-def test_online_everybody_is_in_half_of_the_shadows(seed, shadows):
+def test_everybody_is_in_half_of_the_shadows(seed, shadows):
     split = half(200, seed=seed)
     seen, shadow_set = drawn_by(split, seed=seed, shadows=shadows)
     times = np.bincount(np.concatenate(seen), minlength=200)
@@ -46,17 +47,9 @@ def test_online_everybody_is_in_half_of_the_shadows(seed, shadows):
     assert np.array_equal(shadow_set.inside, [np.isin(split.judged_rows, rows) for rows in seen])
 
 
-@given(seed=st.integers(0, 1000))
-def test_offline_nobody_judged_is_in_a_shadow(seed):
-    split = half(200, seed=seed)
-    seen, shadow_set = drawn_by(split, seed=seed, shadows=4, online=False)
-    assert not np.isin(np.concatenate(seen), split.judged_rows).any() and not shadow_set.inside.any()
-    assert len({tuple(rows) for rows in seen}) == 4
-
-
 def test_after_deletions_nobody_deleted_comes_back():
     split = half(200)
-    left = split.keeping(split.members[20:], outsiders=split.outsiders)
+    left = keeping(split, split.members[20:], outsiders=split.outsiders)
     seen, _ = drawn_by(left, shadows=4)
     assert not np.isin(np.concatenate(seen), split.members[:20]).any()
     assert all(rows.size == left.members.size for rows in seen)
@@ -68,33 +61,30 @@ M, K = 12, 7
 """Judged people, and people they are compared with."""
 
 
-def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
+def at_random(seed: int, *, shadows: int = 6) -> Evidence:
     """Return evidence of shadows that answer at random with two decimals, as the target does."""
     rng = np.random.default_rng(seed)
     people = rng.permutation(30)[: M + K]
     trained = rng.random((shadows, M + K)) < 0.5
     trained[:, -2:] = False  # two whom no shadow was trained on
     trained[:, M] = True
-    trained[:, :M] &= online
     probability = rng.random((shadows, M + K)).round(2)
     judged_people, population = people[:M], people[M:]
     split = MembershipSplit(
         members=judged_people[: M // 2],
         outsiders=population,
-        unseen=population,
         known_rows=population,
         judged_rows=judged_people,
     )
-    shadow_set = Shadows(n_targets=M, label_probability=probability, trained=trained, online=online)
+    shadow_set = Shadows(n_targets=M, label_probability=probability, trained=trained)
     labels = rng.integers(0, 2, 30)
     return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": shadow_set})
 
 
 @pytest.mark.parametrize("per_person", [True, False])
-@pytest.mark.parametrize("online", [True, False])
-def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_function(online, per_person):
+def test_liras_score_is_the_likelihood_ratio(per_person):
     """With a variance per person, or with one for all, whichever was chosen."""
-    evidence = at_random(1, online=online, shadows=64)
+    evidence = at_random(1, shadows=64)
     evidence.memo[lira._CHOICE] = per_person
     shadow_set, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
     logits, phi = (
@@ -102,15 +92,12 @@ def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_funct
         logit(evidence.label_probability)[evidence.split.judged_rows],
     )
     parts = {}
-    for side in (True, False)[not online :]:
+    for side in (True, False):
         values = [logits[shadow_set.inside[:, i] == side, i] for i in range(M)]
         shared = sum(v.var() * v.size for v in values) / sum(v.size - 1 for v in values)
         deviation = [v.std(ddof=1) if per_person else np.sqrt(shared) for v in values]
         parts[side] = ([v.mean() for v in values], deviation)
-    if online:
-        assert score == pytest.approx(norm.logpdf(phi, *parts[True]) - norm.logpdf(phi, *parts[False]), abs=1e-9)
-    else:
-        assert np.array_equal(np.argsort(score), np.argsort(norm.cdf(phi, *parts[False])))
+    assert score == pytest.approx(norm.logpdf(phi, *parts[True]) - norm.logpdf(phi, *parts[False]), abs=1e-9)
 
 
 def by_hand(evidence: Evidence) -> list[float]:
@@ -130,7 +117,7 @@ def by_hand(evidence: Evidence) -> list[float]:
         ]
         if not without:
             marginal = np.mean(with_her)
-        elif shadow_set.online and with_her:
+        elif with_her:
             marginal = 0.5 * np.mean(with_her) + 0.5 * np.mean(without)
         else:
             marginal = ((1 + a) * np.mean(without) + (1 - a)) / 2
@@ -144,15 +131,15 @@ def by_hand(evidence: Evidence) -> list[float]:
     ]
 
 
-@given(seed=st.integers(0, 10_000), online=st.booleans())
-def test_rmias_score_is_the_share_of_the_population_beaten(seed: int, online: bool):
-    evidence = at_random(seed, online=online)
+@given(seed=st.integers(0, 10_000))
+def test_rmias_score_is_the_share_of_the_population_beaten(seed: int):
+    evidence = at_random(seed)
     assert REGISTRY["rmia"].judge(evidence).score == pytest.approx(by_hand(evidence), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["lira", "rmia", "bavaria"])
 def test_answers_of_zero_and_one_are_no_trouble(name):
-    evidence = at_random(3, online=True)
+    evidence = at_random(3)
     evidence.shadow_models.label_probability[:] = 0.5
     for answer in (0.0, 1.0):
         evidence.released[:] = np.where(evidence.labels == 1, answer, 1 - answer)
@@ -169,12 +156,11 @@ def memorise(rows, seed):
     return 1 / (1 + np.exp(-rng.normal(np.where(inside, 1.0, 0.0) + np.sin(np.arange(N)) * 3, 0.5)))
 
 
-@pytest.mark.parametrize("online", [True, False])
-def test_a_memory_behind_easy_and_hard_people(online):
+def test_a_memory_behind_easy_and_hard_people():
     """Two standard deviations of memory under three of difficulty: only who knows the difficulty can tell."""
     split = member_split(N, seed=0, judged_share=0.5)
     p, y = memorise(split.members, 99), np.ones(N)
-    auc = area("lira", p, y, split, train=memorise, online=online)
+    auc = area("lira", p, y, split, train=memorise)
     assert auc.value == pytest.approx(0.92, abs=0.03)  # Φ(2 / √2) = .921
     assert area("confidence", p, y, split).value < 0.68
 
@@ -197,7 +183,7 @@ def jumping(n: int) -> Noise:
     return lambda rng: 0.1 * rng.normal(size=n) + 2.0 * (rng.random(n) < 0.05) * rng.choice([-1, 1], n)
 
 
-def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int, online: bool = True) -> Evidence:
+def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int) -> Evidence:
     """Return evidence of a law whose answers have noise, and are surer about members by a gain."""
 
     def train(rows: np.ndarray, number: int) -> np.ndarray:
@@ -213,7 +199,6 @@ def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int, o
         split=split,
         train=train,
         shadows=shadows,
-        online=online,
         seed=seed,
     )
 
@@ -228,29 +213,24 @@ def rates(evidence: Evidence) -> dict[str, float]:
     return {name: float(roc(score, member).reached(0.01)) for name, score in scores.items()}
 
 
-@pytest.mark.parametrize("online", [True, False])
-def test_the_variances_are_compared_on_shadows_attacked_by_the_rest(online: bool):
-    evidence = remembering(scattered(600, 0.1, 1.5), gain=1.0, shadows=8, seed=3, n=600, online=online)
+def test_the_variances_are_compared_on_shadows_attacked_by_the_rest():
+    evidence = remembering(scattered(600, 0.1, 1.5), gain=1.0, shadows=8, seed=3, n=600)
     drawn = evidence.shadow_models
     rounded = 1 / (
         1 + np.exp(-logit(drawn.label_probability).round(5))
     )  # what it rounds must not decide who ranks first
     shadows = evidence.memo["shadows"] = replace(drawn, label_probability=rounded)
-    columns = slice(0, shadows.n_targets) if online else slice(shadows.n_targets, None)
+    columns = slice(0, shadows.n_targets)
     probability, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
     by_hand: list[list[float]] = [[], []]
     for target in range(8):
         pair = {target, target ^ 1}
         rest = [i for i in range(8) if i not in pair]
-        left = Shadows(
-            n_targets=probability.shape[1], label_probability=probability[rest], trained=trained[rest], online=online
-        )
+        left = Shadows(n_targets=probability.shape[1], label_probability=probability[rest], trained=trained[rest])
         phi = logit(probability[target])
         for rate, per_person in zip(by_hand, (True, False), strict=True):
             mean, deviation = left.normal(~left.inside, per_person)
-            score = (phi - mean) / deviation
-            if online:
-                score = norm.logpdf(phi, *left.normal(left.inside, per_person)) - norm.logpdf(phi, mean, deviation)
+            score = norm.logpdf(phi, *left.normal(left.inside, per_person)) - norm.logpdf(phi, mean, deviation)
             rate.append(float(roc(score, trained[target].astype(int)).reached(0.01)))
     assert lira.variance_rates(evidence) == pytest.approx([np.mean(rate) for rate in by_hand], abs=1e-6)
 
@@ -290,7 +270,7 @@ def test_where_nothing_is_remembered_the_better_variance_is_no_better_than_chanc
 def test_without_enough_shadows_or_records_one_variance_is_shared():
     few = remembering(scattered(400, 0.1, 1.5), gain=1.0, shadows=4, seed=0, n=400)
     assert not lira.chooses_variance_per_person(few)
-    assert np.isnan(lira.variance_rates(at_random(1, online=True))).all()
+    assert np.isnan(lira.variance_rates(at_random(1))).all()
 
 
 def test_where_everybody_is_judged_they_are_compared_with_those_aside():

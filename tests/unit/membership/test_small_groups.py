@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from core.auditing.policy import default_policy, judge, predictions_policy
 from core.auditing.policy.verdict import Verdict
-from core.studies.membership import MembershipPlan
+from core.studies.membership import MembershipSettings
 from core.studies.membership.disparity import lira_gaps, net_gaps
 from core.studies.membership.roc import counts_above
 from core.studies.membership.study import STUDY
@@ -55,7 +55,7 @@ def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subje
 @cache
 def measured(kind: str, share: float, seed: int, side: int = SIDE) -> dict[str, Measurement]:
     """Return the measurements of the study of membership."""
-    settings = MembershipPlan(shadows=0)
+    settings = MembershipSettings(shadows=0)
     *_, result = STUDY.run(rare_group(kind, share, seed=seed, side=side), settings)
     return dict(STUDY.checks(result, settings))
 

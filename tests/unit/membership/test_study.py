@@ -6,99 +6,112 @@ import itertools
 import math
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.auditing.policy import judge
-from core.base.errors import Cancelled
+from core.base.errors import Cancelled, InputError
+from core.datasets import AuditDataset
+from core.studies.config import AuditConfig
 from core.studies.membership import (
-    ATTACKS,
-    REGISTRY,
-    CurvePoint,
     MemberGuess,
-    MemberPeople,
-    MembershipFindings,
-    MembershipPlan,
+    MembershipResult,
     MembershipSettings,
-    TrainedTarget,
-    epsilon_curve,
-    evaluate_attack,
     roc,
-    run_attacks,
-    target_of,
-    train_target,
     vulnerability_disparity,
 )
-from core.studies.membership.findings import MembershipSummary, headline
-from core.studies.membership.study import STUDY, MembershipResult, measured
+from core.studies.membership.attacks import attacks_on
+from core.studies.membership.bands import CurvePoint
+from core.studies.membership.curves import epsilon_curve
+from core.studies.membership.findings import gap_rows, range_rows
+from core.studies.membership.study import STUDY, measured
 from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.subject import Subject
+from core.studies.subject import subject_of as trained
+from tests import samples
 from tests.policy_samples import policy
-from tests.unit.membership.samples import invented, study
 
-SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
-
-
-def people(n: int = 800, n_groups: int = 2, seed: int = 1) -> MemberPeople:
-    """Return invented people: five columns, the last of which is the group; the label follows the first two."""
-    rng = np.random.default_rng(seed)
-    groups = rng.integers(0, n_groups, n).astype(np.uint8)
-    codes = np.column_stack([*(rng.integers(0, k, n) for k in (6, 5, 4, 7)), groups]).astype(np.int64)
-    chance = 0.2 + 0.1 * codes[:, 0] * (codes[:, 1] > 1)
-    return replace(invented(codes, rng.random(n) < chance, groups), protected=(4,))
+SETTINGS = MembershipSettings(shadows=4)
+CONFIG = AuditConfig(method="unmitigated", depth=6, seed=3)
 
 
 @cache
-def whole_study() -> tuple[MembershipFindings, ...]:
-    return tuple(study(people(), SETTINGS))
+def dataset() -> AuditDataset:
+    return samples.dataset(1500)
 
 
 @cache
-def network() -> tuple[TrainedTarget, MemberGuess]:
-    """Return a target and what the published attack says of it."""
-    member_people = people()
-    target = train_target(member_people, SETTINGS, target_of(member_people, SETTINGS))
-    return target, next(run_attacks(target, finished=("loss", "confidence")))
+def subject() -> Subject:
+    return trained(CONFIG, dataset())
+
+
+@cache
+def steps() -> tuple[MembershipResult, ...]:
+    return tuple(STUDY.run(subject(), SETTINGS))
 
 
 def test_attacks_come_in_order_and_nothing_before_is_lost():
-    steps = whole_study()
-    assert [list(step.attacks) for step in steps] == [list(ATTACKS[: i + 1]) for i in range(len(ATTACKS))]
-    for before, after in itertools.pairwise(steps):
-        for name, attack in before.attacks.items():
-            assert after.attacks[name] is attack
-    alone = {name for name, attack in steps[-1].attacks.items() if attack.disparities is None}
-    assert alone == {"quantile", *(name for name in ATTACKS if "shadows" in REGISTRY[name].needs)}
+    names = [attack.name for attack in attacks_on("scores", shadows=True)]
+    assert [list(step.guesses) for step in steps()] == [names[: i + 1] for i in range(len(names))]
+    for before, after in itertools.pairwise(steps()):
+        for name, guess in before.guesses.items():
+            assert after.guesses[name] is guess
 
 
 def test_the_report_of_a_step_may_stop_it():
     def stop(done: int, total: int) -> None:
-        if done == 5:  # within LiRA
+        assert total == STUDY.steps(subject(), SETTINGS) == 4
+        if done == 3:  # within LiRA
             raise Cancelled("Stopped.")
 
-    growing = study(people(), SETTINGS, report=stop)
-    steps = [next(growing) for _ in range(4)]
+    growing, seen = STUDY.run(subject(), SETTINGS, stop), []
     with pytest.raises(Cancelled):
-        next(growing)
-    assert list(steps[-1].attacks) == list(ATTACKS[:4])
+        seen.extend(growing)
+    assert list(steps()[2].guesses) == ["loss", "released", "quantile"]
+
+
+def test_named_attacks_are_run_alone_and_say_the_same():
+    *_, result = STUDY.run(subject(), MembershipSettings(shadows=0, attacks=("network", "loss")))
+    assert list(result.guesses) == ["loss", "network"]
+    assert result.curves["loss"].auc == steps()[0].curves["loss"].auc
+    for names, sentence in ((("lira",), "at least 4 for the attack lira, got 0"), (("magic",), "attacks must")):
+        with pytest.raises(InputError, match=sentence):
+            MembershipSettings(shadows=0, attacks=names)
+    with pytest.raises(InputError, match="one that can be run on this model's scores, got boundary"):
+        answers = replace(subject(), trainable=False, dataset=replace(dataset(), sets=np.full(dataset().n, "train")))
+        list(STUDY.run(answers, MembershipSettings(shadows=0, attacks=("boundary",))))
 
 
 def test_the_gaps_are_those_of_the_verdicts():
-    member_people = people()
-    target, guess = network()
-    evaluated = evaluate_attack(target, guess)
-    assert guess.verdict is not None and evaluated.disparities is not None and evaluated.recall is not None
-    member, group = np.isin(guess.rows, target.split.members), member_people.groups[guess.rows]
-    alone = vulnerability_disparity(guess.verdict, group, member)
-    (result,) = evaluated.disparities.results
-    for gap in ("vd", "fpr_gap", "advantage_gap"):
-        assert getattr(result, gap).value == pytest.approx(getattr(alone, gap).value, abs=1e-12)
-    assert evaluated.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
-    assert evaluated.recall.value == pytest.approx(guess.verdict[member].mean())
+    result = steps()[-1]
+    guess, verdict = result.guesses[result.strongest], result.verdicts[result.strongest]
+    member, group = result.inside(guess), dataset().sensitive[guess.rows]
+    alone = vulnerability_disparity(verdict, group, member)
+    (gaps,) = result.disparities.results
+    for name in ("vd", "fpr_gap", "advantage_gap"):
+        assert getattr(gaps, name).value == pytest.approx(getattr(alone, name).value, abs=1e-12)
+    assert result.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
+    assert verdict[member == 1].mean() - verdict[member == 0].mean() == pytest.approx(
+        result.advantages[result.strongest].value
+    )
+    rows = list(gap_rows(result))
+    assert [row["gap"] for row in rows[:3]] == ["VD", "FPR gap", "Membership-advantage gap"]
+    assert len(list(range_rows(result))) == 10 and len(STUDY.charts(result, SETTINGS)) == 2
 
 
-def points(**more: object) -> list[CurvePoint]:
-    return list(epsilon_curve(people(), SETTINGS, epsilons=(0.5, math.inf), repeats=3, **more))  # type: ignore[arg-type]
+def test_other_groups_change_nothing_but_the_gaps():
+    result = steps()[-1]
+    thirds = (np.arange(dataset().n) % 3).astype(np.uint8)
+    regrouped = result.grouped(thirds, ("a", "b", "c"))
+    assert regrouped.curves[result.strongest].auc == result.curves[result.strongest].auc
+    assert {gaps.group for gaps in regrouped.disparities.results} == {"a", "b", "c"}
+    assert dataset().group_names == result.subject.dataset.group_names and len(STUDY.charts(regrouped, SETTINGS)) == 2
+
+
+def points(**more: Any) -> list[CurvePoint]:
+    return list(epsilon_curve(CONFIG, dataset(), epsilons=(0.5, math.inf), repeats=3, **more))
 
 
 @pytest.mark.parametrize("names", [("men", "women"), ("A", "B", "C")])
@@ -114,7 +127,7 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_gr
     rows = np.concatenate([subject.splits.train, subject.splits.test])
     guess = MemberGuess(name="loss", rows=rows, score=rng.random(2 * side), verdict=None)
     result = MembershipResult(subject=subject, shadows=0, guesses={"loss": guess})
-    table = STUDY.tables(result, MembershipPlan(shadows=0))["Membership attacks"]
+    table = STUDY.tables(result, MembershipSettings(shadows=0))["Membership attacks"]
     rates = {row["people"]: row["TPR at 1% FPR"] for row in table}
     assert sorted(rates) == sorted((*names, "everybody"))
     for code, name in enumerate(names):
@@ -153,17 +166,3 @@ def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is
     assert [(point.repeat, point.at) for point in curve] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
     assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in curve)
     assert len({point.auc for point in curve if point.at == math.inf}) == 3  # each repeat is another split
-
-
-def test_every_interval_has_the_level_that_was_asked_for():
-    target, guess = network()
-    target = replace(target, settings=replace(SETTINGS, level=0.8))
-    evaluated, model = evaluate_attack(target, guess), target.quality
-    gaps = [gap.estimate for gap in evaluated.low_fpr if not math.isnan(gap.estimate.low)]
-    rates = [evaluated.precision, evaluated.recall, evaluated.roc.auc, *(roc.auc for roc in evaluated.roc_by_group)]
-    rates += [model.accuracy_train, model.accuracy_test, model.majority_test]
-    assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
-    evidence_text = headline(
-        MembershipSummary(replace(target.findings, attacks={guess.name: evaluated}), target.settings)
-    ).evidence
-    assert evidence_text.count("80% CI") == evidence_text.count("CI") > 0

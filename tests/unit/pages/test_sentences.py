@@ -12,21 +12,25 @@ import pytest
 
 from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
-from core.studies.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
+from core.studies.config import AuditConfig
+from core.studies.membership import MembershipResult, MembershipSettings, most_caught
+from core.studies.membership.bands import CurvePoint
 from core.studies.membership.disparity import COMPLEMENT, Disparities
 from core.studies.membership.findings import (
-    MembershipSummary,
     epsilon_heading,
     groups_heading,
     guarantee,
     picking_heading,
 )
+from core.studies.membership.study import STUDY
+from core.studies.subject import subject_of
 from pages._attriguard.attriguard_controls import by_value, last_budget
 from pages._desk.desk_forms import to_fill_in
 from pages._report.report_policy import changed_limit, with_limit
 from pages.shell.panels import csv_name
+from tests import samples
 from tests.unit.attriguard.conftest import exposure
-from tests.unit.charts.membership_samples import attack, bands, compared, findings
+from tests.unit.charts.membership_samples import bands, compared, result
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import table_of
 
@@ -72,33 +76,32 @@ def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
     assert with_limit(with_limit(policy, cost.check, cost), cost.check, None) == policy
 
 
-CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)
-
-
-def guaranteed(epsilon: float) -> tuple[str, DisparityResult]:
-    """Return what is guaranteed, and what was measured."""
-    read = MembershipSummary(findings([attack("network")]), replace(CHOSEN, epsilon=epsilon))
-    assert read.result is not None
-    return guarantee(read), read.result
+def attacked(method: str, epsilon: float = math.inf) -> MembershipResult:
+    """Return what the loss threshold finds of a model."""
+    subject = subject_of(AuditConfig(method=method, epsilon=epsilon, depth=4), samples.dataset(600))
+    *_, last = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("loss",)))
+    return last
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
 def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon: float):
-    guarantee_text, result = guaranteed(epsilon)
+    last = attacked("dp_id3", epsilon)
+    guarantee_text = guarantee(last)
     assert "somebody else takes the person's place, which doubles ε" in guarantee_text
     once, twice = (
         float(number.replace(",", "")) for number in re.findall(r"more than ([\d.,]+) times as", guarantee_text)
     )
     assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
     assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
-    alarms = sum(rate.n * rate.value for rate in result.false_alarms) / sum(rate.n for rate in result.false_alarms)
+    inside = last.inside(last.guesses["loss"])
+    alarms = float(last.verdicts["loss"][inside == 0].mean())
     (most,) = re.findall(r"a TPR of at most ([\d.]+)%", guarantee_text)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
-def test_a_model_without_a_budget_has_no_guarantee_whatever_the_slider_says():
-    read = MembershipSummary(findings([attack("network")]), replace(CHOSEN, target="decision_tree", epsilon=1.0))
-    assert guarantee(read).startswith("No DP guarantee (trained without a privacy budget).")
+def test_a_model_without_a_budget_has_no_guarantee():
+    assert guarantee(attacked("unmitigated")).startswith("No DP guarantee (trained without a privacy budget).")
+    assert guarantee(attacked("dp_id3")).startswith("No DP guarantee (ε = ∞).")
 
 
 def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
@@ -118,7 +121,7 @@ def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
 @pytest.mark.parametrize("complement", ["men", COMPLEMENT])
 def test_the_heading_counts_significant_differences_and_names_the_largest(complement: str):
     measured = Disparities(results=(compared(reference=complement),))
-    heading = groups_heading(attack("network", disparities=measured), "sex")
+    heading = groups_heading(result(disparities=measured), "sex")
     assert heading.startswith("Statistically significant differences in membership advantage by sex: 1 of 1, largest “")
 
 

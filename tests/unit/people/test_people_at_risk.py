@@ -14,7 +14,7 @@ from core.datasets import build_dataset
 from core.stats.estimates import percent, proportion
 from core.studies.config import AuditConfig
 from core.studies.correction import soft_correct, true_tolerance
-from core.studies.membership import MembershipPlan
+from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY as MEMBERSHIP
 from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
 from core.studies.people import (
@@ -58,7 +58,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
     chosen = [index[row] for row in result.rows.tolist()]
     tolerance = true_tolerance(CONFIG.tolerance, model.unfairness_train)
     after = soft_correct(prior, model.predictions[splits.train], tolerance=tolerance)
-    *_, membership = MEMBERSHIP.run(subject, MembershipPlan(shadows=SETTINGS.shadows))
+    *_, membership = MEMBERSHIP.run(subject, MembershipSettings(shadows=SETTINGS.shadows))
     guess = membership.guesses["lira"]
     score = dict(zip(guess.rows.tolist(), guess.score.tolist(), strict=True))
     outside = [score[row] for row in splits.test.tolist()]

@@ -11,7 +11,7 @@ from core.__main__ import main
 from core.auditing import (
     AuditPlan,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     MissingAnswers,
     answers,
     commented_plan,
@@ -30,7 +30,7 @@ from tests import samples
 PLAN = AuditPlan(
     data=DataPlan(dataset="", file="table.csv"),
     config=AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05),
-    membership=MembershipPlan(shadows=0),
+    membership=MembershipSettings(shadows=0),
 )
 REVERSED = Fact(
     kind="reversed_score",

@@ -16,7 +16,7 @@ from core.__main__ import main
 from core.auditing import (
     AuditPlan,
     BiasQueriesSettings,
-    MembershipPlan,
+    MembershipSettings,
     OutputsPlan,
     ReleaseAudit,
     SelfTest,
@@ -44,7 +44,7 @@ Capture = pytest.CaptureFixture[str]
 PLAN = replace(
     catalogue_plan("demo"),
     bias_queries=BiasQueriesSettings(questions=5, people=50, epsilon=0.5, repeats=3),
-    membership=MembershipPlan(shadows=4),
+    membership=MembershipSettings(shadows=4),
 )
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
 
@@ -63,7 +63,7 @@ SMALL = replace(
     PLAN,
     config=replace(PLAN.config, roles=samples.ROLES),
     bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2),
-    membership=MembershipPlan(shadows=0),
+    membership=MembershipSettings(shadows=0),
 )
 
 

@@ -13,7 +13,7 @@ from core.auditing import (
     AttriGuardSettings,
     AuditPlan,
     BiasQueriesSettings,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     OutputsPlan,
 )
@@ -49,12 +49,12 @@ CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated"
 PLAN = AuditPlan(
     config=CONFIG,
     bias_queries=BiasQueriesSettings(questions=6, people=40, epsilon=0.5, repeats=4),
-    membership=MembershipPlan(shadows=4),
+    membership=MembershipSettings(shadows=4),
     attriguard=AttriGuardSettings(budget=0.4),
 )
 
 BARE = replace(
-    PLAN, bias_queries=BiasQueriesSettings(), membership=MembershipPlan(shadows=0), attriguard=AttriGuardSettings()
+    PLAN, bias_queries=BiasQueriesSettings(), membership=MembershipSettings(shadows=0), attriguard=AttriGuardSettings()
 )
 
 

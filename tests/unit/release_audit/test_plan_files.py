@@ -17,7 +17,7 @@ from core.auditing import (
     AuditPlan,
     BiasQueriesSettings,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     ModelPlan,
     catalogue_plan,
     commented_plan,
@@ -82,7 +82,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
             seed=draw(st.integers(0, 2**32 - 1)),
         ),
         bias_queries=BiasQueriesSettings(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
-        membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
+        membership=MembershipSettings(shadows=2 * draw(st.integers(2, 512))),
         attriguard=AttriGuardSettings(budget=draw(st.floats(0, 1000))),
     )
 

@@ -12,7 +12,7 @@ from core.auditing import (
     AttriGuardSettings,
     AuditPlan,
     DataPlan,
-    MembershipPlan,
+    MembershipSettings,
     check_plan,
     run_audit,
 )
@@ -55,7 +55,7 @@ def test_a_depth_stands_in_a_report_only_where_it_was_chosen():
 PLAN = AuditPlan(
     data=DataPlan(file="people.csv", dataset=""),
     config=AuditConfig(dataset="upload", method="unmitigated", tolerance=0.05, roles=samples.ROLES),
-    membership=MembershipPlan(shadows=4),
+    membership=MembershipSettings(shadows=4),
     attriguard=AttriGuardSettings(budget=0.0),
 )
 SETTINGS = PeopleSettings(people=40, answers=15, models=2, shadows=4)
@@ -84,7 +84,7 @@ def test_people_at_risk_stand_in_the_internal_report_and_change_no_byte_of_the_p
 def test_what_breaks_is_said_and_does_not_stop_the_audit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(PEOPLE), "run", lambda *_: 1 / 0)
     monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
-    plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),), membership=MembershipPlan(shadows=0))
+    plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),), membership=MembershipSettings(shadows=0))
     audit = run_audit(plan, samples.table(900), default_policy())
     assert audit.people is not None and audit.people.tables == {}
     assert audit.people.findings[0].point.startswith("People at risk were not looked for: The attack stopped")

@@ -6,11 +6,12 @@ declares it as `ATTACK`; that is all it takes to be used by page, command and au
 
 import importlib
 import pkgutil
+from collections.abc import Collection
 from dataclasses import replace
 
 from ..attack import Attack
 
-__all__ = ["ATTACKS", "REGISTRY", "attacks_in", "attacks_on"]
+__all__ = ["REGISTRY", "attacks_in", "attacks_on"]
 
 
 def attacks_in(folders: list[str]) -> dict[str, Attack]:
@@ -22,13 +23,19 @@ def attacks_in(folders: list[str]) -> dict[str, Attack]:
 
 
 REGISTRY = attacks_in(list(__path__))
-"""Name of an attack -> the attack."""
-
-ATTACKS = tuple(name for name, attack in REGISTRY.items() if "study" in attack.uses)
-"""Attacks of page and command, in the order they finish; a release audit has others beside them."""
+"""Name of an attack -> the attack, the quickest first."""
 
 
-def attacks_on(released: str, *, shadows: bool, queries: bool = True) -> tuple[Attack, ...]:
-    """Return the attacks of an audit of "scores" or "labels", with or without shadow models and query access."""
-    lacking = {name for name, available in (("shadows", shadows), ("queries", queries)) if not available}
-    return tuple(attack for attack in REGISTRY.values() if released in attack.uses and not attack.needs & lacking)
+def attacks_on(
+    released: str, *, shadows: bool, queries: bool = True, names: Collection[str] = ()
+) -> tuple[Attack, ...]:
+    """Return the attacks on "scores" or "labels", with or without shadow models and query access.
+
+    They are those of every audit, or those of these names.
+    """
+    available = {"shadows": shadows, "queries": queries, "scores": released == "scores"}
+    lacking = {name for name, at_hand in available.items() if not at_hand}
+    chosen = [attack for attack in REGISTRY.values() if released in attack.uses]
+    if names:
+        chosen = [attack for attack in REGISTRY.values() if attack.name in names]
+    return tuple(attack for attack in chosen if not attack.needs & lacking)

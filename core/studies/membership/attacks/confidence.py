@@ -23,7 +23,7 @@ ATTACK = Attack(
     paper="Salem et al. 2019",
     glossary="Classifies a person as a member where the model is sure of its answer, whatever their label.",
     needs=frozenset({"scores"}),
-    uses=frozenset({"study"}),
+    uses=frozenset(),
     turn=20,
     scores=scores,
 )

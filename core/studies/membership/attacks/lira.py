@@ -3,9 +3,7 @@
 Shadow models are trained like the target on random people. What they say of a person's own label (φ, see
 `core.studies.membership.evidence`) is taken as normal, with one mean and variance over the shadows trained with that
 person and another over those trained without. The score of a person is the log of the ratio of the two densities at the
-target's φ. Offline, no judged person is in any shadow, and the score is how far the target's φ lies above what shadows
-without that person say. The normal law is an assumption, and trees break it: see
-`core.studies.membership.attacks.lira_boosted`.
+target's φ. The normal law is an assumption, and trees break it: see `core.studies.membership.attacks.lira_boosted`.
 
 Two variants differ in the variance: one for each person, or one that all people share. The paper takes the first from
 64 shadows on. Which is better depends on the model, so it is measured, on shadow models: the attacker trained them and
@@ -90,14 +88,13 @@ def chooses_variance_per_person(evidence: Evidence) -> bool:
 def variance_rates(evidence: Evidence) -> tuple[float, float]:
     """Return the mean TPR at 1% FPR on left-out shadow models: by a variance per person, and by a shared one.
 
-    Online the records are those that are judged; offline, where no shadow was trained on any of them, non-members that
-    the attacker knows. Both are nan where no shadow has enough members and non-members among the records.
+    The records are those that are judged. Both are nan where no shadow has enough members and non-members among them.
     """
     shadows = evidence.shadow_models
     columns = _compared_columns(shadows, evidence.seed)
     phi = logit(shadows.label_probability[:, columns])
     trained = shadows.trained[:, columns]
-    sides = [~trained, trained][: 1 + shadows.online]
+    sides = [~trained, trained]
     steps = np.rint(phi / _STEP).astype(np.int64)
     sums = [_ShadowSums.of(steps, side) for side in sides]
     rates = []
@@ -120,8 +117,6 @@ def variance_rates(evidence: Evidence) -> tuple[float, float]:
 def _compared_columns(shadows: Shadows, seed: int) -> Ints:
     """Return the columns of the records on which the variances are compared."""
     columns = np.arange(shadows.n_targets)
-    if not shadows.online:
-        columns = np.arange(shadows.n_targets, shadows.label_probability.shape[1])
     if columns.size > _MOST_RECORDS:
         rng = child_generator(seed, "LiRA, records for the variance")
         columns = np.sort(rng.choice(columns, _MOST_RECORDS, replace=False))
@@ -129,13 +124,12 @@ def _compared_columns(shadows: Shadows, seed: int) -> Ints:
 
 
 Law = list[tuple[Floats, Floats]]
-"""Mean and deviation of each person's φ, over shadows without the person and, online, with."""
+"""Mean and deviation of each person's φ, over shadows without the person and with."""
 
 
 def _laws(shadows: Shadows, per_person: bool) -> Law:
     """Return the law of the judged by all shadows."""
-    sides = [~shadows.inside, shadows.inside][: 1 + shadows.online]
-    return [shadows.normal(side, per_person) for side in sides]
+    return [shadows.normal(side, per_person) for side in (~shadows.inside, shadows.inside)]
 
 
 class _ShadowSums(NamedTuple):
@@ -176,10 +170,8 @@ def _rate(score: Floats, member: Codes) -> float:
 
 def _score(phi: Floats, law: Law) -> Floats:
     """Return how much the φ of each person speaks for a member."""
-    mean, deviation = law[0]
-    if len(law) == 1:
-        return (phi - mean) / deviation  # orders people as its normal distribution function does
-    return _log_density(phi, *law[1]) - _log_density(phi, mean, deviation)
+    without, with_person = law
+    return _log_density(phi, *with_person) - _log_density(phi, *without)
 
 
 def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
@@ -193,7 +185,7 @@ ATTACK = Attack(
     paper="Carlini et al. 2022",
     glossary="Compares the model with shadow models trained with and without a person.",
     needs=frozenset({"labels", "scores", "shadows"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=60,
     scores=scores,
 )

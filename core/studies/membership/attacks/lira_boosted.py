@@ -18,11 +18,10 @@ def scores(evidence: Evidence) -> AttackOutput:
     shadows, (rows, member) = evidence.shadow_models, evidence.split.judged_records
     phi = logit(evidence.label_probability)[rows]
     columns: list[npt.ArrayLike] = [phi, evidence.labels[rows]]
-    for used in (~shadows.inside, shadows.inside)[: 1 + shadows.online]:  # offline there are none with
+    for used in (~shadows.inside, shadows.inside):
         mean, deviation = shadows.normal(used, True)
         columns += [mean, deviation, phi - mean]
-    if shadows.online:
-        columns.append(lira.scores(evidence)[0])
+    columns.append(lira.scores(evidence)[0])
     score, verdict = cross_fitted(columns, member, seed=evidence.seed, name="boosting on shadows")
     return score, verdict
 

@@ -26,7 +26,7 @@ ATTACK = Attack(
     paper="Yeom et al. 2018",
     glossary="Classifies a person as a member where the model's loss on their own label is small.",
     needs=frozenset({"scores", "labels"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=10,
     scores=scores,
 )

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ....base.arrays import Codes, Floats
+from ....adversaries.cross_fitting import halves
+from ....base.arrays import Codes, Floats, Ints
 from ....base.seeds import child_seed
 from ..attack import Attack, AttackOutput
 from ..evidence import Evidence
@@ -31,31 +32,45 @@ _NO_PROGRESS = 1e9
 def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by what a network learned from the target's answers about known people.
 
-    To balance is to let members and non-members of a label weigh the same. It is needed once members of one label were
-    deleted from the training data: else the networks learn how many were. A label all of whose known people are
-    members, or non-members, has nothing to learn from: its verdict is constant. People with the same answer and label
-    get the same score, as the networks are asked about each answer once.
+    Where everybody judged is known too, as in an audit, two halves of them teach each other and scores are ranks within
+    a half. A label all of whose known people are members, or non-members, has nothing to learn from: its verdict is
+    constant. People with the same answer and label get the same score of a network, which is asked about each answer
+    once.
     """
-    p, y, split = evidence.probability, evidence.labels, evidence.split
-    (known_rows, member), rows = split.known_records, split.judged_rows
+    from scipy.stats import rankdata
+
+    known_rows, member = evidence.split.known_records
+    rows = evidence.split.judged_rows
+    if not np.isin(rows, known_rows).any():
+        score = _scored(evidence, known_rows, member, rows, "")
+        return score, score >= 0.5
+    member = evidence.split.judged_records[1]
+    second = halves(member, seed=evidence.seed)
+    score, verdict = np.empty(rows.size), np.empty(rows.size, dtype=np.bool_)
+    for number, half in enumerate((second, ~second)):
+        chance = _scored(evidence, rows[~half], member[~half], rows[half], f", half {number}")
+        score[half] = (rankdata(chance) - 0.5) / chance.size
+        verdict[half] = chance >= 0.5
+    return score, verdict
+
+
+def _scored(evidence: Evidence, known_rows: Ints, member: Codes, rows: Ints, name: str) -> Floats:
+    """Return the probability that each of these rows is a member, by a network a label learned from known rows."""
+    p, y = evidence.probability, evidence.labels
     score = np.empty(rows.size)
     for label in (0, 1):
         learn, queried = y[known_rows] == label, y[rows] == label
         answers, index = np.unique(p[rows[queried]], return_inverse=True)
-        child = child_seed(evidence.seed, f"membership network {label}")
-        score[queried] = _learned(p[known_rows[learn]], member[learn], answers, child, evidence.balance)[index]
-    return score, score >= 0.5
+        child = child_seed(evidence.seed, f"membership network {label}{name}")
+        score[queried] = _learned(p[known_rows[learn]], member[learn], answers, child)[index]
+    return score
 
 
-def _learned(known_answers: Floats, member: Codes, queried: Floats, seed: int, balance: bool) -> Floats:
+def _learned(known_answers: Floats, member: Codes, queried: Floats, seed: int) -> Floats:
     """Return the probability of being a member for the answers asked about, of one label."""
     if not queried.size or np.unique(member).size < 2:
         return np.full(queried.size, member.mean() if member.size else 0.5)
-    weights = np.ones(member.size)
-    if balance:  # members and non-members count the same, one on average
-        share = float(member.mean())
-        weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
-    network = _fitted(known_answers, member, weights, seed)
+    network = _fitted(known_answers, member, seed)
     return np.asarray(network.predict_proba(_pairs(queried))[:, 1], dtype=np.float64)
 
 
@@ -63,8 +78,8 @@ def _pairs(p: Floats) -> Floats:
     return np.column_stack([1.0 - p, p])
 
 
-def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
-    """Return a trained network. Each distinct pair of answer and membership enters once, with its people's weight.
+def _fitted(p: Floats, member: Codes, seed: int) -> Any:
+    """Return a trained network. Each distinct pair of answer and membership enters once, with its number of people.
 
     The loss is the one of all people, but there are few distinct answers. No pass over them counts as progress, so
     that training stops after as many passes as it is given patience for, and has nothing to warn of.
@@ -73,7 +88,7 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
     from threadpoolctl import threadpool_limits
 
     pairs, index = np.unique(np.column_stack([p, member]), axis=0, return_inverse=True)
-    mass = np.bincount(index.ravel(), weights=weights)
+    mass = np.bincount(index.ravel()).astype(np.float64)
     batch = min(_BATCH, mass.size)
     passes = max(2, round(_STEPS / np.ceil(mass.size / batch)))
     network = MLPClassifier(
@@ -94,8 +109,8 @@ ATTACK = Attack(
     phrase="the published attack",
     paper="Zhang et al. 2020",
     glossary="Learns for each label which scores members get, from people whose membership is known.",
-    needs=frozenset({"labels", "scores"}),
-    uses=frozenset({"study"}),
+    needs=frozenset({"labels", "scores", "halves"}),
+    uses=frozenset(),
     turn=30,
     scores=scores,
 )

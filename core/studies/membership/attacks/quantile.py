@@ -69,7 +69,7 @@ ATTACK = Attack(
     paper="Bertran et al. 2023",
     glossary="Learns from non-members how likely the model makes the label of such a record; members lie above.",
     needs=frozenset({"labels", "scores", "records", "population"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=55,
     scores=scores,
 )

@@ -6,16 +6,15 @@ x's own label, and p(x) its mean over models that were trained alike on other pe
     LR(x, z) = (p(x|θ) / p(x)) / (p(z|θ) / p(z))
     score(x) = share of the z with LR(x, z) >= γ
 
-Online, shadows with x and shadows without x weigh the same: p(x) = (p_in + p_out) / 2. Offline nobody judged is in any
-shadow, and p_in is guessed from p_out as the authors' program does (privacytrustlab/ml_privacy_meter, attacks.py):
-p(x) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1 and takes everybody to be remembered well for a = 0. So
-is p(z) of people who are in no shadow. That program takes γ = 1 too, and tunes a on a further model, which is not done
-here.
+Shadows with x and shadows without x weigh the same: p(x) = (p_in + p_out) / 2. Of people who are in no shadow, such as
+the z, p_in is guessed from p_out as the authors' program does (privacytrustlab/ml_privacy_meter, attacks.py):
+p(z) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1 and takes everybody to be remembered well for a = 0. That
+program takes γ = 1 too, and tunes a on a further model, which is not done here.
 
 The z are `MembershipSplit.population`, non-members the attacker knows and does not judge. Were z one of the judged, it
 would be compared with itself, which speaks for it, or left out of its own comparison, which the members are not: either
-way its score would hang on its membership, even where the model remembers nobody. Page and command draw known and
-judged people apart; a release audit judges all training and test records, and the z are its attack records.
+way its score would hang on its membership, even where the model remembers nobody. An audit judges all training and test
+records, and the z are its attack records.
 
 For given z and γ the score never falls where p(x|θ) / p(x) rises: both make ties, and turn no two people round.
 
@@ -36,7 +35,7 @@ from ..evidence import Evidence, Shadows
 _GAMMA = 1.0
 """γ: how many times as large as another's somebody's ratio must be to beat it."""
 
-_OFFLINE = 0.3
+_SHRINKAGE = 0.3
 """a: how far p_in is taken to be from p_out for people in no shadow; the paper sets it for each data set."""
 
 _LEAST = 0.01
@@ -69,8 +68,8 @@ def _marginal(shadows: Shadows) -> Floats:
     p_in = np.where(trained, probability, 0.0).sum(axis=0) / np.maximum(with_count, 1)
     p_out = np.where(trained, 0.0, probability).sum(axis=0) / np.maximum(out_count, 1)
     both = (p_in + p_out) / 2.0
-    guessed = ((1.0 + _OFFLINE) * p_out + (1.0 - _OFFLINE)) / 2.0
-    p = np.where(shadows.online & (with_count > 0), both, guessed)
+    guessed = ((1.0 + _SHRINKAGE) * p_out + (1.0 - _SHRINKAGE)) / 2.0
+    p = np.where(with_count > 0, both, guessed)
     return np.where(out_count > 0, p, p_in)  # in every shadow, by a rare draw
 
 
@@ -80,7 +79,7 @@ ATTACK = Attack(
     paper="Zarifzadeh et al. 2024",
     glossary="Compares how much likelier the model makes a person's label than shadow models do with other people's.",
     needs=frozenset({"labels", "scores", "shadows", "population"}),
-    uses=frozenset({"study", "scores"}),
+    uses=frozenset({"scores"}),
     turn=80,
     scores=scores,
 )
