@@ -241,7 +241,11 @@ config, table = cached.audited()
 subject = cached.audit(config, table).subject
 top = st.container()
 row = st.columns([25, 20, 30, 25], gap="small", vertical_alignment="bottom")
-models, covered, compared, (decimals, epsilon), numbers = family(), people(), group(), precision(), published()
+models = family()
+covered = people()
+compared = group()
+decimals, epsilon = precision()
+numbers = published()
 statistics = tuple(name for name in STATISTIC_TITLES if name in numbers)
 if not statistics:
     panels.problem("Choose at least one statistic: this card says nothing.")
