@@ -79,7 +79,7 @@ def schema_error(document: Mapping[str, Any]) -> str:
     except FormatError as error:
         return str(error)
     errors = Draft202012Validator(json_schema()).iter_errors(dict(document))
-    first = min(map(_innermost, errors), key=_place, default=None)
+    first = min(map(_innermost, errors), key=_error_path, default=None)
     return "" if first is None else f"A report must follow its schema; {_sentence(first)}."
 
 
@@ -90,12 +90,12 @@ def _innermost(error: ValidationError) -> ValidationError:
     return error
 
 
-def _place(error: ValidationError) -> list[str]:
+def _error_path(error: ValidationError) -> list[str]:
     return [str(key) for key in error.absolute_path]
 
 
 def _sentence(error: ValidationError) -> str:
-    where = f"at {value_excerpt('/'.join(_place(error)) or 'its top')} there must be"
+    where = f"at {value_excerpt('/'.join(_error_path(error)) or 'its top')} there must be"
     if error.validator == "additionalProperties":
         more = sorted(error.instance.keys() - error.schema["properties"].keys())
         return f"{where} no key {value_excerpt(more[0])}"
@@ -204,12 +204,12 @@ class _Schemas:
 
         self.restricted = {}  # settings of studies have the types they say
         tables = own_tables()
-        known = [{"prefixItems": [{"const": name}, self.of(settings)]} for name, settings in tables.items()]
+        installed = [{"prefixItems": [{"const": name}, self.of(settings)]} for name, settings in tables.items()]
         setting = {"anyOf": [_CELL, {"type": "array", "items": _CELL}]}
-        other = {
+        unknown = {
             "prefixItems": [
                 {"type": "string", "not": {"enum": sorted(tables)}},
                 {"type": "object", "additionalProperties": setting},
             ]
         }
-        return {"type": "array", "minItems": 2, "maxItems": 2, "anyOf": [*known, other]}
+        return {"type": "array", "minItems": 2, "maxItems": 2, "anyOf": [*installed, unknown]}
