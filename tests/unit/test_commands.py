@@ -88,7 +88,7 @@ def test_every_noise(noise: str, run: Any):
     assert all(0 <= row[f"{name}, low"] <= row[name] <= row[f"{name}, high"] <= 1 for row in rows)
     keeps_epsilon = noise in ("laplace", "cauchy", "noisy_sums")
     assert ("If the prior is right, no attacker can expect more than" in out) == keeps_epsilon
-    assert err.splitlines()[-1].startswith("3 of 3 steps")
+    assert err.splitlines()[2].startswith("3 of 3 steps")
     best = max(rows[1:], key=lambda row: row[name])
     best_estimate = Estimate(value=best[name], low=best[f"{name}, low"], high=best[f"{name}, high"], n=4)
     assert f"\nBest decoder: {percent(best_estimate)} balanced accuracy" in out
@@ -147,7 +147,7 @@ BAD = {
         "--train-epsilon is for the method dp_id3 alone, got 2"
     ),
     f"{REVEAL} --questions 1001": "--questions must be from 0 to 1,000, got 1001",
-    f"{REVEAL} --design bits": "questions must be from 0 to 1 with bits questions about 30 people, got 18",
+    f"{REVEAL} --design bits": "questions must be a whole number from 0 to 1 with bits questions about 30 people, got 18",
     "attack membership --attacks magic": "--attacks must be some of",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
