@@ -147,7 +147,9 @@ BAD = {
         "--train-epsilon is for the method dp_id3 alone, got 2"
     ),
     f"{REVEAL} --questions 1001": "--questions must be from 0 to 1,000, got 1001",
-    f"{REVEAL} --design bits": "questions must be a whole number from 0 to 1 with bits questions about 30 people, got 18",
+    f"{REVEAL} --design bits": (
+        "questions must be a whole number from 0 to 1 with bits questions about 30 people, got 18"
+    ),
     "attack membership --attacks magic": "--attacks must be some of",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
