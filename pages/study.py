@@ -5,8 +5,6 @@ from pages.shell import shell
 shell.guard()
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -30,12 +28,9 @@ def title_of(check: Check, subject: Subject) -> str:
 
 
 def draw_result(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
-    """Draw the charts of a study that has some, in charts.py beside it; return the tables behind them."""
-    charts = f"{type(study).__module__.rpartition('.')[0]}.charts"
-    if find_spec(charts) is None:
-        return {}
+    """Draw the charts of a study; return the tables behind them."""
     tables = {}
-    for quantity, drawing in import_module(charts).drawings(result, settings).items():
+    for quantity, drawing in study.charts(result, settings).items():
         panels.titled(drawing.title, quantity, drawing, key=f"{study.name}_{drawing.title}")
         tables[drawing.title] = drawing.table
     return tables

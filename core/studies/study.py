@@ -176,7 +176,7 @@ class Study(Generic[S, R]):
         raise NotImplementedError
 
     def charts(self, result: R, settings: S) -> Mapping[str, Drawing]:
-        """Return title -> chart of a result, also of one that still grows; the hero first."""
+        """Return what is drawn, in a few words -> chart of a result, also of one that still grows; the hero first."""
         return {}
 
     def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...charts.drawing import Drawing, Scale
 from ...charts.rows import Mark, Row, draw_rows
 from . import MeasuredEpsilon, MeasuredEpsilonSettings
-
-
-def drawings(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
-    """Return the one chart of the study's page, by what is drawn."""
-    quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
-    return {quantity: draw_budgets(result, settings)}
 
 
 def draw_budgets(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Drawing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Stu
 from ..subject import Subject
 from .audits import MechanismAudit, audits
 from .bounds import OneRun
+
+if TYPE_CHECKING:
+    from ...charts.drawing import Drawing
 
 SURE = 0.9999
 """Confidence at which a mechanism counts as measured above the ε that is promised."""
@@ -180,6 +183,13 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         listed = "; ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits)
         evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of 2 tables: {listed}."
         return headline, Finding(point=point, evidence=evidence)
+
+    def charts(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
+        """Return what is promised and what is measured, a row a mechanism."""
+        from .charts import draw_budgets
+
+        quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
+        return {quantity: draw_budgets(result, settings)}
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
