@@ -4,22 +4,19 @@ from pages.shell import shell
 
 shell.guard()
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
 from core.base.settings import params
-from core.stats.estimates import epsilon_text, interval, percent
+from core.stats.estimates import percent
+from pages._membership import membership_analyses as analyses
 from pages._membership import membership_study as study
-from pages._membership.membership_study import CurveJob, MembershipRun
-from pages.shell import cached, panels, state
-from pages.shell.background import ensure_started, require_result
+from pages._membership.membership_study import MembershipRun
+from pages.shell import cached, panels
+from pages.shell.background import ensure_started
 from pages.shell.controls import bound
 
 shell.head()
@@ -28,22 +25,8 @@ dataset, store = cached.dataset_of(table, config.roles), cached.store_of(config.
 
 from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
-from core.studies.membership import REGISTRY, MembershipResult, MembershipSettings, charts
-from core.studies.membership import curves as runs
-from core.studies.membership.bands import EPSILONS, THETAS, CurveBand, CurvePoint, steady, summarise_curve
-from core.studies.membership.disparity import COMPLEMENT
-from core.studies.membership.findings import (
-    MEASURES,
-    curve_rows,
-    deletions,
-    epsilon_heading,
-    gap_rows,
-    groups_heading,
-    guarantee,
-    picking_heading,
-    range_rows,
-)
-from core.studies.membership.groupings import Grouping, column_grouping, crossed, grouping_columns, table_grouping
+from core.studies.membership import REGISTRY, MembershipResult, MembershipSettings
+from core.studies.membership.findings import gap_rows, guarantee, range_rows
 from core.studies.membership.study import STUDY
 from core.studies.subject import SETS_UNKNOWN
 
@@ -99,9 +82,9 @@ def draw_audited() -> None:
     panels.notes(guarantee(result), *headline.caveats)
     panels.foot(guide(result), tables_of(result, settings), key="membership")
     sections = {
-        "ranges": ("VD by probability", lambda: _ranges(result)),
-        "picking": ("FairPick", _picking),
-        "others": ("Other groups", lambda: _other_groups(result)),
+        "ranges": ("VD by probability", partial(analyses.draw_ranges, result)),
+        "picking": ("FairPick", partial(analyses.draw_picking, run)),
+        "others": ("Other groups", partial(analyses.draw_other_groups, run, table, result)),
     }
     if chosen := panels.further(sections, key="further_members"):
         chosen[1]()
@@ -137,271 +120,12 @@ def draw_private() -> None:
     )
     panels.numbers(tables_of(result, settings), key="member-private")
     sections = {
-        "over_epsilon": ("Over ε", lambda: _epsilon_curve(private).grow(partial(_over_epsilon, tree.epsilon))),
-        "accuracy": ("Accuracy over ε", lambda: _epsilon_curve(private).grow(partial(_accuracy, result))),
-        "accounting": ("Accounting", lambda: _accounting(tree)),
+        "over_epsilon": ("Over ε", partial(analyses.draw_over_epsilon, private)),
+        "accuracy": ("Accuracy over ε", partial(analyses.draw_accuracy, private, result)),
+        "accounting": ("Accounting", partial(analyses.draw_accounting, private)),
     }
     if chosen := panels.further(sections, key="further_private"):
         chosen[1]()
-
-
-# More analyses --------------------------------------------------------------------------------------------------------
-
-
-def _ranges(result: MembershipResult) -> None:
-    """Draw where VD comes from."""
-    grey = ""
-    if result.muted:
-        grey = "Greyed out, as VD is: "
-    if not result.ranges:
-        st.info("Scores are needed, and two groups that are large enough.")
-    for number, ranges in enumerate(result.ranges):
-        panels.titled(
-            "VD by predicted probability",
-            f"{grey}{shell.escape(ranges.group)} − {shell.escape(ranges.reference)} in points, by the probability the "
-            "model gave to the true label; the ten steps add up to VD",
-            charts.draw_ranges(ranges, muted=result.muted),
-            key=f"member_ranges_chart_{number}",
-        )
-
-
-def _sides() -> tuple[str, str]:
-    """Choose the group that curves set against all others, where there are more than two; return both names."""
-    names = dataset.group_names
-    if len(names) == 2:
-        return names[1], names[0]
-    return names[_group()], COMPLEMENT
-
-
-def _group() -> int:
-    """Return the code of the group that curves set against all others."""
-    if dataset.n_groups == 2:
-        return 1
-    return int(st.session_state.get(_GROUP, 0))
-
-
-_GROUP = f"member_group_{dataset.roles.attribute}_{dataset.n_groups}"
-
-
-def _choose_group() -> None:
-    if dataset.n_groups > 2:
-        panels.choose("Group, against all others", dict(enumerate(dataset.group_names)), key=_GROUP)
-
-
-def _epsilon_curve(private: MembershipRun) -> CurveJob:
-    """Return the curve of the private tree over ε, on the records of the audit and other splits of them."""
-    _choose_group()
-    group, repeats = _group(), study.REPEATS
-    epsilons = list(EPSILONS)
-    make = partial(runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats)
-    parts = (config.depth, config.train_share, config.seed, group, repeats, epsilons)
-    return CurveJob(private, "epsilon", repeats * len(epsilons), make, *parts)
-
-
-def _over_epsilon(now: float, points: list[CurvePoint], growing: bool) -> None:
-    """Draw the gaps and the attack's quality over ε."""
-    bands, names = steady(summarise_curve(points)), _sides()
-    left, right = st.columns([3, 2], gap="large")
-    panels.titled(
-        shell.escape(epsilon_heading(bands, names, growing=growing)),
-        shell.escape(f"Private tree (DP-ID3): {_repeats(bands, names)}"),
-        charts.draw_epsilon_curve(bands, now=now),
-        key="member_epsilon_chart",
-        container=left,
-    )
-    panels.titled(
-        "Precision and recall of the attack",
-        "Private tree (DP-ID3), the published attack: members among the flagged, and flagged among the members",
-        charts.draw_attack_by_epsilon(bands, now=now),
-        key="member_attack_chart",
-        container=right,
-    )
-    panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-epsilon")
-
-
-def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
-    fewest, most = (pick(band.repeats for band in bands) for pick in (min, max))
-    sides = f"{names[0]} − {names[1]}"
-    if most == 1:
-        return f"{sides}; repeats so far: 1, with no interval"
-    repeats = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    drawn = any(not math.isnan(value.low) for band in bands for value in band.values.values())
-    averages = f"bands: 95% intervals of the mean over {repeats} repeats" if drawn else f"means of {repeats} repeats"
-    return f"{sides}; {averages} with other splits and noise"
-
-
-def _accuracy(result: MembershipResult, points: list[CurvePoint], growing: bool) -> None:
-    """Draw both accuracies over ε."""
-    bands, majority = steady(summarise_curve(points)), result.subject.model.majority_test
-    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
-    panels.titled(
-        f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
-        "Private tree (DP-ID3), bands over repeats. Attacks use the gap between training and unseen people. "
-        f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
-        charts.draw_accuracy_by_epsilon(bands, now=result.subject.config.epsilon, majority=majority),
-        key="member_accuracy_chart",
-    )
-    panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
-
-
-def _picking() -> None:
-    """Draw the rows FairPick deletes at the slider's θ, and the gaps over θ as they come."""
-    if config.method == GIVEN_PREDICTIONS:
-        panels.needs_training("FairPick's deletions")
-        return
-    theta = st.slider(
-        "FairPick's θ",
-        0.1,
-        1.0,
-        0.6,
-        0.1,
-        key="member_theta",
-        help="FairPick deletes training records until the group proportions of each cluster of similar people differ "
-        "only θ times as much as before. 1 deletes nobody.",
-    )
-    measure = panels.pick("Gap", MEASURES, key="member_measure", default="vd")
-    _choose_group()
-    try:
-        picked = runs.picked_from(config, dataset, group=_group(), theta=theta)
-    except InputError as error:
-        panels.problem(str(error))
-        return
-    panels.under(deletions(picked), charts.draw_deleted(picked.findings), key="member_deleted_chart")
-    _theta_curve().grow(partial(_gaps_by_theta, measure, theta))
-
-
-def _theta_curve() -> CurveJob:
-    """Return the curve over θ of the audited model."""
-    group, repeats = _group(), study.FEW_REPEATS
-    if config.method == "dp_id3":
-        repeats = study.REPEATS
-    thetas = list(THETAS)
-    make = partial(runs.fairpick_curve, config, dataset, group=group, thetas=thetas, repeats=repeats)
-    return CurveJob(run, "fairpick", 2 * len(thetas) * repeats, make, config, group, repeats, thetas)
-
-
-def _gaps_by_theta(measure: str, theta: float, points: list[CurvePoint], growing: bool) -> None:
-    """Draw a gap over θ, with the control."""
-    bands, names = steady(summarise_curve(points)), _sides()
-    panels.titled(
-        shell.escape(picking_heading(points, measure, growing=growing)),
-        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the published attack; 95% CIs "
-        "of the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. "
-        "Non-members are thinned like the members; “accuracy, test” counts all non-members",
-        charts.draw_fairpick(bands, now=theta, measure=measure),
-        key="member_fairpick_chart",
-    )
-    panels.numbers({"Over θ": panels.frame(curve_rows(bands, "θ"))}, key="member-fairpick")
-
-
-def _other_groups(result: MembershipResult) -> None:
-    """Choose attributes, and draw what leaks about each of their groups."""
-    offered = {f"roles:{key}": title for key, title in state.attributes(config.dataset).items()}
-    # the table's own groupings, then columns with few values
-    offered |= {f"column:{name}": name for name in grouping_columns(dataset)}
-    left, right = st.columns(2)
-    key = f"{config.dataset}_{len(offered)}"
-    first = panels.choose(
-        "Group people by", offered, key=f"member_by_{key}", container=left, index=min(1, len(offered) - 1)
-    )
-    second = panels.choose("and by", {"": "nothing else"} | offered, key=f"member_and_by_{key}", container=right)
-    try:
-        grouping = _grouping(first or next(iter(offered)))
-        if second:
-            grouping = crossed(grouping, _grouping(second))
-        regrouped = result.grouped(grouping.codes, grouping.names)
-        _show_groups(regrouped, grouping.attribute)
-    except InputError as error:
-        panels.problem(str(error))
-
-
-def _grouping(key: str) -> Grouping:
-    kind, _, name = key.partition(":")
-    if kind == "column":
-        return column_grouping(dataset, name)
-    return table_grouping(table, dataset.roles, state.roles_with_key(table, name))
-
-
-def _show_groups(result: MembershipResult, attribute: str) -> None:
-    panels.titled(
-        shell.escape(groups_heading(result, attribute)),
-        "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
-        "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
-        charts.draw_group_gaps(result),
-        key="member_groups_chart",
-    )
-    measured = result.disparities
-    if measured.results:
-        least = [gaps.tests["advantage_gap"].smallest_detectable for gaps in measured.results]
-        span = f"{min(least):.3f}" if len(least) == 1 else f"{min(least):.3f} to {max(least):.3f}"
-        st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
-    if measured.not_measured:
-        group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
-        more = f"; more groups: {len(measured.not_measured) - 6}" if len(measured.not_measured) > 6 else ""
-        st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
-    panels.numbers({"Groups": panels.frame(gap_rows(result))}, key="member-groups")
-
-
-_NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
-
-
-def _accounting(tree: AuditConfig) -> None:
-    """Draw the ledger and the three accountings of the private tree."""
-    epsilon = tree.epsilon
-    if not math.isfinite(epsilon):
-        shell.whisper("Without a privacy budget there is nothing to account for", "Choose an ε below ∞ above")
-        return
-    key = fingerprint("accountings", dataset.fingerprint, tree)
-    results: Sequence[runs.Accounting] = require_result(
-        store,
-        key,
-        "Training the tree three times",
-        lambda job: job.in_subprocess(lambda _: runs.accountings(tree, dataset), about=dataset),
-        lane="questions",
-    )
-    by_name = {result.ledger.accounting: result for result in results}
-    naive, ours = by_name["naive"], by_name["savings"]
-    shell.whisper(
-        f"Accuracy on unseen people: naive tree {percent(naive.accuracy_test)}, ours {percent(ours.accuracy_test)}; "
-        f"the naive one does not keep ε = {epsilon_text(epsilon)}",
-        f"The ledger of a full path adds up to {_cost_text(ours.ledger.total)}: nodes side by side hold "
-        f"different people, so only levels add up. Majority-class baseline: {percent(ours.majority)} "
-        f"(95% CI {interval(ours.majority)})",
-    )
-    panels.problem(
-        f"A tree that gives each count its own ε = {epsilon_text(epsilon)} has spent "
-        f"{_cost_text(naive.ledger.counts_total)} on its counts alone. It stops where the true counts are pure, "
-        "which no ε covers. It is shown as a warning, not for use.",
-        point="The naive tree is not private.",
-    )
-    tables = {"Privacy accounting": _accounting_table(results), "Ledger": ours.ledger.to_frame()}
-    titles = ("Privacy accounting of the same tree", "Ledger of a full path, from the root to a leaf")
-    heights: tuple[Any, Any] = ("content", 260)
-    for column, title, frame, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
-        column.markdown(f"**{title}**")
-        column.dataframe(frame, hide_index=True, height=height)
-    panels.numbers(tables, key="member-accounting")
-
-
-def _cost_text(epsilon: float) -> str:
-    """Write what something costs."""
-    return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
-
-
-def _accounting_table(results: Sequence[runs.Accounting]) -> Any:
-    return panels.frame(
-        {
-            "accounting": _NAMES[result.ledger.accounting],
-            "ε asked for": result.ledger.requested_epsilon,
-            "ε spent in truth": _cost_text(result.ledger.total),
-            "on counts": _cost_text(result.ledger.counts_total),
-            "accuracy, unseen": percent(result.accuracy_test),
-            "accuracy, training": percent(result.accuracy_train),
-            "private": "no" if result.ledger.accounting == "naive" else "yes",
-        }
-        for result in results
-    )
 
 
 opening = st.container()

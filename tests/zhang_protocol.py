@@ -259,6 +259,16 @@ def quality(
     )
 
 
+def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+    """Return members among those classified as members, and those classified as members among members.
+
+    With nobody classified as a member there is no precision: it is nan with n = 0.
+    """
+    right = int(np.count_nonzero(verdict & member))
+    precision = proportion(right, int(verdict.sum()), level=level)
+    return precision, proportion(right, int(member.sum()), level=level)
+
+
 def two_sides(people: MemberPeople) -> Sides:
     """Return the same people in two groups, without the columns that tell them apart."""
     features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)

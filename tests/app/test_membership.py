@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.studies.membership.bands
 from core.__main__ import main
 from core.auditing import AuditPlan, run_audit
 from core.auditing.policy import default_policy
@@ -27,6 +26,7 @@ from core.studies.membership.curves import accountings, picked_from
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
 from core.studies.subject import subject_of
+from pages._membership import membership_analyses
 from pages._membership import membership_study as study
 from tests import expected, samples
 from tests.app.conftest import Start
@@ -62,8 +62,8 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     """Few repeats of curves, and attacks that come only as far as a test allows."""
     monkeypatch.setattr(study, "REPEATS", 1)
     monkeypatch.setattr(study, "FEW_REPEATS", 1)
-    monkeypatch.setattr(core.studies.membership.bands, "EPSILONS", (0.1, math.inf))
-    monkeypatch.setattr(core.studies.membership.bands, "THETAS", (0.4, 1.0))
+    monkeypatch.setattr(membership_analyses, "EPSILONS", (0.1, math.inf))
+    monkeypatch.setattr(membership_analyses, "THETAS", (0.4, 1.0))
     coming = Coming()
     monkeypatch.setattr(
         MembershipStudy, "run", lambda self, subject, settings, report=None: coming.run(subject, settings, report)

@@ -55,7 +55,6 @@ from core.datasets import Table, load
 from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
 from core.studies.membership.attacks import lira
 from core.studies.membership.groupings import table_grouping
-from core.studies.membership.roc import precision_recall
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 from tests.zhang_protocol import (
     MemberPeople,
@@ -64,6 +63,7 @@ from tests.zhang_protocol import (
     library_target,
     member_people,
     member_split,
+    precision_recall,
     quality,
 )
 

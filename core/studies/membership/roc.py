@@ -276,16 +276,6 @@ def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None 
     return difference(true, false)
 
 
-def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
-    """Return members among those classified as members, and those classified as members among members.
-
-    With nobody classified as a member there is no precision: it is nan with n = 0.
-    """
-    right = int(np.count_nonzero(verdict & member))
-    precision = proportion(right, int(verdict.sum()), level=level)
-    return precision, proportion(right, int(member.sum()), level=level)
-
-
 def is_muted(auc: Estimate) -> bool:
     """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
 

@@ -22,8 +22,9 @@ from core.studies.membership import (
     true_label_probability,
 )
 from core.studies.membership.attack import NEEDS, best_threshold
-from core.studies.membership.roc import advantage, precision_recall
+from core.studies.membership.roc import advantage
 from tests.unit.membership.samples import guess, half, remembered
+from tests.zhang_protocol import precision_recall
 
 N = 400
 QUICK = ("loss", "confidence", "network")
