@@ -36,11 +36,11 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> AuditPlan:
     return replace(plan, config=replace(plan.config, method="unmitigated", seed=5), title=str(folder))
 
 
-def command_rows(path: Path, *words: str) -> dict[str, Any]:
+def command_rows(path: Path, *flags: str) -> dict[str, Any]:
     """Return check -> row of what `attack attriguard` writes."""
-    found = path / "found.json"
-    assert main(["attack", "attriguard", *words, "-q", "--json", str(found)]) == 0
-    return {row["check"]: row for row in json.loads(found.read_text("utf-8"))["tables"]["Checks"]}
+    output = path / "found.json"
+    assert main(["attack", "attriguard", *flags, "-q", "--json", str(output)]) == 0
+    return {row["check"]: row for row in json.loads(output.read_text("utf-8"))["tables"]["Checks"]}
 
 
 def values(measurement: Any) -> tuple[float, float, float]:
@@ -77,8 +77,8 @@ def test_a_table_has_one_number(settings: AttriGuardSettings, plan: AuditPlan, t
 def test_ratings_have_one_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.studies.attriguard.records.demo_ratings", ratings_samples.ratings)
     settings = AttriGuardSettings(budget=1.5, attackers=("logistic", "adversarial"), policy="add_new")
-    words = ("--budget", "1.5", "--attackers", "logistic,adversarial", "--noise-policy", "add_new")
-    rows = command_rows(tmp_path, "--dataset", "demo_ratings", *words)
+    flags = ("--budget", "1.5", "--attackers", "logistic,adversarial", "--noise-policy", "add_new")
+    rows = command_rows(tmp_path, "--dataset", "demo_ratings", *flags)
     *_, page = controls.STUDY.run(ratings_subject(ratings_samples.ratings()), settings)
     for name, measurement in controls.STUDY.checks(page, settings).items():
         assert values(measurement) == tuple(rows[name][key] for key in ("value", "value, low", "value, high"))

@@ -24,7 +24,7 @@ from core.studies.membership.findings import (
 )
 from core.studies.membership.study import STUDY
 from core.studies.subject import subject_of
-from pages._attriguard.attriguard_controls import by_value, last_budget
+from pages._attriguard.attriguard_controls import by_value
 from pages._desk.desk_forms import to_fill_in
 from pages._report.report_policy import changed_limit, with_limit
 from pages.shell.panels import csv_name
@@ -160,7 +160,7 @@ def test_the_budget_reaches_what_people_change_where_a_value_has_no_noise():
     """The share of the value without noise goes to the others: 1.5 changes on average, not 1."""
     size, reachable = np.tile([0, 3, 0], (8, 1)), np.tile([True, True, False], (8, 1))
     study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, reached=reachable)
-    assert last_budget(study) == 2.0
+    assert study.last_budget == 2.0
 
 
 @pytest.mark.parametrize(
