@@ -3,7 +3,6 @@
 Models that further analyses need are measured in the background, and kept.
 """
 
-from pages._report.report_plan import plan_of
 from pages.shell import shell
 
 shell.guard()
@@ -33,6 +32,7 @@ from core.studies.correction import (
     leak_configs,
     measure_leak,
 )
+from pages._report.report_plan import plan_of
 from pages.shell import cached, controls, panels, state
 from pages.shell.background import Background, Job, pace
 

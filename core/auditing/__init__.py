@@ -17,7 +17,6 @@ from .plan import (
     read_plan,
 )
 from .result import (
-    SAME_ANSWER,
     ReleaseAudit,
     SelfTest,
     data_fingerprint,
@@ -30,7 +29,6 @@ from .self_tests import cached_self_test, self_test_in_subprocess
 from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [
-    "SAME_ANSWER",
     "AttriGuardSettings",
     "AuditPlan",
     "BiasQueriesSettings",

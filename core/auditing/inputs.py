@@ -78,11 +78,6 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
         raise InputError(f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}.") from None
 
 
-def input_facts(audited: Audited) -> tuple[Fact, ...]:
-    """Return what the input check says of an audit: caveats of its verdict, none of which blocks it."""
-    return audited.facts
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditInput:
     """A plan's table with the roles of its columns, and the answers of its model file where there is one.

@@ -45,7 +45,6 @@ from ..studies.subject import OutputsPlan
 UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""
 
-MOST_BUDGET = 1_000.0
 _MOST_LISTED = 3
 
 

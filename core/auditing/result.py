@@ -309,9 +309,6 @@ def _linear_algebra() -> str:
     return ", ".join(sorted({str(library["architecture"]) for library in libraries if library.get("architecture")}))
 
 
-SAME_ANSWER = CONSTANT_TEXT
-
-
 def data_summary(audited: Audited, table: Table) -> DataSummary:
     """Return what the table is."""
     dataset = audited.dataset

@@ -90,7 +90,7 @@ def _printed(rows: Sequence[ExperimentRow]) -> Iterator[str]:
 
 def _cells(row: ExperimentRow) -> dict[str, str]:
     measurement = row.measurement
-    cells = {key: "" if value is None else f"{value}" for key, value in row.values.items()}
+    cells = {key: "none" if value is None else f"{value}" for key, value in row.values.items()}
     return {
         **cells,
         "study": row.study,

@@ -7,7 +7,6 @@ from .ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
 from .read_table import read_table
 from .role_suggestion import suggest_roles
 from .roles import Roles
-from .splits import shared_note
 from .table_cautions import cautions
 
 __all__ = [
@@ -24,6 +23,5 @@ __all__ = [
     "ratings_from_csv",
     "read_ratings",
     "read_table",
-    "shared_note",
     "suggest_roles",
 ]

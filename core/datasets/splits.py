@@ -276,9 +276,3 @@ def sharing(dataset: AuditDataset, splits: Splits) -> Caveat | None:
     )
     total = int(splits.test.size + splits.attacker_rows.size)
     return Caveat(CaveatKind.RECORDS_SHARED, text, count=shared["test"] + n_shared, total=total)
-
-
-def shared_note(dataset: AuditDataset, splits: Splits) -> str:
-    """Sentence on the test and attack records that equal a training record; "" if none does."""
-    caveat = sharing(dataset, splits)
-    return "" if caveat is None else caveat.text

@@ -138,9 +138,9 @@ def run_experiment(
     store: PointStore | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Generator[ExperimentRow, None, None]:
-    """Yield the rows of each plan as soon as it is measured, stored ones first.
+    """Yield the rows of each plan as soon as it is measured, dataset by dataset, of each the stored ones first.
 
-    `studies` are those that measure, all by themselves; the other arguments are those of
+    `studies` are those that measure, all of them where none is named; the other arguments are those of
     `core.experiments.sweep.sweep`, whose errors this raises, too. InputError if a study is unknown or the table cannot
     serve a plan.
     """
@@ -169,30 +169,36 @@ def run_experiment(
             measure=measure,
             result=PlanMeasurements,
         )
+        by_plan = _by_fingerprint(group)
         with closing(measurements):
             for result in measurements:
-                yield from rows_of(group, [result])
+                yield from _rows(by_plan[result.plan], result)
         before += len(group)
 
 
 def rows_of(points: Sequence[GridPoint], results: Sequence[PlanMeasurements]) -> tuple[ExperimentRow, ...]:
     """Return a row for each measurement of some plans of a grid."""
-    by_plan = {content_fingerprint(point.plan): point for point in points}
-    return tuple(
-        _row(by_plan[result.plan], result, measurement) for result in results for measurement in result.measurements
-    )
+    by_plan = _by_fingerprint(points)
+    return tuple(row for result in results for row in _rows(by_plan[result.plan], result))
 
 
-def _row(point: GridPoint, result: PlanMeasurements, measurement: Measurement) -> ExperimentRow:
+def _by_fingerprint(points: Sequence[GridPoint]) -> dict[str, GridPoint]:
+    return {content_fingerprint(point.plan): point for point in points}
+
+
+def _rows(point: GridPoint, result: PlanMeasurements) -> list[ExperimentRow]:
     study_of = {check.name: name for name, study in STUDIES.items() for check in study.declared}
-    return ExperimentRow(
-        values=dict(point.values),
-        study=study_of[measurement.check],
-        measurement=measurement,
-        seed=point.plan.config.seed,
-        seconds=result.seconds,
-        versions="; ".join(environment()),
-    )
+    return [
+        ExperimentRow(
+            values=dict(point.values),
+            study=study_of[measurement.check],
+            measurement=measurement,
+            seed=point.plan.config.seed,
+            seconds=result.seconds,
+            versions="; ".join(environment()),
+        )
+        for measurement in result.measurements
+    ]
 
 
 def rows_frame(rows: Sequence[ExperimentRow]) -> pandas.DataFrame:

@@ -27,7 +27,7 @@ QUESTIONS = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakPicture(Result):
-    """Of 100, how many an attacker gets right without the release and with it; `reason` where nothing was measured."""
+    """How many of 100 an attacker gets right without the release and with it, as shares, and the words beside them."""
 
     title: str
     before: Estimate

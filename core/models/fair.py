@@ -212,6 +212,7 @@ def fit_model(
     epsilon: float = math.inf,
     domains: Sequence[int | tuple[float, float]] | None = None,
     depth: int = TREE_DEPTH,
+    n_groups: int | None = None,
 ) -> FairModel:
     """Train a model.
 
@@ -234,6 +235,8 @@ def fit_model(
         voids a finite epsilon, with a warning.
     depth : int
         Of the trees, at most; at least 1.
+    n_groups : int, optional
+        Number of groups, which the private fair tree takes as public; read from the records when left out.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -255,7 +258,7 @@ def fit_model(
             labels,
             sensitive,
             epsilon=epsilon,
-            n_groups=int(sensitive.max()) + 1,
+            n_groups=n_groups or int(sensitive.max()) + 1,
             domains=domains,
             max_depth=depth,
             seed=seed,

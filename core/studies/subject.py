@@ -173,6 +173,7 @@ def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: in
         epsilon=config.epsilon,
         domains=dataset.domains,
         depth=config.depth,
+        n_groups=dataset.n_groups,
     )
 
 

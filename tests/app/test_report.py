@@ -16,7 +16,7 @@ import pytest
 import skops.io
 
 import core.auditing
-from core.auditing import SAME_ANSWER, AuditPlan, plan_text, read_plan, verdict_caveats
+from core.auditing import AuditPlan, plan_text, read_plan, verdict_caveats
 from core.auditing.policy import (
     Policy,
     Verdict,
@@ -28,7 +28,7 @@ from core.auditing.policy import (
     policy_text,
     predictions_policy,
 )
-from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.base.caveats import CONSTANT_TEXT, FIXED, Caveat, CaveatKind, in_order
 from core.cli.audit import _printed as audit_lines
 from core.cli.console import Console
 from core.report import Reports, report_document, to_json
@@ -92,8 +92,8 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
 
 
 def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(dashboard: Dashboard, attacks: Attacks):
-    attacks.instead = replace(sample(), caveats=(Caveat(CaveatKind.CONSTANT_MODEL, SAME_ANSWER),))
-    assert escape(SAME_ANSWER) in dashboard.open("report").finding
+    attacks.instead = replace(sample(), caveats=(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT),))
+    assert escape(CONSTANT_TEXT) in dashboard.open("report").finding
 
 
 NAME = "<b>Bob & Co.</b>"

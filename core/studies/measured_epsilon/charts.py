@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...charts.drawing import Drawing, Scale
 from ...charts.rows import Mark, Row, draw_rows
-from . import MeasuredEpsilon, MeasuredEpsilonSettings
+
+if TYPE_CHECKING:
+    from .study import MeasuredEpsilon, MeasuredEpsilonSettings
 
 
 def draw_budgets(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Drawing:

@@ -18,7 +18,7 @@ from core.datasets.build import build_dataset
 from core.datasets.dataset import MAX_CACHED, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_note, shared_records, sharing, split
+from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_records, sharing, split
 from tests import samples
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -210,13 +210,13 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     }
     assert shared_records(data, splits) == expected and sum(expected.values()) > 0
     attacker_total = expected["attack"] + expected["validation"]
-    assert shared_note(data, splits) == (
+    caveat = sharing(data, splits)
+    assert caveat is not None and caveat.kind == "records_shared"
+    assert caveat.text == (
         f"{expected['test']} of {splits.test.size} test records and {attacker_total} of {splits.attacker_rows.size} "
         "records "
         "the attacker knows equal a training record in every column used."
     )
-    caveat = sharing(data, splits)
-    assert caveat is not None and caveat.kind == "records_shared"
     assert (caveat.count, caveat.total) == (
         expected["test"] + attacker_total,
         splits.test.size + splits.attacker_rows.size,

@@ -19,7 +19,6 @@ from core.auditing import (
     run_audit,
 )
 from core.auditing.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
-from core.auditing.inputs import input_facts
 from core.auditing.policy import default_policy
 from core.auditing.run import audited_of
 from core.base.errors import InputError
@@ -88,7 +87,7 @@ def test_several_missing_answers(monkeypatch: pytest.MonkeyPatch):
 def test_an_audit_keeps_the_facts_that_block_nothing(monkeypatch: pytest.MonkeyPatch):
     table = samples.table(300)
     answering(monkeypatch, ANSWER, NOTE)
-    assert input_facts(audited_of(PLAN, table)) == (ANSWER, NOTE)
+    assert audited_of(PLAN, table).facts == (ANSWER, NOTE)
     answering(monkeypatch, FAVOUR)
     with pytest.raises(MissingAnswers, match=r"data\.favourable"):
         run_audit(PLAN, table, default_policy())

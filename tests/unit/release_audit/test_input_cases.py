@@ -12,7 +12,6 @@ import pytest
 from core.__main__ import main
 from core.auditing import AuditPlan, MissingAnswers, read_plan, suggested_plan
 from core.auditing.answers import terminal_line
-from core.auditing.inputs import input_facts
 from core.auditing.run import audited_of, measured
 from core.auditing.suggestion import SuggestedAudit
 from core.base.errors import InputError
@@ -111,7 +110,7 @@ def test_audit_ends_in_3_and_names_each_key_without_an_answer(case: str, tmp_pat
 def test_with_the_one_answer_that_has_no_default_the_audit_begins(case: str):
     suggestion = suggestion_of(case)
     audited = audited_of(suggestion.plan, table_of(case))
-    assert not kinds(input_facts(audited), Severity.BLOCKING)
+    assert not kinds(audited.facts, Severity.BLOCKING)
     left_out = {*CASES[case].left_out, *(value for value in CASES[case].roles.values() if isinstance(value, str))}
     assert not left_out & set(audited.dataset.feature_names)
 
@@ -124,7 +123,7 @@ def test_a_reversed_score_stops_before_the_verdict_until_it_is_turned_or_confirm
     assert {fact.kind for fact in caught.value.facts} == CASES["reversed_score"].blocking
     assert 'data.positive = "no"' in str(caught.value)
     for changes in ({"positive": "no"}, {"confirmed": tuple(CASES["reversed_score"].blocking)}):
-        assert not kinds(input_facts(audited_of(changed(plan, **changes), table)), Severity.BLOCKING)
+        assert not kinds(audited_of(changed(plan, **changes), table).facts, Severity.BLOCKING)
 
 
 def changed(plan: AuditPlan, **changes: Any) -> AuditPlan:

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from ..attack import Attack
 
-__all__ = ["REGISTRY", "attacks_in", "attacks_on"]
+__all__ = ["REGISTRY", "attacks_on"]
 
 
-def attacks_in(folders: list[str]) -> dict[str, Attack]:
+def _attacks_in(folders: list[str]) -> dict[str, Attack]:
     """Return the attacks that the files of this package declare, by name, the quickest first."""
     names = [file.name for file in pkgutil.iter_modules(folders)]
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
@@ -22,7 +22,7 @@ def attacks_in(folders: list[str]) -> dict[str, Attack]:
     return {attack.name: attack for attack in sorted(attacks, key=lambda attack: attack.turn)}
 
 
-REGISTRY = attacks_in(list(__path__))
+REGISTRY = _attacks_in(list(__path__))
 """Name of an attack -> the attack, the quickest first."""
 
 
