@@ -289,7 +289,8 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
     trials = Trials(pool(60, 14), n=12, repeats=2)
     accuracy = trials.accuracy(trials.numbers[-1])
     for noise in NOISES:
-        last, kinds = int(rng.choice([1, 7, 25, 1000])), list(rng.choice(list(answers.DECODER_TITLES), 3, replace=False))
+        last = int(rng.choice([1, 7, 25, 1000]))
+        kinds = list(rng.choice(list(answers.DECODER_TITLES), 3, replace=False))
         epsilon, single = float(rng.choice([0.5, 1.0, 20.0])), bool(rng.random(2)[1] < 0.3)
         settings = BiasQueriesSettings(
             questions=last, mechanism=noise, epsilon=epsilon, design="single" if single else "jitter"

@@ -192,7 +192,7 @@ BAD = {
         "--train-epsilon is for the method dp_id3 alone, got 2"
     ),
     f"{REVEAL} --questions 1001": "--questions must be from 0 to 1,000, got 1001",
-    f"{REVEAL} --design bits": "questions must be a whole number from 0 to 1 with bits questions about 30 people, got 18",
+    f"{REVEAL} --design bits": "questions must be a whole number from 0 to 1 with bits",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --target logistic --train-epsilons 1": "--train-epsilons is for the target dp_id3, got it",
     "attack membership --target logistic --accounting naive": "--accounting is for the target dp_id3",
