@@ -254,13 +254,13 @@ def mechanism_with(noise: str) -> Mechanism:
 def _noise_rows(m: int) -> Iterator[Row]:
     sizes = trials.n_advantaged, trials.n_disadvantaged
     for noise in _NOISES:
-        other = mechanism_with(noise)
-        if isinstance(other, NoisySums):
-            scales = other.scales(trials.ask(m, other, [0]).scores[0])
+        noise_mechanism = mechanism_with(noise)
+        if isinstance(noise_mechanism, NoisySums):
+            scales = noise_mechanism.scales(trials.ask(m, noise_mechanism, [0]).scores[0])
             scale = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count"
-        elif isinstance(other, AdditiveNoise):
-            scale = error_text(other.scale(*sizes, m))
-        spent = queries.largest_loss(other, *sizes, m)
+        elif isinstance(noise_mechanism, AdditiveNoise):
+            scale = error_text(noise_mechanism.scale(*sizes, m))
+        spent = queries.largest_loss(noise_mechanism, *sizes, m)
         loss = "?" if spent is None else f"{spent:.2g}"
         yield {"noise": NOISES[noise], "scale": scale, "ε spent": loss}
 
