@@ -189,7 +189,8 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         from .charts import draw_budgets
 
         quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
-        return {quantity: draw_budgets(result, settings)}
+        budgets = draw_budgets(result.audited, epsilon=settings.epsilon, confidence=settings.confidence)
+        return {quantity: budgets}
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""

@@ -173,7 +173,7 @@ def _budgets(rng: Generator) -> Drawing:
         for _ in range(int(rng.integers(1, 9)))
     ]
     result, settings = MeasuredEpsilon(audited=tuple(audited)), MeasuredEpsilonSettings(epsilon=promised)
-    return measured_epsilon.draw_budgets(result, settings)
+    return measured_epsilon.draw_budgets(result.audited, epsilon=settings.epsilon, confidence=settings.confidence)
 
 
 # ---------------------------------------------------------------------------------------------------- correction
