@@ -37,7 +37,7 @@ from ..base.errors import FairLeakError, InputError
 from ..base.seeds import child_generator
 from ..base.validation import binary_array, choice, one_length, privacy_budget, unit_interval
 from ..stats.fairness import LABELS_COMPARED, METRICS
-from .fair import PrivateTree, fit_private_tree
+from .private_tree import PrivateTree, fit_private_tree
 from .tree_budget import noisy_counts
 
 _KEEP = 1e-6
