@@ -505,7 +505,7 @@ def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard
     cautions = [info.value for info in dashboard.test.info]
     assert len(cautions) == 2 and "drawn with the seed" in cautions[0] and "without scores" in cautions[1]
     dashboard.open("bias_queries")
-    assert_one_sentence(dashboard.plain_problem(), ("scores",))
+    assert_one_sentence(dashboard.plain_problem(), ("Scores are needed",))
     dashboard.open("membership")
     assert_one_sentence(dashboard.plain_problem(), ("trained on",))
 
