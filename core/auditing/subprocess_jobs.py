@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import Any, BinaryIO, NoReturn, TypeVar
 
-from ..base.errors import FairLeakError
+from ..base.errors import FairLeakError, ReportProgress
 from ..base.untrusted import child as processes
 from ..datasets.dataset import AuditDataset
-from ..studies.study import ReportProgress
 
 T = TypeVar("T")
 

@@ -5,6 +5,8 @@ several answers are missing, it has a line for each.
 "Infeasible", "out of time" and "not run" are not errors: they are values in a result, with their reason.
 """
 
+from collections.abc import Callable
+
 
 class FairLeakError(Exception):
     """Base of all errors FairLeak raises on purpose; ``str(error)`` may be shown to a user.
@@ -51,6 +53,10 @@ class DataUnavailableError(FairLeakError):
 
 class Cancelled(FairLeakError):
     """Work was stopped because its caller asked for it."""
+
+
+ReportProgress = Callable[[int, int], None]
+"""Called with (steps done, steps in all); may raise `Cancelled` to stop."""
 
 
 class PrivacyLeakWarning(UserWarning):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from ..base.errors import ReportProgress as ReportProgress
 from ..base.serialize import Result
 from ..stats.estimates import Estimate
 from ..stats.quantities import Row as Row
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 R = TypeVar("R")
-
-ReportProgress = Callable[[int, int], None]
-"""Called with (steps done, steps in all); may raise `core.base.errors.Cancelled` to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
