@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.learn.leak_pictures import LeakPicture, read_pictures
+from core.experiments.leak_pictures import LeakPicture, read_pictures
 from core.stats.estimates import Estimate
 from pages.shell import panels, upload
 

@@ -39,7 +39,7 @@ def test_the_overview_does_without_the_prepared_leaks(
     path = tmp_path / "leaks.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("core.learn.leak_pictures.read_pictures.__defaults__", (path,))
+    monkeypatch.setattr("core.experiments.leak_pictures.read_pictures.__defaults__", (path,))
     dashboard = start().open("overview")
     assert "prepared picture of the demo is missing" in dashboard.page_text and not dashboard.test.exception
 

@@ -1,6 +1,6 @@
 """Three leaks of the built-in demo as people of 100: what the Overview page opens with, computed beforehand.
 
-``python -m core.learn.leak_pictures data/demo_leaks.json`` computes them again by the audit's own measurements.
+``python -m core.experiments.leak_pictures data/demo_leaks.json`` computes them again by the audit's own measurements.
 """
 
 from __future__ import annotations
