@@ -24,11 +24,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
-from ...auditing.plan import AuditPlan
 from ...base.errors import FairLeakError, InputError
 from ...base.serialize import Result, dumps, loads
 from ...datasets.dataset import AuditDataset
-from ...studies.config import AuditConfig
 from .point import SweepPoint, environment, point_key
 from .point import measure as measure_point
 from .store import PointStore
@@ -168,7 +166,7 @@ def _connected(scheduler: str) -> Any:
     return client
 
 
-C = TypeVar("C", AuditConfig, AuditPlan)
+C = TypeVar("C")
 P = TypeVar("P", bound=Result)
 
 
@@ -191,7 +189,7 @@ def sweep(
 
     Parameters
     ----------
-    configs : sequence of AuditConfig, or of AuditPlan
+    configs : sequence of AuditConfig, or of plans of audits
         All on the same dataset; one that occurs twice is measured once.
     dataset : AuditDataset
         Sent to worker processes through pipes: joblib's memory mapping, which would put it on disk, is off.
