@@ -241,8 +241,9 @@ def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any])
     for name, setting in declared.items():
         key, allowed = setting.param.only or ("", ())
         applies = not key or values.get(key.rpartition(".")[2]) in allowed
-        if applies and name != _NEVER:
-            value = values.get(name, setting.default)
+        value = values.get(name, setting.default)
+        omitted = name == _NEVER or (setting.param.written is False and value == ())
+        if applies and not omitted:
             yield SettingRow(part=part, setting=setting.param.title, value=_value_text(setting, value))
 
 
