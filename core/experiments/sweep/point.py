@@ -12,7 +12,6 @@ from itertools import product
 from typing import Annotated, Any
 
 from ... import __version__
-from ...auditing.plan import AuditPlan
 from ...base.errors import InputError
 from ...base.fingerprint import code_fingerprint, fingerprint
 from ...base.param import Param
@@ -124,9 +123,7 @@ def environment_name() -> str:
     return f"fairleak-{__version__}-{fingerprint(list(environment()))[:8]}"
 
 
-def point_key(
-    config: AuditConfig | AuditPlan, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any
-) -> str:
+def point_key(config: Any, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:
     """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions.
 
     `more` is what else decides it.
