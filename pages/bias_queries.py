@@ -129,7 +129,8 @@ def inferred(result: BiasQueriesResult) -> None:
     best = result.best
     someone, decoded = trials.decoding(best.m, mechanism, best.decoder, best.typical)
     per_square = -(-someone.n // _MOST_SQUARES)
-    scale = f"People per square: {per_square}, in a typical repetition. Filled: correct"
+    square = "one person" if per_square == 1 else f"{per_square} people"
+    scale = f"Each square is {square}, in the repetition nearest to the mean; filled: inferred correctly"
     shell.whisper(f"People whose {attribute} was inferred", scale)
     right = decoded.recovered == someone.sensitive
     strips = ""

@@ -40,7 +40,7 @@ def drawings(card: ModelCardResult) -> dict[str, Drawing]:
     charts[PEOPLE] = draw_pinned(card)
     if settings.n_models > 1:
         charts[BITS] = draw_release_bits(card)
-    if card.pinned.count:
+    if card.in_common.values:
         charts[IN_COMMON] = draw_in_common(card)
     if settings.n_models > 1:
         charts[SHARE] = draw_fullness(card)

@@ -105,13 +105,14 @@ def near_certain(study: ModelCardResult) -> Finding:
         evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
-    rest = "" if math.isnan(cells.median_cell_rest) else f", for anybody else {cells.median_cell_rest - 1:,.0f}"
-    cell_text = f"for a disclosed person {cells.median_cell - 1:,.0f}{rest}"
+    rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
+    alike = f"A disclosed person shares label and predictions with {cells.median_cell - 1:,.0f} others{rest} (medians)."
+    in_common = "" if cells.values else " No other value is clearly more frequent among them."
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
-        so_what=f"Others with the same label and predictions (median): {cell_text}." if disclosed.count else "",
+        so_what=f"{alike}{in_common}" if disclosed.count else "",
         caveats=(DISCLOSED,),
         estimate=disclosed.right,
         attacker_knows=KNOWS,
@@ -171,8 +172,8 @@ def uncertainty_resolved(study: ModelCardResult) -> Finding:
             point = "The numbers hold as many bits as are uncertain, but not everybody's attribute is near certain."
     return Finding(
         point=point if meter.prior_bits else "There was no uncertainty to resolve.",
-        evidence=f"All numbers together hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
-        "share of 1 they could determine everybody's attribute.",
+        evidence=f"Jointly the numbers hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
+        "share of 1 they could determine everybody's attribute. Person by person an attacker gains less.",
     )
 
 
