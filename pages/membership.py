@@ -42,7 +42,7 @@ def guide(result: MembershipResult) -> str:
     tried = ", ".join(REGISTRY[name].title for name in result.guesses)
     return (
         f"**Question.** Who was in the training data? {source}. The attacker judges both.\n\n"
-        f"**Attacks.** {tried}: see the *Glossary*. The same as in the report, with the same shadow models.\n\n"
+        f"**Attacks.** {tried}: see the *Glossary*. They are those of the report.\n\n"
         "**Group differences.** *VD* is a group's TPR minus that of the others. An attack that flags everybody of a "
         "group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
         "non-members. Grey: no better than chance.\n\n"

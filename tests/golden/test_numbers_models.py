@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.models import dp_id3, fair, id3, private_fair, tree_budget
+from core.models import dp_id3, fair, id3, private_fair, private_tree, tree_budget
 from core.models.query_access import fair_access
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
@@ -180,7 +180,8 @@ def models() -> NamedValues:
     yield "gradient", (gradient.acceptance(x, groups), gradient.scores(x, groups), gradient._weighted_trees()[0][0])
     remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
     yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
-    yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), fair._missing_last(x[:10], [4, 3, (0, 4)])[:, 1])
+    missing_last = private_tree._missing_last(x[:10], [4, 3, (0, 4)])
+    yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), missing_last[:, 1])
     unmitigated = replace(gradient, method="unmitigated", estimator=_Table(2))
     access = fair_access(lambda: unmitigated, x, groups, seed=1)
     yield "access", (access.columns, access.ask(np.random.default_rng(1).integers(0, 160, (30, 4))))
