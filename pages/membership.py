@@ -47,7 +47,7 @@ def guide(result: MembershipResult) -> str:
         "group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
         "non-members. Grey: no better than chance.\n\n"
         "**Slider.** Smaller ε: more training noise.\n\n"
-        "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given.\n\n"
+        "**What it does not show.** Other attacks may find more.\n\n"
         "**Sources.** Zhang et al. (2020); Carlini et al. (2022); Yeom et al. (2018); Kulynych et al. (2022)."
     )
 
