@@ -9,6 +9,7 @@ from typing import Any
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
+from core.models import PRIVATE_METHODS
 from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, audit_key, run
 from core.studies.subject import ModelFindings, train_model
@@ -37,7 +38,7 @@ def demo() -> AuditDataset:
 
 def config_of(changes: dict[str, Any]) -> AuditConfig:
     settings = {name: state.default(name) for name in _SETTINGS} | changes
-    if settings["method"] == "dp_id3":
+    if settings["method"] in PRIVATE_METHODS:
         settings.setdefault("epsilon", state.default("epsilon"))
     return AuditConfig(dataset="demo", roles=demo().roles, **settings)
 
