@@ -155,6 +155,7 @@ _MODULES = (
     __name__,
     "core.base.fingerprint:code_fingerprint",
     "core.report.page:environment",
+    "core.report.schema:rehearse",
     "core.auditing",
     "scipy.special",
     "scipy.stats",

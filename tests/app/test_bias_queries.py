@@ -87,7 +87,7 @@ def test_page_says_what_the_study_finds(
 ):
     dashboard.open("bias_queries").choose(**controls)
     metrics = {"metric": controls["metric"]} if "metric" in controls else {}
-    config = expected._config(metrics)
+    config = expected.config_of(metrics)
     (headline,) = STUDY.findings(last_result(config, settings), settings)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
     assert ("of the audited model" in dashboard.page_text) == (settings.design != "single")
@@ -107,7 +107,7 @@ def test_page_says_what_the_study_finds(
 def test_page_command_report_and_notebook_give_one_number(
     dashboard: Dashboard, ends: None, settings: BiasQueriesSettings, tmp_path: Path
 ):
-    result = last_result(expected._config({}), settings)
+    result = last_result(expected.config_of({}), settings)
     measured = STUDY.checks(result, settings)["answers_excess"]
     plan = replace(catalogue_plan("demo"), bias_queries=settings)
     assert checks_of(STUDY, audited_of(plan, demo_table()))["answers_excess"] == measured
@@ -160,7 +160,7 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
 
 
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):
-    pool = query_pool(subject(expected._config({})))
+    pool = query_pool(subject(expected.config_of({})))
     rare = pool.people.sensitive == 1
     rare[(pool.people.sensitive == 0).nonzero()[0][:90]] = True
     people = type(pool.people)(

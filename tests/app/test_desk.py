@@ -92,7 +92,10 @@ def sent(dashboard: Dashboard) -> str:
 
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     dashboard.open("desk")
-    assert "Example: 3 fairness queries about 1,000 synthetic people used ε 0.3" in dashboard.plain_finding
+    assert (
+        "Example: a group size and 3 fairness queries about 1,000 synthetic people used ε 0.3"
+        in dashboard.plain_finding
+    )
     assert "synthetic example" in dashboard.page_text and "it holds nobody's attribute" in dashboard.page_text
     assert not default_ledger().parent.exists()
 

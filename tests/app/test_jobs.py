@@ -65,6 +65,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 
 def test_an_audit_runs_in_a_thread(dashboard: Dashboard, gate: Held):
     test = dashboard.test
+    dashboard.open("correction", settled=False)
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     assert not any("%" in text for text in dashboard.findings)
     gate.open.set()
@@ -79,6 +80,7 @@ def test_an_audit_runs_in_a_thread(dashboard: Dashboard, gate: Held):
 
 
 def test_cancel_and_start_again(dashboard: Dashboard, gate: Held):
+    dashboard.open("correction", settled=False)
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     dashboard.press("cancel_")
     gate.open.set()
@@ -91,19 +93,18 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Held):
 
 
 def test_two_sessions_share_one_audit(start: Start, gate: Held):
-    first, second = start(), start()
+    first, second = (start().open("correction", settled=False) for _ in range(2))
     first.until(lambda: gate.reached.is_set() and first.has_button("cancel_"))
     second.until(lambda: second.has_button("cancel_"))
-    jobs = len(RecordedJob.started)
     gate.open.set()
     first.settle()
     second.settle()
     assert first.finding == second.finding
-    assert len(RecordedJob.started) == jobs
+    assert [job.lane for job in RecordedJob.started].count("audit") == 1
 
 
 def test_a_cancel_does_not_end_another_session_s_wait(start: Start, gate: Held):
-    first, second = start(), start()
+    first, second = (start().open("correction", settled=False) for _ in range(2))
     first.until(lambda: gate.reached.is_set() and first.has_button("cancel_"))
     second.until(lambda: second.has_button("cancel_"))
     first.press("cancel_")
