@@ -128,8 +128,7 @@ def test_page_command_report_and_notebook_give_one_number(
 
 
 def test_more_than_two_groups_are_the_largest_and_everybody_else(dashboard: Dashboard, ends: None):
-    dashboard.test.query_params.update({"attribute": "age/ranges", "method": "unmitigated"})
-    dashboard.open("bias_queries")
+    dashboard.open("bias_queries").choose(attribute="age/ranges")
     assert re.search(r"Of 4 groups the largest, .*, stands against everybody else\.", dashboard.page_text)
 
 
