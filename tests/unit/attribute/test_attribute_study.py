@@ -85,7 +85,7 @@ def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already()
     assert min(gain.low for gain in gains) > 0
     most = max(gain.high for gain in gains)
     assert not closing_precision(subject, closed=most) and closing_precision(subject, closed=most - 1e-9)
-    assert closing_sentence(inference, AttributeSettings(closed=most)).startswith("On average the gains are small, ")
+    assert closing_sentence(inference, AttributeSettings(closed=most)).startswith("The gains are small, ")
     assert not closing_sentence(inference, AttributeSettings(closed=most - 1e-9))
 
 
@@ -116,7 +116,7 @@ def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_
     assert all(gain.low <= 0 for gain in leaking.permuted.values())
     assert leaking.fitted["accuracy"].value < 0.05
     headline, _ = STUDY.findings(leaking, SETTINGS)
-    line = "Of which any well-fitted score of these features would give "
+    line = "Any well-fitted score of these features would give "
     assert line in headline.evidence
     checks = STUDY.checks(leaking, SETTINGS)
     assert any(text.startswith(line) for text in checks["attribute_excess"].assumptions)

@@ -47,7 +47,8 @@ def test_leaves_are_those_into_which_people_fall(model):
     assert (structure.leaves, structure.smallest, structure.rows) == (sizes.size, sizes.min(), 240)
     assert structure.parameters == structure.leaves and structure.small_leaves == np.count_nonzero(sizes < 5) > 0
     assert structure.notes[0].startswith(
-        f"{structure.small_leaves:,} of the model's {structure.leaves:,} leaves hold fewer than 5 training people"
+        "Leaves of the model with fewer than 5 training people: "
+        f"{structure.small_leaves:,} of {structure.leaves:,}"
     )
 
 
@@ -74,7 +75,7 @@ def test_other_models_are_counted_by_what_they_learned():
     assert structure_of({"a": [logistic()]}) == Structure(parameters=4)
     assert structure_of(KBinsDiscretizer(subsample="warn")) == Structure()
     (note,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
-    assert note.startswith("1 of the model's 9 leaves holds fewer than 5 training people, the smallest 4")
+    assert note.startswith("Leaves of the model with fewer than 5 training people: 1 of 9; in the smallest: 4")
 
 
 def test_as_many_learned_numbers_as_records():
@@ -96,7 +97,7 @@ def test_a_leaf_is_small_below_five_people(least: int):
 @pytest.mark.parametrize(
     ("content", "name", "phrases"),
     [
-        (as_skops(fitted(TREE)), "tree.skops", "leaves hold fewer than 5 training people"),
+        (as_skops(fitted(TREE)), "tree.skops", "Leaves of the model with fewer than 5 training people"),
         (as_skops(fitted(STUMP)), "stump.skops", ""),
         (as_skops(fitted(NEIGHBOURS)), "near.skops", "240 training records themselves (nearest neighbours)"),
         (as_skops(fitted(LogisticRegression())), "line.skops", ""),

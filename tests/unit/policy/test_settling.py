@@ -60,7 +60,7 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
         assert low <= limit <= high
         assert "about" not in sentence.lower()
         return
-    more = int(re.fullmatch(r"More records: about ([\d,]+).*", sentence)[1].replace(",", ""))  # type: ignore[index]
+    more = int(re.fullmatch(r"About ([\d,]+) more records.*", sentence)[1].replace(",", ""))  # type: ignore[index]
     low, high = shrunk(row.decided, (n + more) / n)
     assert not low <= limit <= high
     low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
@@ -72,11 +72,11 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
 @pytest.mark.parametrize(
     ("value", "half", "sentence"),
     [
-        (0.04, 0.019, "More records: about 2,700, or accept the risk in writing."),
-        (0.06, 0.019, "More records: about 2,700, then likely a fail."),
-        (0.045, 0.021, "Too close to the limit: 18 times the records. Decide in writing."),
-        (0.055, 0.021, "Too close to the limit: 18 times the records, likely a fail. Decide in writing."),
-        (0.05, 0.02, "Too close to the limit: no number of records is enough. Decide in writing."),
+        (0.04, 0.019, "About 2,700 more records, or accept the risk in writing."),
+        (0.06, 0.019, "About 2,700 more records, then likely a fail."),
+        (0.045, 0.021, "It would take 18 times as many records. Decide in writing."),
+        (0.055, 0.021, "It would take 18 times as many records, and then likely fail. Decide in writing."),
+        (0.05, 0.02, "No number of records is enough. Decide in writing."),
         (0.01, 0.02, NOTHING_TO_DO),
         (0.2, 0.02, "Train, or ask for, a fairer model (Choose a model), or accept the risk in writing."),
     ],
@@ -91,9 +91,9 @@ def test_an_interval_that_leaves_out_the_limit_is_shown_at_its_adjusted_level() 
     steps = {row.check: next_step(row) for row in rows if row.limit}
     # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
     assert steps == {
-        "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. More records: about 190, or accept the risk in "
+        "unfairness": "All limits together are judged at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
         "writing.",
-        "correction_gain": "Judged with all limits at 97.5%: 0.8 to 5.2 points. More records: about 190, or accept the "
+        "correction_gain": "All limits together are judged at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept the "
         "risk in writing.",
     }
 
