@@ -1,7 +1,7 @@
 """The map of fairness tolerance and privacy budget: an experiment of private fair trees, drawn as heat.
 
 Each cell is a tree (`core.models.private_fair`) trained for the tolerance at the budget, which is audited: what its
-disclosed tolerance adds to the best attacker, and how well its training records are told from others.
+disclosed tolerance adds to the best attacker, and how well its training records are distinguished from others.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ BAD = {
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
     f"{GUARD} --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
     "attack bias_queries --method unmitigated --train-epsilon 2": (
-        "--train-epsilon is for the method dp_id3 alone, got 2"
+        "--train-epsilon is for the methods dp_id3, private_fair alone, got 2"
     ),
     f"{REVEAL} --questions 1001": "--questions must be from 0 to 1,000, got 1001",
     f"{REVEAL} --design bits": (
@@ -154,7 +154,7 @@ BAD = {
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
     "sweep --tolerances=0.1 --dataset nowhere": "--dataset must be one of demo, adult",
-    "sweep --tolerances=0.1 --train-epsilon 2": "is for the method dp_id3 alone, got 2 with exponentiated_gradient.",
+    "sweep --tolerances=0.1 --train-epsilon 2": "is for the methods dp_id3, private_fair alone, got 2 with exponentiated",
     "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",
     "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
     "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
@@ -163,7 +163,7 @@ BAD = {
     "attack model_card --file none.csv": "--file must be a file that can be read",
     "attack bias_queries --file none.csv": "--file must be a file that can be read",
     "attack membership --set file=none.csv": "--file must be a file that can be read",
-    "attack correction --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated",
+    "attack correction --train-epsilon 2": "is for the methods dp_id3, private_fair alone, got 2 with exponentiated",
     "attack correction --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack people --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
     "attack beauty": "ACTION must be one of attribute, attriguard, bias_queries, correction,",

@@ -52,7 +52,7 @@ class BiasQueriesSettings(Settings):
     design: Annotated[
         str, Param("Query design", "Query design: {options}.", options={**DESIGNS, **SINGLE}, written=False)
     ] = field(default="jitter", metadata=UNSAID)
-    """A name of `DESIGNS`, or "single": question j accepts person j only, and the gap is told without its sign."""
+    """A name of `DESIGNS`, or "single": question j accepts person j only, and the gap has no sign."""
     delta: Annotated[
         float,
         Param(

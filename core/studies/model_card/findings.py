@@ -106,13 +106,14 @@ def near_certain(study: ModelCardResult) -> Finding:
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
     rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
-    alike = f"A disclosed person shares label and predictions with {cells.median_cell - 1:,.0f} others{rest} (medians)."
+    shared_with = f"{cells.median_cell - 1:,.0f} others{rest}"
+    shared = f"A disclosed person shares label and predictions with {shared_with} (medians)."
     in_common = "" if cells.values else " No other value is clearly more frequent among them."
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
-        so_what=f"{alike}{in_common}" if disclosed.count else "",
+        so_what=f"{shared}{in_common}" if disclosed.count else "",
         caveats=(DISCLOSED,),
         estimate=disclosed.right,
         attacker_knows=KNOWS,

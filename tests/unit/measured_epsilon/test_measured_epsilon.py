@@ -46,7 +46,7 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
     assert 0.4 * epsilon < bound <= 0.85 * epsilon  # a leaf has 85% of the budget
     clause = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
     assert f"At ε = {epsilon:g} promised, {clause}" in headline.point
-    assert "proves nothing more" in headline.text and "above" in headline.so_what and "purpose" not in headline.text
+    assert "proves nothing more" in headline.text and "exceed" in headline.so_what and "purpose" not in headline.text
     (rows,) = STUDY.tables(findings, settings).values()
     assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
@@ -87,7 +87,7 @@ def test_a_mechanism_of_which_no_more_than_is_promised_can_be_shown_is_not_calle
     findings = last(subject, blind)
     check = STUDY.checks(findings, blind)["measured_epsilon"]
     assert check.estimate is None and "cannot show more than the promised ε = 10: at most 3.9" in check.reason
-    assert STUDY.findings(findings, blind)[0].so_what.endswith("measured: 0 of 7 · cannot be shown: 7.")
+    assert STUDY.findings(findings, blind)[0].so_what.endswith("0 of 7. Too few repeats to show it: 7.")
 
 
 def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):

@@ -47,8 +47,7 @@ def test_leaves_are_those_into_which_people_fall(model):
     assert (structure.leaves, structure.smallest, structure.rows) == (sizes.size, sizes.min(), 240)
     assert structure.parameters == structure.leaves and structure.small_leaves == np.count_nonzero(sizes < 5) > 0
     assert structure.notes[0].startswith(
-        "Leaves of the model with fewer than 5 training people: "
-        f"{structure.small_leaves:,} of {structure.leaves:,}"
+        f"Leaves of the model with fewer than 5 training people: {structure.small_leaves:,} of {structure.leaves:,}"
     )
 
 

@@ -91,10 +91,10 @@ def test_an_interval_that_leaves_out_the_limit_is_shown_at_its_adjusted_level() 
     steps = {row.check: next_step(row) for row in rows if row.limit}
     # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
     assert steps == {
-        "unfairness": "All limits together are judged at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
-        "writing.",
-        "correction_gain": "All limits together are judged at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept the "
+        "unfairness": "All limits together are judged at 97.5%: 0.008 to 0.052. About 190 more records, or accept the "
         "risk in writing.",
+        "correction_gain": "All limits together are judged at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept "
+        "the risk in writing.",
     }
 
 
@@ -110,7 +110,7 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
         "There is no interval, so the records needed are unknown. Decide in writing."
     )
     repeats = replace(done("answers_excess", 0.04, 0.019), freedom=19)
-    assert next_step(row_of("answers_excess", 0.05, repeats)).startswith("More repetitions: about 2,700")
+    assert next_step(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
 
 
 def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:

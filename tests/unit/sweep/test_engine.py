@@ -140,7 +140,7 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_was_uploaded(monke
 def test_a_grid_holds_what_each_method_takes():
     base = AuditConfig(dataset="sample", train_share=0.4, seed=7)
     configs = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
-    assert len(configs) == len(set(configs)) == 2 * 4 * (49 + 4)
+    assert len(configs) == len(set(configs)) == 2 * 4 * (2 * 49 + 4)
     assert {c.tolerance for c in configs if c.method != "exponentiated_gradient"} == {0.0}
     assert {(c.method, c.metric, c.seed) for c in configs} == set(itertools.product(METHODS, METRICS, (0, 1)))
     assert all(c.train_share == 0.4 and c.dataset == "sample" for c in configs)
