@@ -154,7 +154,7 @@ BAD = {
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
     "sweep --tolerances=0.1 --dataset nowhere": "--dataset must be one of demo, adult",
-    "sweep --tolerances=0.1 --train-epsilon 2": "is for the methods dp_id3, private_fair alone, got 2 with exponentiated",
+    "sweep --tolerances=0.1 --train-epsilon 2": "is for the methods dp_id3, private_fair alone, got 2 with",
     "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",
     "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
     "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
