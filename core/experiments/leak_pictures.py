@@ -88,7 +88,7 @@ def leak_pictures() -> LeakPictures:
                 after=corrected,
                 before_text=f"people's {attribute} inferred correctly by the best attacker before disclosure.",
                 after_text=f"once the fairness tolerance {tolerance:g} is published.",
-                chance_text="the best of 4 attackers and of always naming the larger group",
+                chance_text="the best of 4 attackers and the majority-class baseline",
             ),
             LeakPicture(
                 title="Training data",
