@@ -16,7 +16,7 @@ from core.base.errors import Cancelled, FairLeakError, InputError
 from core.datasets import AuditDataset
 from core.experiments.sweep import PAPER_TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
 from core.experiments.sweep import engine as workers
-from core.models import METHODS
+from core.models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.fairness import METRICS
 from core.studies.config import AuditConfig
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
@@ -141,12 +141,12 @@ def test_a_grid_holds_what_each_method_takes():
     base = AuditConfig(dataset="sample", train_share=0.4, seed=7)
     configs = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
     assert len(configs) == len(set(configs)) == 2 * 4 * (2 * 49 + 4)
-    assert {c.tolerance for c in configs if c.method != "exponentiated_gradient"} == {0.0}
+    assert {c.tolerance for c in configs if c.method not in TOLERANCE_METHODS} == {0.0}
     assert {(c.method, c.metric, c.seed) for c in configs} == set(itertools.product(METHODS, METRICS, (0, 1)))
     assert all(c.train_share == 0.4 and c.dataset == "sample" for c in configs)
     configs = grid(replace(base, epsilon=2.0), tolerances=(0.0, 0.1, 0.1), methods=METHODS)
-    assert len(configs) == 2 + 4 and {(c.metric, c.seed) for c in configs} == {(base.metric, 7)}
-    assert {c.method: c.epsilon for c in configs} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
+    assert len(configs) == 2 * 2 + 4 and {(c.metric, c.seed) for c in configs} == {(base.metric, 7)}
+    assert {c.method: c.epsilon for c in configs} == {m: 2.0 if m in PRIVATE_METHODS else math.inf for m in METHODS}
     for name in ("tolerances", "methods", "metrics", "seeds"):
         with pytest.raises(InputError, match=f"{name} must hold at least one"):
             grid(base, **{name: ()})
