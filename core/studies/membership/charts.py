@@ -185,8 +185,7 @@ def _decades_of_percent(rate: float) -> float:
 
 def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
     """Return a curve no finer than can be seen, with a dot at one FPR."""
-    # Rounded, so that 1% and 10% are among them to the bit: a curve may rise upright there.
-    grid = np.round(np.logspace(math.log10(_LEAST), 0, _POINTS + 1), 12)
+    grid = np.logspace(math.log10(_LEAST), 0, _POINTS + 1)  # 1% is among them
     value, dots = "" if math.isnan(at) else "one score for all", []
     if roc.fpr.size > 2 and not math.isnan(at):
         caught = float(roc.reached(at))

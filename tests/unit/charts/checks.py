@@ -31,9 +31,10 @@ def check_axes(figure: go.Figure) -> None:
 
 
 def check_table(drawing: Drawing, figure: go.Figure) -> None:
-    """Check that every dot stands at a number of the table, if there is one: as it is, in percent, or its logarithm."""
+    """Check that every dot stands at a number of the table, if there is one: as it is, in percent, or the logarithm of either."""
     numbers = drawing.table.select_dtypes("number").to_numpy(dtype=float).ravel()
-    places = np.concatenate([numbers, 100 * numbers, np.log10(np.abs(numbers[numbers != 0]))])
+    logarithms = np.log10(np.abs(numbers[numbers != 0]))
+    places = np.concatenate([numbers, 100 * numbers, logarithms, logarithms + 2])
     side = "y" if figure.layout.yaxis.showticklabels else "x"
     for position in (at for trace in dots(figure) for at in trace[side] if len(numbers)):
         assert np.isclose(places, position, rtol=1e-6, atol=1e-6).any(), position
