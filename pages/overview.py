@@ -127,8 +127,8 @@ def draw_upload() -> None:
 shell.head(badge="")
 st.markdown(
     "## To be fair, a model must look at who people are. Some of that comes out again.\n\n"
-    "FairLeak attacks a model as somebody without its data would, says how many people it reveals, and what to change "
-    "before release."
+    "FairLeak attacks a model with all that is released, says what it reveals about people, and what to change before "
+    "release."
 )
 left, right = st.columns([11, 8], gap="large")
 with left:

@@ -31,7 +31,7 @@ def check_axes(figure: go.Figure) -> None:
 
 
 def check_table(drawing: Drawing, figure: go.Figure) -> None:
-    """Check that every dot stands at a number of the table, if there is one: as it is, in percent, or the logarithm of either."""
+    """Check that every dot stands at a number of the table, if there is one: plain, in percent, or their logarithms."""
     numbers = drawing.table.select_dtypes("number").to_numpy(dtype=float).ravel()
     logarithms = np.log10(np.abs(numbers[numbers != 0]))
     places = np.concatenate([numbers, 100 * numbers, logarithms, logarithms + 2])
