@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.experiments.choose
 from core.auditing import AuditPlan, OutputsPlan
 from core.base.settings import add_arguments, from_arguments
 from core.cli.arguments import Parser
@@ -64,7 +63,7 @@ def opened(dashboard: Dashboard) -> Dashboard:
 @pytest.fixture
 def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
     measured = Measured(SAFE)
-    monkeypatch.setattr(core.experiments.choose, "measure_all", measured)
+    monkeypatch.setattr("pages._choose.choose_run.measure_all", measured)
     return measured
 
 
@@ -142,7 +141,7 @@ def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboar
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(core.experiments.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    monkeypatch.setattr("pages._choose.choose_run.measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
     assert "Why none." in dashboard.page_text.replace("*", "")
@@ -182,7 +181,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
         stores[store.name] = store
         put(store, key, value, **options)
 
-    monkeypatch.setattr(core.experiments.choose, "measure_all", filing)
+    monkeypatch.setattr("pages._choose.choose_run.measure_all", filing)
     monkeypatch.setattr(ResultStore, "put", noting)
     dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
     opened(dashboard)
@@ -219,7 +218,7 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard.test.run()
     dashboard.until(lambda: "Models compared: 2." in dashboard.page_text and not dashboard.test.warning)
     monkeypatch.setattr(
-        core.experiments.choose, "measure_all", lambda *_, **__: iter(())
+        "pages._choose.choose_run.measure_all", lambda *_, **__: iter(())
     )  # with other roles, there is nothing yet
     dashboard.press("audit_chosen")
     assert "choose_report" not in dashboard.test.session_state
