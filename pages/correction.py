@@ -54,6 +54,8 @@ from core.adversaries import STRONG
 from core.adversaries.adversary import PINNED
 from core.experiments import tolerance_map
 from core.experiments.experiment import PlanMeasure, PlanMeasurements, rows_of
+from core.experiments.engine import measured_points
+from core.experiments.environment import point_key
 from core.experiments.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
@@ -61,9 +63,7 @@ from core.experiments.sweep import (
     SweepSettings,
     grid,
     measure,
-    point_key,
     summarise,
-    sweep,
     table_three,
 )
 from core.experiments.sweep import charts as sweep_charts
@@ -200,7 +200,7 @@ class Sweep(Background):
 
     def _sweep(self, job: Job) -> list[Any]:
         more: dict[str, Any] = {"store": self.points, "measure": self.measure, "result": self.kind}
-        return job.collect(sweep(self.left, dataset, n_jobs=2, **more))
+        return job.collect(measured_points(self.left, dataset, n_jobs=2, **more))
 
     def offer(self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on") -> list[Any]:
         """Show how far it is and offer to stop or start it; returns the models that are there."""

@@ -19,7 +19,7 @@ from ..base.validation import choice, seed_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
-from ..experiments.sweep import FolderStore, MemoryStore
+from ..experiments.store import FolderStore, MemoryStore
 from ..models import PRIVATE_METHODS
 from ..report import FOLDERS, Report, verify_report
 from ..report.codec import report_of

@@ -13,6 +13,7 @@ from ..base.files import csv_of_frame
 from ..base.settings import add_arguments as add_settings
 from ..base.settings import from_arguments
 from ..base.validation import unit_interval
+from ..experiments.engine import measured_points
 from ..experiments.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
@@ -23,7 +24,7 @@ from ..experiments.sweep import (
     measure,
     summarise,
     summary_frame,
-    sweep,
+
 )
 from ..models import PRIVATE_METHODS, TOLERANCE_METHODS
 from ..stats.estimates import Spread
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         metrics=settings.metrics,
         seeds=seeds,
     )
-    measured = partial(sweep, configs, dataset, measure=measure, result=SweepPoint)
+    measured = partial(measured_points, configs, dataset, measure=measure, result=SweepPoint)
     points = collected(measured, arguments, console, noun="configurations", uploaded=dataset.uploaded)
     summary = summarise(points)
     console.results(_printed(summary, settings, config))

@@ -25,8 +25,9 @@ from ..datasets import AuditDataset, Table
 from ..stats.estimates import estimate_columns
 from ..studies.registry import STUDIES
 from ..studies.study import Measurement
-from .sweep import environment, sweep
-from .sweep.store import PointStore
+from .engine import measured_points
+from .environment import environment
+from .store import PointStore
 
 if TYPE_CHECKING:
     import pandas
@@ -141,7 +142,7 @@ def run_experiment(
     """Yield the rows of each plan as soon as it is measured, dataset by dataset, of each the stored ones first.
 
     `studies` are those that measure, all of them where none is named; the other arguments are those of
-    `core.experiments.sweep.sweep`, whose errors this raises, too. InputError if a study is unknown or the table cannot
+    `core.experiments.engine.measured_points`, whose errors this raises, too. InputError if a study is unknown or the table cannot
     serve a plan.
     """
     names = tuple(choice(name, measuring_studies(), name="studies") for name in studies) or measuring_studies()
@@ -159,7 +160,7 @@ def run_experiment(
                 report(before + done, len(points))
 
         dataset = checked_dataset(group[0].plan, table, model_file=model_file)
-        measurements = sweep(
+        measurements = measured_points(
             [point.plan for point in group],
             dataset,
             n_jobs=min(n_jobs, len(group)),

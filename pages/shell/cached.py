@@ -265,7 +265,7 @@ def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset
 def point_store(name: str) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
     from core.datasets.catalog import default_cache_folder
-    from core.experiments.sweep import FolderStore, MemoryStore
+    from core.experiments.store import FolderStore, MemoryStore
 
     if name != UPLOAD:
         try:

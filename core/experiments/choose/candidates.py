@@ -37,7 +37,8 @@ from ...studies.config import MOST_DEPTH, AuditConfig
 from ...studies.registry import STUDIES
 from ...studies.study import Outcome
 from ...studies.subject import Progress, train_model
-from ..sweep import grid, sweep
+from ..engine import measured_points
+from ..sweep import grid
 
 PREFERENCES = {"accuracy": "Accuracy", "balanced": "Balanced", "leak": "Least leak"}
 """What is preferred among models within all limits: the best accuracy; the smallest worst leak within one standard
@@ -314,7 +315,7 @@ def measure_all(
 ) -> Iterator[CandidatePoint]:
     """Yield the point of each candidate as soon as it is there, stored ones first; none after so many seconds.
 
-    `running` are arguments of `core.experiments.sweep.sweep`. Raises what that does, and InputError if the people
+    `running` are arguments of `core.experiments.engine.measured_points`. Raises what that does, and InputError if the people
     differ.
     """
     same_people(candidate_sets)
@@ -328,7 +329,7 @@ def measure_all(
                 report(before + done, total)
 
         jobs = min(n_jobs, len(candidate_set.configs))
-        points = sweep(
+        points = measured_points(
             candidate_set.configs,
             candidate_set.dataset,
             n_jobs=jobs,

@@ -4,34 +4,25 @@ A model is trained for each configuration, and the attacker knows its target tol
 order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later where it was.
 """
 
-from .engine import sweep
 from .point import (
     PAPER_TOLERANCES,
     TOLERANCES,
     SweepPoint,
     SweepSettings,
-    environment,
     grid,
     measure,
-    point_key,
 )
-from .store import FolderStore, MemoryStore
 from .summary import SweepRow, summarise, summary_frame, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
     "TOLERANCES",
-    "FolderStore",
-    "MemoryStore",
     "SweepPoint",
     "SweepRow",
     "SweepSettings",
-    "environment",
     "grid",
     "measure",
-    "point_key",
     "summarise",
     "summary_frame",
-    "sweep",
     "table_three",
 ]

@@ -6,14 +6,10 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import version
 from itertools import product
 from typing import Annotated, Any
 
-from ... import __version__
 from ...base.errors import InputError
-from ...base.fingerprint import code_fingerprint, fingerprint
 from ...base.param import Param
 from ...base.serialize import Result
 from ...base.settings import Settings
@@ -101,35 +97,6 @@ def grid(
         for tolerance in (tolerances if method in TOLERANCE_METHODS else (0.0,))
     ]
     return list(dict.fromkeys(configs))
-
-
-_DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
-
-
-@cache
-def environment() -> tuple[str, ...]:
-    """Return the versions of FairLeak and of the libraries that decide the numbers, and a digest of FairLeak's code.
-
-    Any line of core changes the digest: results of another state of the code are not reused.
-    """
-    return (
-        f"fairleak {__version__} {code_fingerprint()[:12]}",
-        *(f"{name} {version(name)}" for name in _DECISIVE),
-    )
-
-
-def environment_name() -> str:
-    """Return the environment as the name of a folder: FairLeak's version and eight digits for the libraries'."""
-    return f"fairleak-{__version__}-{fingerprint(list(environment()))[:8]}"
-
-
-def point_key(config: Any, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:
-    """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions.
-
-    `more` is what else decides it.
-    """
-    name = "SweepPoint" if kind is None else kind.__name__
-    return fingerprint(name, dataset.fingerprint, config, list(environment()), *more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
-"""Where finished points are kept, so that a sweep ended at any moment goes on where it was.
+"""Where finished points are kept, so that an experiment ended at any moment goes on where it was.
 
 On disk each point is one file, named by its key and written whole: into a file of another name, flushed, then renamed,
-which no kill can interrupt halfway. Several sweeps may share a folder. The first line of a file holds a checksum of
+which no kill can interrupt halfway. Several experiments may share a folder. The first line of a file holds a checksum of
 the second; a file that does not fit is ignored with a note and its point measured again. Points of other versions of
 FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
-into a `MemoryStore`; `core.experiments.sweep.sweep` refuses to write them to disk.
+into a `MemoryStore`; `core.experiments.engine.measured_points` refuses to write them to disk.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...base.errors import FORMAT, InputError, check_format
-from ...base.files import why, write_file
-from ...base.serialize import RecordError, Result, dumps, loads
-from ...datasets.columns import quoted
-from .point import SweepPoint, environment_name
+from ..base.errors import FORMAT, InputError, check_format
+from ..base.files import why, write_file
+from ..base.serialize import RecordError, Result, dumps, loads
+from ..datasets.columns import quoted
+from .environment import environment_name
 
 P = TypeVar("P", bound=Result)
 
@@ -42,7 +42,7 @@ class MemoryStore:
         self.points: MutableMapping[str, Any] = {} if points is None else points
         self.notes: list[str] = []
 
-    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
+    def load(self, key: str, kind: type[P]) -> P | None:
         """Return the point of this kind filed under a key, or None."""
         point: P | None = self.points.get(key)
         return point
@@ -75,7 +75,7 @@ class FolderStore:
         self._sweep_up()
         self._note_other_versions()
 
-    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
+    def load(self, key: str, kind: type[P]) -> P | None:
         """Return the point filed under a key, or None; a damaged record counts as none and is noted."""
         try:
             header, _, body = self._path(key).read_text(encoding="utf-8").partition("\n")
@@ -119,7 +119,7 @@ class FolderStore:
 
 
 PointStore = MemoryStore | FolderStore
-"""What a sweep asks for points, and gives them to."""
+"""What an experiment asks for points, and gives them to."""
 
 
 def _checked(key: str, header: str, body: str, kind: type[P]) -> P:

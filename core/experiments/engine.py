@@ -1,4 +1,4 @@
-"""The sweep itself: stored points first, the rest measured here, in processes, on a cluster.
+"""The engine of experiments: stored points first, the rest measured here, in processes, on a cluster.
 
 Same configurations, data and versions give the same points to the bit wherever they are measured; only the order in
 which they come differs.
@@ -24,11 +24,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
-from ...base.errors import FairLeakError, InputError
-from ...base.serialize import Result, dumps, loads
-from ...datasets.dataset import AuditDataset
-from .point import SweepPoint, environment, point_key
-from .point import measure as measure_point
+from ..base.errors import FairLeakError, InputError
+from ..base.serialize import Result, dumps, loads
+from ..datasets.dataset import AuditDataset
+from .environment import environment, point_key
 from .store import PointStore
 
 Measure = Callable[[Any, AuditDataset], Result]
@@ -149,7 +148,7 @@ def _connected(scheduler: str) -> Any:
         from distributed import Client
     except ImportError:
         raise InputError(
-            "A sweep on a cluster needs Dask, which is not installed here: pip install -r requirements-dask.txt."
+            "An experiment on a cluster needs Dask, which is not installed here: pip install -r requirements-dask.txt."
         ) from None
     try:
         client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
@@ -170,7 +169,7 @@ C = TypeVar("C")
 P = TypeVar("P", bound=Result)
 
 
-def sweep(
+def measured_points(
     configs: Sequence[C],
     dataset: AuditDataset,
     *,
@@ -178,8 +177,8 @@ def sweep(
     scheduler: str | None = None,
     store: PointStore | None = None,
     report: Callable[[int, int], None] | None = None,
-    measure: Callable[[C, AuditDataset], P] = measure_point,  # type: ignore[assignment]
-    result: type[P] = SweepPoint,  # type: ignore[assignment]
+    measure: Callable[[C, AuditDataset], P],
+    result: type[P],
 ) -> Generator[P, None, None]:
     """Yield the point of each configuration as soon as it is there, in any order, stored ones first.
 
