@@ -53,9 +53,9 @@ result = cached.audit(config, table)
 from core.adversaries import STRONG
 from core.adversaries.adversary import PINNED
 from core.experiments import tolerance_map
-from core.experiments.experiment import PlanMeasure, PlanMeasurements, rows_of
 from core.experiments.engine import measured_points
 from core.experiments.environment import point_key
+from core.experiments.experiment import PlanMeasure, PlanMeasurements, rows_of
 from core.experiments.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,

@@ -24,7 +24,6 @@ from ..experiments.sweep import (
     measure,
     summarise,
     summary_frame,
-
 )
 from ..models import PRIVATE_METHODS, TOLERANCE_METHODS
 from ..stats.estimates import Spread

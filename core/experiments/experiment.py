@@ -142,8 +142,8 @@ def run_experiment(
     """Yield the rows of each plan as soon as it is measured, dataset by dataset, of each the stored ones first.
 
     `studies` are those that measure, all of them where none is named; the other arguments are those of
-    `core.experiments.engine.measured_points`, whose errors this raises, too. InputError if a study is unknown or the table cannot
-    serve a plan.
+    `core.experiments.engine.measured_points`, whose errors this raises, too. InputError if a study is unknown or the
+    table cannot serve a plan.
     """
     names = tuple(choice(name, measuring_studies(), name="studies") for name in studies) or measuring_studies()
     measure = PlanMeasure(names)

@@ -1,9 +1,9 @@
 """Where finished points are kept, so that an experiment ended at any moment goes on where it was.
 
 On disk each point is one file, named by its key and written whole: into a file of another name, flushed, then renamed,
-which no kill can interrupt halfway. Several experiments may share a folder. The first line of a file holds a checksum of
-the second; a file that does not fit is ignored with a note and its point measured again. Points of other versions of
-FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
+which no kill can interrupt halfway. Several experiments may share a folder. The first line of a file holds a checksum
+of the second; a file that does not fit is ignored with a note and its point measured again. Points of other versions
+of FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
 into a `MemoryStore`; `core.experiments.engine.measured_points` refuses to write them to disk.
 """
 

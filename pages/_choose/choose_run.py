@@ -8,7 +8,7 @@ from typing import Any
 
 from core.base.fingerprint import fingerprint
 from core.experiments.choose import CandidatePoint, CandidateSet, measure_all
-from core.experiments.sweep import point_key
+from core.experiments.environment import point_key
 from pages.shell import cached
 from pages.shell.background import Background, Job, pace
 

@@ -13,7 +13,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-import core.experiments.sweep
+import core.experiments.engine
 from core.auditing import subprocess_jobs
 from pages.shell import background, cached
 from tests import ledger_work
@@ -52,7 +52,7 @@ def runs_of_pages_have_time() -> Iterator[None]:
 def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
     """How many models of a sweep may finish: none until a test allows it."""
     on_demand = PointsOnDemand()
-    monkeypatch.setattr(core.experiments.sweep, "sweep", on_demand)
+    monkeypatch.setattr(core.experiments.engine, "measured_points", on_demand)
     return on_demand
 
 

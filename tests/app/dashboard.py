@@ -13,9 +13,10 @@ from streamlit.util import calc_hash
 
 from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
-from core.experiments.sweep import SweepPoint, sweep
-from core.experiments.sweep.point import point_key
-from core.experiments.sweep.store import PointStore
+from core.experiments.engine import measured_points
+from core.experiments.environment import point_key
+from core.experiments.store import PointStore
+from core.experiments.sweep import SweepPoint
 from core.studies.config import AuditConfig
 from core.studies.correction import ATTACKERS, COSTS, PROTOCOLS
 from pages.shell import shell
@@ -74,7 +75,7 @@ def sweep_job() -> RecordedJob:
 
 
 class PointsOnDemand:
-    """A sweep that yields as many models as it is allowed to; stands in for `core.experiments.sweep.sweep`."""
+    """Yields as many models as it is allowed to; stands in for `core.experiments.engine.measured_points`."""
 
     def __init__(self) -> None:
         self.allowed = threading.Semaphore(0)
@@ -91,7 +92,7 @@ class PointsOnDemand:
         result: Any,
     ) -> Iterator[Any]:
         if result is not SweepPoint:
-            yield from sweep(configs, dataset, store=store, measure=measure, result=result)
+            yield from measured_points(configs, dataset, store=store, measure=measure, result=result)
             return
         for config in configs:
             self.allowed.acquire()
@@ -108,7 +109,7 @@ class PointsOnDemand:
                 for cost in COSTS
             }
             point = SweepPoint.of(config, correction_result.model, disclosures=disclosures)
-            store.save(point_key(config, dataset), point)
+            store.save(point_key(config, dataset, SweepPoint), point)
             yield point
 
     def allow(self, count: int) -> None:

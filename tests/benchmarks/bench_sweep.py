@@ -15,7 +15,8 @@ import time
 from statistics import median
 
 from core.datasets import AuditDataset, build_dataset, load
-from core.experiments.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
+from core.experiments.engine import measured_points
+from core.experiments.sweep import PAPER_TOLERANCES, SweepPoint, grid, measure
 from core.studies.config import AuditConfig
 from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
 
@@ -32,7 +33,7 @@ def people() -> tuple[str, AuditDataset]:
 def timed(configs: list[AuditConfig], dataset: AuditDataset, n_jobs: int) -> tuple[float, list[SweepPoint]]:
     """Return the wall time of a sweep, worker start included, and its points by tolerance."""
     started = time.perf_counter()
-    points = list(sweep(configs, dataset, n_jobs=n_jobs))
+    points = list(measured_points(configs, dataset, n_jobs=n_jobs, measure=measure, result=SweepPoint))
     return time.perf_counter() - started, sorted(points, key=lambda point: point.tolerance)
 
 
@@ -53,7 +54,7 @@ def main(length: str = "") -> None:
     name, dataset = people()
     configs = grid(AuditConfig(dataset=name, roles=dataset.roles), tolerances=PAPER_TOLERANCES)
     print(f"Sweep, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
-    list(sweep(configs[:1], dataset))  # imports and caches
+    timed(configs[:1], dataset, 1)  # imports and caches
     walls, results = {}, {}
     for n_jobs in (1, 2):
         walls[n_jobs], results[n_jobs] = timed(configs[:48:4], dataset, n_jobs)

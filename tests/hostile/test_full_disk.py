@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,14 @@ from core.base.errors import FairLeakError
 from core.cli.audit import write_audit
 from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
-from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
+from core.experiments.engine import measured_points
+from core.experiments.store import FolderStore
 from core.report import Reports
 from core.studies.config import AuditConfig
+from tests.experiment_work import CONFIGS, MeasuredModel, measure
+from tests.experiment_work import people as sample_people
 from tests.judged_report import judged_audit
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
-from tests.sweep_work import CONFIGS
-from tests.sweep_work import people as swept_people
 from tests.workers import steps
 
 DISK = "the disk is full"
@@ -154,23 +156,24 @@ def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
     assert True in outcomes and outcomes[-1] is False
 
 
-def test_a_sweep_goes_on_when_there_is_room_again(disk: Disk):
+def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
     measured = []
 
-    def filling(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    def filling(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
         measured.append(config)
         if len(measured) == 3:
             disk.fill()
         return measure(config, dataset)
 
+    points = partial(measured_points, CONFIGS[:4], sample_people(), measure=filling, result=MeasuredModel)
     store = disk.folder / "store"
-    assert refused(lambda: list(sweep(CONFIGS[:4], swept_people(), store=FolderStore(store), measure=filling)))
+    assert refused(lambda: list(points(store=FolderStore(store))))
     assert len(disk.names()) == 2 and all(name.endswith(".jsonl") for name in disk.names())
     disk.empty()
     measured += CONFIGS  # so that it is not filled again
     before = len(measured)
     again = FolderStore(store)
-    assert len(list(sweep(CONFIGS[:4], swept_people(), store=again, measure=filling))) == 4
+    assert len(list(points(store=again))) == 4
     assert len(measured) - before == 2 and not again.notes
 
 

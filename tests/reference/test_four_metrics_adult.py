@@ -14,7 +14,8 @@ from __future__ import annotations
 import pytest
 
 from core.datasets import AuditDataset
-from core.experiments.sweep import SweepRow, grid, summarise, sweep
+from core.experiments.engine import measured_points
+from core.experiments.sweep import SweepPoint, SweepRow, grid, measure, summarise
 from core.stats.fairness import METRICS
 from core.studies.config import AuditConfig
 from tests.reference.data import needs_adult
@@ -37,7 +38,7 @@ MEASURED = {
 def rows(adult: AuditDataset) -> dict[tuple[str, str], SweepRow]:
     base = AuditConfig(dataset="adult", roles=adult.roles)
     configs = grid(base, tolerances=[0.0], metrics=METRICS, seeds=[42])
-    summary = summarise(list(sweep(configs, adult)))
+    summary = summarise(list(measured_points(configs, adult, measure=measure, result=SweepPoint)))
     return {
         (row.metric, row.adversary): row for row in summary if (row.protocol, row.cost) == ("as_published", "published")
     }

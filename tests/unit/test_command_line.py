@@ -21,7 +21,7 @@ import pytest
 from core.__main__ import main, parser
 from core.auditing import read_plan
 from core.cli import commands
-from core.experiments.sweep import FolderStore
+from core.experiments.store import FolderStore
 from core.studies.config import TRAINED_TOLERANCE
 from tests import samples
 from tests.patience import PATIENT, wait_until

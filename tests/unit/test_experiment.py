@@ -15,7 +15,7 @@ from core.auditing.run import audited_of, measured
 from core.base.errors import Cancelled, InputError
 from core.datasets import load
 from core.experiments.experiment import grid_of, rows_frame, run_experiment
-from core.experiments.sweep import FolderStore
+from core.experiments.store import FolderStore
 from core.studies.config import AuditConfig
 from tests import samples
 

@@ -14,11 +14,12 @@ from core.auditing import read_plan
 from core.auditing.policy import default_policy, policy_text, read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
-from core.experiments.sweep import FolderStore, SweepPoint
+from core.experiments.store import FolderStore
 from core.report import from_json, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
 from core.store.history import History
+from tests.experiment_work import MeasuredModel
 from tests.report_changes import altered_report
 from tests.samples_report import sample
 
@@ -82,7 +83,7 @@ def stored_point(folder: Path) -> None:
     store = FolderStore(folder)
     header = json.dumps({"format": FOREIGN_FORMAT, "key": "k", "sha256": ""})
     (next(folder.iterdir()) / "k.jsonl").write_text(f"{header}\n{{}}", encoding="utf-8")
-    assert store.load("k", SweepPoint) is None  # it is measured again
+    assert store.load("k", MeasuredModel) is None  # it is measured again
     raise InputError(store.notes[-1])
 
 

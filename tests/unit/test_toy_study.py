@@ -27,7 +27,7 @@ from core.auditing.policy import CHECKS, policy_text, read_policy
 from core.auditing.run import audited_of, measured
 from core.auditing.self_tests import self_test, trials
 from core.experiments.experiment import grid_of, run_experiment
-from core.experiments.sweep import MemoryStore
+from core.experiments.store import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files

@@ -315,8 +315,8 @@ def measure_all(
 ) -> Iterator[CandidatePoint]:
     """Yield the point of each candidate as soon as it is there, stored ones first; none after so many seconds.
 
-    `running` are arguments of `core.experiments.engine.measured_points`. Raises what that does, and InputError if the people
-    differ.
+    `running` are arguments of `core.experiments.engine.measured_points`. Raises what that does, and InputError if the
+    people differ.
     """
     same_people(candidate_sets)
     end = time.monotonic() + seconds

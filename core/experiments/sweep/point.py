@@ -7,11 +7,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 from ...base.errors import InputError
 from ...base.param import Param
-from ...base.serialize import Result
 from ...base.settings import Settings
 from ...datasets.dataset import AuditDataset
 from ...models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS

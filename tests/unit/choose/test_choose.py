@@ -377,13 +377,15 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
 ):
     workers: list[int] = []
 
-    def sweep(configs: Sequence[AuditConfig], *_: Any, n_jobs: int, report: Any, **__: Any) -> Iterator[AuditConfig]:
+    def points_of(
+        configs: Sequence[AuditConfig], *_: Any, n_jobs: int, report: Any, **__: Any
+    ) -> Iterator[AuditConfig]:
         workers.append(n_jobs)
         for done, config in enumerate(configs, 1):
             report(done, len(configs))
             yield config
 
-    monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "sweep", sweep)
+    monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "measured_points", points_of)
     data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
     progress: list[tuple[int, int]] = []

@@ -16,7 +16,7 @@ from core.__main__ import main
 from core.auditing import AuditPlan, read_plan
 from core.experiments.choose import CandidateSet, ChooseSettings, candidates, measure_all
 from core.experiments.choose.candidates import CandidateMeasure, chooses
-from core.experiments.sweep import MemoryStore
+from core.experiments.store import MemoryStore
 from core.studies.config import AuditConfig
 from tests import samples
 from tests.unit.choose.candidate_samples import SAFE, point

@@ -13,12 +13,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.experiments.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
+from core.base.errors import InputError
+from core.experiments.sweep import PAPER_TOLERANCES, SweepPoint, grid, measure, summarise, summary_frame, table_three
 from core.experiments.sweep.findings import method_rows, trained_tolerances
+from core.models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import Estimate, percent
+from core.stats.fairness import METRICS
 from core.studies.config import AuditConfig
 from core.studies.correction.findings import signed
-from tests.sweep_work import BASE, people
+from tests.experiment_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
 GRID = grid(
@@ -179,3 +182,18 @@ def test_tolerances_at_which_disclosure_helps_and_misleads_are_both_counted_and_
     assert f"against the same attack before disclosure ({percent(row.before.value)})" in finding.evidence
     few = trained_tolerances(several[:3], BASE, as_published=True)
     assert few.point == "Sweep over trained tolerances" and "before disclosure" not in few.evidence
+
+
+def test_a_grid_holds_what_each_method_takes():
+    base = AuditConfig(dataset="sample", train_share=0.4, seed=7)
+    configs = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
+    assert len(configs) == len(set(configs)) == 2 * 4 * (2 * 49 + 4)
+    assert {c.tolerance for c in configs if c.method not in TOLERANCE_METHODS} == {0.0}
+    assert {(c.method, c.metric, c.seed) for c in configs} == set(itertools.product(METHODS, METRICS, (0, 1)))
+    assert all(c.train_share == 0.4 and c.dataset == "sample" for c in configs)
+    configs = grid(replace(base, epsilon=2.0), tolerances=(0.0, 0.1, 0.1), methods=METHODS)
+    assert len(configs) == 2 * 2 + 4 and {(c.metric, c.seed) for c in configs} == {(base.metric, 7)}
+    assert {c.method: c.epsilon for c in configs} == {m: 2.0 if m in PRIVATE_METHODS else math.inf for m in METHODS}
+    for name in ("tolerances", "methods", "metrics", "seeds"):
+        with pytest.raises(InputError, match=f"{name} must hold at least one"):
+            grid(base, **{name: ()})

@@ -1,7 +1,8 @@
-"""Records on disk: read back as written, or not at all, whenever the sweep was killed."""
+"""Records on disk: read back as written, or not at all, whenever the experiment was killed."""
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -15,17 +16,24 @@ from pathlib import Path
 import pytest
 
 from core.base.fingerprint import fingerprint
-from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
-from core.experiments.sweep.point import point_key
+from core.experiments import environment
+from core.experiments.engine import measured_points
+from core.experiments.environment import point_key
+from core.experiments.store import FolderStore
+from core.studies.config import AuditConfig
+from tests.experiment_work import BASE, CONFIGS, MeasuredModel, begun, measure, people
 from tests.patience import wait_until
-from tests.sweep_work import BASE, CONFIGS, begun, people, unattacked
 
 KEY = fingerprint("some key")
 
 
 @pytest.fixture(scope="module")
-def point() -> SweepPoint:
+def point() -> MeasuredModel:
     return measure(BASE, people())
+
+
+def key_of(config: AuditConfig) -> str:
+    return point_key(config, people(), MeasuredModel)
 
 
 def the_record(folder: Path) -> Path:
@@ -33,24 +41,19 @@ def the_record(folder: Path) -> Path:
     return record
 
 
-def test_points_come_back_equal_infeasible_ones_too(tmp_path: Path, point: SweepPoint):
+def test_points_come_back_equal_infinities_and_nan_too(tmp_path: Path, point: MeasuredModel):
     FolderStore(tmp_path).save(KEY, point)
     assert the_record(tmp_path).stat().st_mode & 0o777 == 0o600
-    back = FolderStore(tmp_path).load(KEY)
+    back = FolderStore(tmp_path).load(KEY, MeasuredModel)
     assert back == point and back is not None
-    assert (back.seconds, back.seconds_model) == (point.seconds, point.seconds_model)
-    config = replace(BASE, tolerance=0.0, seed=0)
-    measured = measure(config, people())
-    infeasible = [d for d in measured.disclosures.values() if d.after is None]
-    assert infeasible and all(
-        d.reached != d.reached for d in infeasible
-    )  # nan, and an infinite bound in the certificate
+    assert back.seconds == point.seconds > 0
+    unbounded = replace(point, bounds=(math.nan, math.inf, -math.inf))
     store = FolderStore(tmp_path)
-    store.save(KEY, measured)
-    assert store.load(KEY) == measured
+    store.save(KEY, unbounded)
+    assert store.load(KEY, MeasuredModel) == unbounded
 
 
-def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
+def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: MeasuredModel):
     store = FolderStore(tmp_path)
     store.save(KEY, point)
     record = the_record(tmp_path)
@@ -65,29 +68,27 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
     ]  # fmt: skip
     for count, damage in enumerate(damages, start=1):
         record.write_bytes(damage)
-        assert store.load(KEY) is None
+        assert store.load(KEY, MeasuredModel) is None
         assert len(store.notes) == count and "ignored and measured again" in store.notes[-1]
     store.save(KEY, point)
-    assert store.load(KEY) == point
+    assert store.load(KEY, MeasuredModel) == point
 
 
-def test_another_version_has_separate_records(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):
-    from core.experiments.sweep import point as identity
-
-    FolderStore(tmp_path).save(point_key(BASE, people()), point)
+def test_another_version_has_separate_records(tmp_path: Path, point: MeasuredModel, monkeypatch: pytest.MonkeyPatch):
+    FolderStore(tmp_path).save(key_of(BASE), point)
     (tmp_path / "fairleak-0.0.0-empty").mkdir()
-    monkeypatch.setattr("core.experiments.sweep.point.__version__", "99.0")
-    identity.environment.cache_clear()
+    monkeypatch.setattr(environment, "__version__", "99.0")
+    environment.environment.cache_clear()
     try:
         store = FolderStore(tmp_path)
-        assert store.load(point_key(BASE, people())) is None and len(store) == 0
+        assert store.load(key_of(BASE), MeasuredModel) is None and len(store) == 0
         (note,) = store.notes
         assert note.startswith("Records of another version are ignored: 1 in fairleak-")
     finally:
-        identity.environment.cache_clear()
+        environment.environment.cache_clear()
 
 
-def test_half_written_files_are_swept_up_once_they_are_an_hour_old(tmp_path: Path, point: SweepPoint):
+def test_half_written_files_are_swept_up_once_they_are_an_hour_old(tmp_path: Path, point: MeasuredModel):
     FolderStore(tmp_path).save(KEY, point)
     folder = the_record(tmp_path).parent
     old, young = folder / "old.part", folder / "young.part"
@@ -98,15 +99,15 @@ def test_half_written_files_are_swept_up_once_they_are_an_hour_old(tmp_path: Pat
     assert not old.exists() and young.exists() and len(store) == 1
 
 
-# Killed sweeps
+# Killed experiments
 
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def start(store: Path, log: Path, jobs: int) -> subprocess.Popen[bytes]:
-    """Start the sweep in a session of its own, by which its workers are found."""
-    command = [sys.executable, "-m", "tests.sweep_work", str(store), str(log), str(jobs)]
+    """Start the experiment in a session of its own, by which its workers are found."""
+    command = [sys.executable, "-m", "tests.experiment_work", str(store), str(log), str(jobs)]
     return subprocess.Popen(command, cwd=ROOT, start_new_session=True)
 
 
@@ -123,25 +124,26 @@ def session(leader: int) -> list[int]:
     return processes
 
 
-def stored(folder: Path) -> dict[float, SweepPoint]:
-    """Return what a sweep started now would find."""
+def stored(folder: Path) -> dict[float, MeasuredModel]:
+    """Return what an experiment started now would find."""
     store = FolderStore(folder)
-    points = {c.tolerance: store.load(point_key(c, people())) for c in CONFIGS}
+    points = {c.tolerance: store.load(key_of(c), MeasuredModel) for c in CONFIGS}
     assert not store.notes
     return {tolerance: point for tolerance, point in points.items() if point is not None}
 
 
 @pytest.fixture(scope="module")
-def undisturbed() -> dict[float, SweepPoint]:
-    """Return what a sweep that nobody kills finds."""
-    return {point.tolerance: point for point in sweep(CONFIGS, people(), measure=unattacked)}
+def undisturbed() -> dict[float, MeasuredModel]:
+    """Return what an experiment that nobody kills finds."""
+    points = measured_points(CONFIGS, people(), measure=measure, result=MeasuredModel)
+    return {point.config.tolerance: point for point in points}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 @pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
-    jobs: int, tmp_path: Path, undisturbed: dict[float, SweepPoint]
+def test_an_experiment_killed_three_times_ends_like_one_that_was_not(
+    jobs: int, tmp_path: Path, undisturbed: dict[float, MeasuredModel]
 ):
     folder, log = tmp_path / "store", tmp_path / "log"
     moments: list[Callable[[], bool]] = [
@@ -162,7 +164,7 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
     before, done_before = stored(folder), len(begun(log))
     assert 3 <= len(before) < len(CONFIGS)
     last = start(folder, log, jobs)
-    wait_until(lambda: last.poll() is not None, "the end of the sweep", lambda: len(stored(folder)))
+    wait_until(lambda: last.poll() is not None, "the end of the experiment", lambda: len(stored(folder)))
     assert last.wait() == 0
     times = Counter(tolerance for _, tolerance in begun(log)[done_before:])
     assert times == Counter(c.tolerance for c in CONFIGS if c.tolerance not in before)

@@ -1,4 +1,4 @@
-"""A sweep on a real Dask scheduler with a real worker, on this machine's loopback."""
+"""An experiment on a real Dask scheduler with a real worker, on this machine's loopback."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from core.base.errors import InputError
-from core.experiments.sweep import FolderStore, grid, sweep
-from core.experiments.sweep import engine as cluster
+from core.experiments import engine
+from core.experiments.store import FolderStore
 from tests.browser.driver import free_port
+from tests.experiment_work import BASE, people
 from tests.patience import PATIENT
-from tests.sweep_work import BASE, people, surroundings
-from tests.unit.sweep.test_engine import never
+from tests.unit.experiments.test_engine import models, never, places
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIGS = [*grid(BASE, tolerances=(0.05,)), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
+CONFIGS = [replace(BASE, tolerance=0.05), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
 
 
 @contextmanager
@@ -78,38 +78,38 @@ def address(scheduler: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def test_a_scheduler_without_workers_is_one_sentence(scheduler: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    monkeypatch.setattr(engine, "_PATIENCE", 1)
     with pytest.raises(InputError, match="must have at least one worker, it has none"):
-        list(sweep(CONFIGS, people(), scheduler=scheduler))
+        list(models(CONFIGS, people(), scheduler=scheduler))
 
 
 def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address: str, tmp_path: Path):
-    points = list(sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
-    assert {p.config: p for p in points} == {p.config: p for p in sweep(CONFIGS, people())}
-    again = sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path), measure=never)
+    points = list(models(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
+    assert {p.config: p for p in points} == {p.config: p for p in models(CONFIGS, people())}
+    again = models(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path), measure=never)
     assert {p.config for p in again} == set(CONFIGS)
 
 
 def test_a_cluster_worker_computes_in_one_thread_elsewhere(address: str):
-    (point,) = sweep(CONFIGS[:1], people(), scheduler=address, measure=surroundings)
-    assert point.unfairness_test.n != os.getpid() and point.achieved == 1.0
+    (point,) = places(CONFIGS[:1], people(), scheduler=address)
+    assert point.process != os.getpid() and point.threads == 1
 
 
 def test_workers_of_other_versions_are_refused(address: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "environment", lambda: ("fairleak 99.0",))
+    monkeypatch.setattr(engine, "environment", lambda: ("fairleak 99.0",))
     with pytest.raises(InputError, match=r"must have the versions of this machine \(fairleak 99\.0\), one has"):
-        list(sweep(CONFIGS, people(), scheduler=address))
+        list(models(CONFIGS, people(), scheduler=address))
 
 
 @pytest.mark.parametrize("wrong", ["", "carrier-pigeon://127.0.0.1:80"])
 def test_an_address_that_is_none_is_one_sentence(wrong: str, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
-    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    monkeypatch.setattr(engine, "_PATIENCE", 1)
     with pytest.raises(InputError, match="must be the address of a running Dask scheduler"):
-        list(sweep(CONFIGS, people(), scheduler=wrong))
+        list(models(CONFIGS, people(), scheduler=wrong))
 
 
 def test_without_dask_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install -r requirements-dask\.txt"):
-        list(sweep(CONFIGS, people(), scheduler="tcp://127.0.0.1:8786"))
+        list(models(CONFIGS, people(), scheduler="tcp://127.0.0.1:8786"))

@@ -1,0 +1,105 @@
+"""Small experiments whose measuring is written down; also a program that runs one, to be killed.
+
+``python -m tests.experiment_work STORE LOG JOBS`` measures `CONFIGS` on a sample and stores what it finishes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+
+from core.base.serialize import Result
+from core.datasets import AuditDataset
+from core.datasets.splits import split
+from core.experiments.engine import measured_points
+from core.experiments.store import FolderStore
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
+from core.studies.subject import train_model
+from tests import samples
+
+BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))
+CONFIGS = [replace(BASE, method="unmitigated", tolerance=k / 100) for k in range(9)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredModel(Result):
+    """What these experiments keep of a model; equality ignores the seconds."""
+
+    config: AuditConfig
+    unfairness: float
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    bounds: tuple[float, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings(Result):
+    """Where a configuration was measured: the process, its niceness, and its most threads."""
+
+    config: AuditConfig
+    process: int
+    niceness: int
+    threads: int
+
+
+@cache
+def people() -> AuditDataset:
+    """Return the sample, the same in every process."""
+    return samples.dataset(500)
+
+
+def measure(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
+    """Train and ask the model, and attack nobody."""
+    started = time.perf_counter()
+    model = train_model(config, dataset, split(dataset, train_share=config.train_share, seed=config.seed))
+    return MeasuredModel(
+        config=config,
+        unfairness=model.unfairness_train,
+        accuracy_train=model.accuracy_train,
+        accuracy_test=model.accuracy_test,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path, pause: float = 0.0) -> MeasuredModel:
+    """Measure, and write down who began with what; the pause is the time in which to be killed."""
+    with open(log, "a", encoding="utf-8") as file:  # one short line in append mode: never torn
+        file.write(f"{os.getpid()} {config.tolerance}\n")
+    time.sleep(pause)
+    return measure(config, dataset)
+
+
+def begun(log: Path) -> list[tuple[int, float]]:
+    """Return (process, tolerance) of everything that was begun."""
+    if not log.exists():
+        return []
+    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
+    return [(int(process), float(tolerance)) for process, tolerance in lines]
+
+
+def surroundings(config: AuditConfig, dataset: AuditDataset) -> Surroundings:
+    """Measure nothing but where this is done."""
+    import threadpoolctl
+
+    threads = max((pool["num_threads"] for pool in threadpoolctl.threadpool_info()), default=0)
+    return Surroundings(config=config, process=os.getpid(), niceness=os.nice(0), threads=threads)
+
+
+def main(store: str, log: str, jobs: str) -> None:
+    """Run the experiment."""
+    slow = partial(logged, log=Path(log), pause=0.3)
+    points = measured_points(
+        CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=slow, result=MeasuredModel
+    )
+    for _ in points:
+        pass
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
