@@ -36,6 +36,7 @@ work, is_ratings = controls.defended(), controls.kind() == "ratings"
 from core.charts import Drawing
 from core.studies import attriguard
 from core.studies.attriguard import AttriGuardSettings, Exposure, Pair, attacker_label, charts, findings
+from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES
 
 ensure_started(work.run)
 work.run.first(work.run.show_progress)
@@ -73,7 +74,6 @@ def curves_and_sizes() -> None:
 # More analyses --------------------------------------------------------------------------------------------------------
 
 _MOST_VALUES = 3  # that get a column each
-_MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "network": "Network"}
 
 
 def _transfer(exposure: Exposure, budget: float) -> None:
@@ -102,9 +102,9 @@ def _transfer(exposure: Exposure, budget: float) -> None:
 def _other_noise(exposure: Exposure) -> Drawing:
     label = "Showing noise to attackers"
     defense = exposure.defense
-    transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(defense, report=report))
-    fooled = np.array([[transfer.share[maker, name].value for maker in transfer.makers] for name in transfer.attackers])
-    drawing = charts.draw_transfer(transfer.attackers, [_MAKERS[maker] for maker in transfer.makers], fooled)
+    transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(defense, report))
+    fooled = np.array([[transfer.share[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS])
+    drawing = charts.draw_transfer(CLEAN_ATTACKERS, [title for title, _, _ in SURROGATES.values()], fooled)
     return panels.under(findings.margin_helps(transfer), drawing, key="other_transfer_chart")
 
 

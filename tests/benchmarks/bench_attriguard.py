@@ -22,8 +22,8 @@ import numpy as np
 from core.datasets import Ratings
 from core.datasets.ratings import demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
+from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.exposure import Guesses
-from core.studies.attriguard.noisy_records import RepresentativeNoise
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
@@ -79,7 +79,6 @@ def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
         for k in range(ATTACKERS)
     )
     return Exposure(
-        title="benchmark",
         attribute="city",
         unit="ratings",
         values=tuple(map(str, range(shape[1]))),

@@ -31,8 +31,8 @@ from core.studies.attribute.study import STUDY as attribute
 from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
+from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.defense import Transfer
-from core.studies.attriguard.noisy_records import RepresentativeNoise
 from core.studies.attriguard.settings import RATING_DEFENDERS, AttriGuardSettings
 from core.studies.attriguard.study import STUDY as ATTRIGUARD
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
@@ -246,7 +246,7 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
         "popular": rng.integers(0, 2, 6) / 10,
         "noisy": rng.random((6, m)),
     }
-    recommendation = Recommendation(**precision, noise=noise, target=np.full(m, 1 / m), recommended=10)
+    recommendation = Recommendation(**precision, noise=noise, target=np.full(m, 1 / m))
     yield from (guard.recommendations(recommendation, budget) for budget in (0.0, 1.5))
     compared = {"method": "qpm", "parameter": "slack 1", "knows_truth": False, "accuracy": {}}
     rows = [Compared(size=mean(rng.integers(0, 40, 9)), **compared) for _ in range(m)]

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from core.datasets.ratings import build_ratings
-from core.studies.attriguard import attackers, comparators, noisy_records, table, utility
-from core.studies.attriguard.defense import READERS, RatingsDefense, TableDefense, transfer
+from core.studies.attriguard import allocation, attackers, comparators, table, utility
+from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES, transfer
+from core.studies.attriguard.defense import RatingsDefense, TableDefense
 from core.studies.attriguard.panda import POLICIES, read_scores, representatives
 from core.studies.attriguard.settings import AttriGuardSettings
 from core.studies.attriguard.table_search import Defender, TableSearch, log_odds
@@ -53,7 +54,7 @@ def _search() -> NamedValues:
 
 def _where() -> NamedValues:
     share = np.array([0.5, 0.25, 0.25])  # all three carry some
-    carried = noisy_records.Concentration(entries=np.array([3, 0, 1]), share=share, n_entries=3)
+    carried = allocation.Concentration(entries=np.array([3, 0, 1]), share=share, n_entries=3)
     for share in (0.0, 0.3, 0.5, 0.75, 0.9, 1.0):
         yield f"without {share}", carried.without(share)
         yield f"without {share} of 5", replace(carried, n_entries=5).without(share)
@@ -66,10 +67,13 @@ def _small(seed: int = 0, **settings: Any) -> TableDefense:
 
 def _table() -> NamedValues:
     records = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
-    columns = tuple(table._column(f"{j}", records[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
-    yield "hand", columns
-    for expected in (0.0, 1 / 3, 0.34, 2 / 3, 1.0):
-        yield f"rules, {expected:.2f}", table.find_rules(records, columns, least_expected=expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "_LEAST_SHARE", 0.2)
+        columns = tuple(table._column(f"{j}", records[:, j], j < 2, ("x", "y"), False) for j in range(3))
+        yield "hand", columns
+        for expected in (0.0, 1 / 3, 0.34, 2 / 3, 1.0):
+            patch.setattr(table, "LEAST_EXPECTED", expected)
+            yield f"rules, {expected:.2f}", table.find_rules(records, columns)
 
 
 def _columns() -> NamedValues:
@@ -95,7 +99,9 @@ def _columns() -> NamedValues:
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, blocked", (noise.size, noise.noisy, noise.reached)
             continue
-        frequent_rules = table.find_rules(people.attacker_records, columns, least_expected=(2.0, 0.2)[seed % 2])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table, "LEAST_EXPECTED", (2.0, 0.2)[seed % 2])
+            frequent_rules = table.find_rules(people.attacker_records, columns)
         for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, frequent_rules))):
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, {which}", noise
@@ -159,7 +165,9 @@ def _comparators() -> NamedValues:
         shared, spent = joint @ mapping, (joint.sum(axis=0)[:, None] * far * mapping).sum()
         information = (shared * np.log(shared / np.outer(shared.sum(axis=1), shared.sum(axis=0)))).sum()
         yield f"mapping, {slack}", (round(1000 * information), round(100 * spent) * (slack < 1), mapping.sum())
-    yield "qpm", comparators.qpm(records, knowledge, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparators, "_MOST_CLUSTERS", 50)
+        yield "qpm", comparators.qpm(records, knowledge, slack=1e-6, rng=np.random.default_rng(5))
 
 
 def _ratings() -> NamedValues:
@@ -173,7 +181,10 @@ def _ratings() -> NamedValues:
     yield "told", progress
     yield "without", replace(guard.baseline_exposure(), defense=None)
     yield "card", guard.card(3).to_csv(index=False).split("\n")
-    yield "transfer", transfer(guard, makers=("logistic", "logistic_margin"), people=10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(SURROGATES, "network")
+        patch.setattr(comparators, "_MOST_SHOWN", 10)
+        yield "transfer", transfer(guard)
     yield "other defences", [defence[:3] for defence in comparators._defences(guard)]
     for row in islice(comparators.comparison(guard), 3):
         yield f"{row.method}, {row.parameter}", row
@@ -183,17 +194,14 @@ def _ratings() -> NamedValues:
     scores = np.random.default_rng(0).permutation(15 * 14).reshape(15, 14).astype(float)
     for n in (1, 4, 20):
         taken = np.arange(75).reshape(15, 5) % 14
-        yield f"precision, {n}", utility._precision(some.people_test, taken, lambda rows: scores.copy(), n)
-    recommendation = utility.recommendation(guard, people=9, recommended=3, rank=5)
-    yield (
-        "recommended",
-        (
-            recommendation.popular.size,
-            recommendation.noise.size,
-            recommendation.noisy.shape,
-            recommendation.recommended,
-        ),
-    )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(utility, "RECOMMENDED", n)
+            yield f"precision, {n}", utility._precision(some.people_test, taken, lambda rows: scores.copy())
+    with pytest.MonkeyPatch.context() as patch:
+        for constant, number in (("_MOST_PEOPLE", 9), ("RECOMMENDED", 3), ("_RANK", 5)):
+            patch.setattr(utility, constant, number)
+        recommendation = utility.recommendation(guard)
+    yield "recommended", (recommendation.popular.size, recommendation.noise.size, recommendation.noisy.shape)
     flat = replace(recommendation, clean=np.linspace(0, 0.4, 9), noisy=np.linspace(0, 1, 27).reshape(9, 3) ** 2)
     yield "precision by budget", [(flat.at(b), flat.change(b), flat.before) for b in (0.0, 0.7, 3.0)]
     few = build_ratings(
@@ -220,7 +228,7 @@ def _ratings() -> NamedValues:
     yield "at", budgets
     for name in ("dropping", "low_rank", "region"):
         yield name, [(budget, attacker.guess(some.people_test)) for budget, attacker in guard.fitted(name)]
-    yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
+    yield "readers", [guard.reader(name).predict(some.people_test) for name in CLEAN_ATTACKERS]
 
 
 def _decisions() -> NamedValues:

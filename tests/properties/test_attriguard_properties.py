@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from core.studies.attriguard import allocate, expected_size, panda, representatives
+from core.studies.attriguard import allocate, expected_size, representatives
 from tests.linear_cases import Case, cases, dense
 from tests.plain_panda import plain_panda, plain_weights
 
@@ -41,22 +41,16 @@ def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @EVERY
-@given(cases() | cases(steps=(0.2, 0.3, 0.5, 0.7)) | cases(values=(25, 30)), st.integers(0, 30))
-def test_the_search_is_the_plain_loop(case, first):
+@given(cases() | cases(steps=(0.2, 0.3, 0.5, 0.7)) | cases(values=(25, 30)))
+def test_the_search_is_the_plain_loop(case):
     noise = representatives(case.records, case.classifier, **case.settings)
     noisy, reachable, fallback = plain_records(case)
     assert np.array_equal(dense(noise.noisy), noisy)
-    assert np.array_equal(noise.reached, reachable) and np.array_equal(noise.fallback, fallback)
+    assert np.array_equal(noise.reached, reachable)
     changed = noisy != np.repeat(case.public, noise.size.shape[1], axis=0)
     assert np.array_equal(changed.sum(axis=1), noise.size.ravel())
     target_values = np.tile(np.arange(noise.size.shape[1]), len(case.public))
     assert np.array_equal(case.classifier.predict(noisy[reachable.ravel()]), target_values[reachable.ravel()])
-    everybody = np.arange(len(case.public))  # one value a person is her row of all values
-    values = (first + everybody) % noise.size.shape[1]
-    single = panda(case.records, case.classifier, values, **case.settings)
-    assert np.array_equal(dense(single.noisy), dense(noise.chosen(values)))
-    assert np.array_equal(single.reached, reachable[everybody, values])
-    assert np.array_equal(single.size, noise.size[everybody, values])
     event(
         f"{case.policy}: {'fell back' if fallback.any() else 'as asked'}, {'all' if reachable.all() else 'some'} found"
     )

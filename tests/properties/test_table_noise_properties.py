@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.studies.attriguard import AttriGuardSettings, TableDefense
-from core.studies.attriguard.noisy_records import changes_per_entry
+from core.studies.attriguard.allocation import changes_per_entry
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 
@@ -29,9 +29,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
         AttriGuardSettings(
             frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),
             rules=draw(st.booleans()),
-            least_expected=draw(st.sampled_from([0.0, 1.0, 5.0])),
             added=tuple(draw(st.sets(pair, max_size=2))),
-            domain_share=draw(st.sampled_from([0.0, 0.01, 0.2])),
             defender=draw(st.sampled_from(["logistic", "ranges"])),
             margin=draw(st.sampled_from([0.0, 0.5, 2.0])),
         ),

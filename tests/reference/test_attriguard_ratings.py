@@ -117,7 +117,7 @@ def test_where_the_noise_sits_and_whom_it_misleads():
     measured = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
     half, most = np.searchsorted(np.cumsum(measured.share), [0.5, 0.9]) + 1
     assert measured.n_entries == 10_000 and half < 40 and most < 130
-    measured = transfer(guarded(), makers=("logistic",), people=200)
+    measured = transfer(guarded())
     assert measured.share["logistic", "logistic"].value == 1.0
     for reader in ("forest", "network"):
         assert measured.share["logistic", reader].value == pytest.approx(0.6, abs=0.05)

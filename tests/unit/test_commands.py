@@ -31,8 +31,8 @@ def sample() -> Table:
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
-    monkeypatch.setattr("core.studies.attriguard.records.demo_ratings", ratings_samples.ratings)
-    monkeypatch.setattr("core.studies.attriguard.records.read_ratings", lambda folder: ratings_samples.ratings())
+    monkeypatch.setattr("core.studies.attriguard.defense.demo_ratings", ratings_samples.ratings)
+    monkeypatch.setattr("core.studies.attriguard.defense.read_ratings", lambda folder: ratings_samples.ratings())
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import Floats
-from ...studies.attriguard import allocate, expected_size, panda, representatives
+from ...studies.attriguard import allocate, expected_size, representatives
 from .example import Example, compose, number, numbers, signed
 
 CITIES = ("Ash", "Birch", "Cedar")
@@ -54,12 +54,11 @@ _BUDGET = 1.0
 def guard_noise(name: str) -> Example:
     """Return the case of one person and one target city."""
     reader, clean = attacker(), RATED[:1]
-    perturbed, noise = panda(clean, reader, 2), representatives(RATED, reader)
+    noise = representatives(RATED, reader)
+    perturbed = noise.noisy[2]  # Ana's record with the noise for Cedar
     start = _scores(reader, clean[0])
     gains = [float((_scores(reader, _turned(clean[0], j)) - start)[2]) for j in range(5)]
-    changed = sorted(
-        np.flatnonzero(perturbed.noisy[0] != clean[0]).tolist(), key=lambda j: -gains[j]
-    )  # the order of the search
+    changed = sorted(np.flatnonzero(perturbed != clean[0]).tolist(), key=lambda j: -gains[j])  # the order of the search
     path = [clean[0]]
     for column in changed:
         path.append(_turned(path[-1], column))
@@ -69,7 +68,7 @@ def guard_noise(name: str) -> Example:
     ]
     search_path = [
         (
-            f"{'rating' if perturbed.noisy[0, column] else 'removing'} App {column + 1}",
+            f"{'rating' if perturbed[column] else 'removing'} App {column + 1}",
             *(number(score) for score in after),
             "tie" if (after == after.max()).sum() > 1 else _read(after),
         )
@@ -93,7 +92,7 @@ def guard_noise(name: str) -> Example:
             "read_then": _read(scores[-1]),
             "rated": "; ".join(f"{person(i)} {apps_of}" for i, apps_of in enumerate(rated)),
         },
-        right=float(perturbed.size[0]),
+        right=float(noise.size[0, 2]),
         table=(("App", "Rated by Ana", *CITIES), apps),
         tables={
             2: (

@@ -1,20 +1,18 @@
 """AttriGuard: noise that misleads attribute inference, and attackers who know about it (Jia and Gong 2018)."""
 
-from .allocation import allocate, expected_size
+from .allocation import Concentration, allocate, concentration, expected_size
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
-from .comparators import Compared, comparison
-from .defense import READERS, Defense, RatingsDefense, TableDefense, transfer
+from .comparators import CLEAN_ATTACKERS, Compared, comparison, transfer
+from .defense import Defense, ProtectedRecords, RatingsDefense, TableDefense, defense_of, ratings_subject
 from .exposure import Exposure, ExposurePoint
-from .noisy_records import Concentration, concentration
-from .panda import panda, representatives
-from .records import ProtectedRecords, defense_of, ratings_subject
+from .panda import representatives
 from .settings import AttriGuardSettings
 from .table import Pair, pair_rules, table_columns
 from .utility import recommendation, table_utility
 
 __all__ = [
     "ATTACKER_TITLES",
-    "READERS",
+    "CLEAN_ATTACKERS",
     "AttriGuardSettings",
     "Compared",
     "Concentration",
@@ -33,7 +31,6 @@ __all__ = [
     "expected_size",
     "knows_the_noise",
     "pair_rules",
-    "panda",
     "ratings_subject",
     "recommendation",
     "representatives",

@@ -1,6 +1,7 @@
-"""Phase II: how often each noise is used, for all people at once.
+"""The noise of people's records, how often each is used, and the entries it sits in.
 
-For one person with noise sizes l_i and a target distribution p, minimise KL(p ‖ M) subject to Σ M_i l_i ≤ β and M on
+How often, phase II, is worked out for all people at once. For one person with noise sizes l_i and a target
+distribution p, minimise KL(p ‖ M) subject to Σ M_i l_i ≤ β and M on
 the simplex. The conditions of Karush, Kuhn and Tucker give, with a_i = l_i − β,
 
     M_i = p_i / (1 + μ a_i),      μ ≥ 0 a root of f(μ) = Σ a_i p_i / (1 + μ a_i) on [0, 1 / (β − min l)).
@@ -21,12 +22,17 @@ k is convex, k(0) = −(the cheapest values' share) and k(1) > 0, so there is on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.validation import at_least_zero, choice
+from ...base.serialize import Result
+from ...base.validation import at_least_zero
 
 TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known", "given": "Shares of my own"}
 """Target distributions, and what to call them."""
@@ -35,20 +41,19 @@ _ROUNDED = 1e-6
 """How far from 1 shares may add up, as numbers typed with a few decimals do."""
 
 
-def target_distribution(kind: str, shares: npt.ArrayLike, chosen_shares: npt.ArrayLike | None = None) -> Floats:
+def target_distribution(kind: str, shares: npt.ArrayLike, chosen_shares: Sequence[float]) -> Floats:
     """Return the target distribution over the m values of the private attribute.
 
     By its kind it is uniform; the `shares` (m,) among the people everybody trains on, so that an attacker does no
-    better than one who knows nothing about a person; or `given`. InputError if the kind is none of `TARGETS`, or shares
-    are negative or do not add up to 1.
+    better than one who knows nothing about a person; or `given`. InputError if shares are negative or do not add up to
+    1.
     """
-    choice(kind, TARGETS, name="target")
     training_shares = checked_shares(shares, name="shares")
     if kind == "uniform":
         return np.full(training_shares.size, 1.0 / training_shares.size)
     if kind == "train_shares":
         return training_shares
-    if chosen_shares is None or not np.size(chosen_shares):
+    if not len(chosen_shares):
         raise InputError(f"A given target must have one share a value, {training_shares.size}, got none.")
     target = checked_shares(chosen_shares, name="The given target")
     if target.size != training_shares.size:
@@ -58,12 +63,7 @@ def target_distribution(kind: str, shares: npt.ArrayLike, chosen_shares: npt.Arr
 
 def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
     """Return shares as an array that adds up to 1, the rounding of its numbers taken out."""
-    try:
-        values = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or not values.size:
-        raise InputError(f"{name} must be a row of numbers, one share a value, got {shares!r:.60}.")
+    values = np.asarray(shares, dtype=np.float64)
     wrong = values[~((values >= 0) & np.isfinite(values))]
     if wrong.size:
         raise InputError(f"{name} must hold shares of at least 0, got {wrong[0]:g}.")
@@ -88,8 +88,8 @@ def allocate(
 
     `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
     inferences should look like; the budget β the most entries changed per person, on average over random draws;
-    `available` (u, m) says which noise there is, all by default. InputError if an argument is out of range, or
-    somebody's least noise is above the budget.
+    `available` (u, m) says which noise there is, all by default. InputError if the target or the budget is out of
+    range, or somebody's least noise is above the budget.
     """
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     least = np.where(cheapest, size, 0.0).max(axis=1)
@@ -156,21 +156,8 @@ def checked_arguments(
 ) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
     goal = checked_shares(target_distribution, name="The target")
-    try:
-        size = np.asarray(noise_size, dtype=np.float64)
-    except (TypeError, ValueError):
-        size = np.empty(0)
-    if size.ndim != 2 or size.shape[1] != goal.size:
-        raise InputError(
-            f"noise_size must hold numbers, one row a person and one column a share, {goal.size}, got "
-            f"{noise_size!r:.60}."
-        )
+    size = np.asarray(noise_size, dtype=np.float64)
     usable = np.ones(size.shape, dtype=bool) if available is None else np.asarray(available, dtype=bool)
-    if usable.shape != size.shape:
-        raise InputError(f"available must have the shape of noise_size, {size.shape}, got {usable.shape}.")
-    wrong = size[~((size >= 0) & np.isfinite(size))]
-    if wrong.size:
-        raise InputError(f"noise_size must be finite and at least 0, got {wrong[0]:g}.")
     budget = at_least_zero(budget, name="budget")
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
     if without := int(np.isinf(least).sum()):
@@ -186,3 +173,72 @@ def _own_goal(goal: Floats, usable: Mask, cheapest: Mask) -> Floats:
     p = np.where(usable, goal, 0.0)
     total = p.sum(axis=1, keepdims=True)
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), _evenly(cheapest))
+
+
+# Noise and where it sits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepresentativeNoise(Result):
+    """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
+
+    Row k * m + i of `noisy`, (u * m, d), is person k's record with the noise for value i: the clean record where i is
+    what the classifier reads anyway (`predicted`, (u,)), and where no noise for i was found. `size`, (u, m), are the
+    entries changed; `reached`, (u, m), says whether the classifier, asked again, reads the value.
+    """
+
+    noisy: Any = field(repr=False)
+    size: Ints = field(repr=False)
+    reached: Mask = field(repr=False)
+    predicted: Ints = field(repr=False)
+
+    def mechanism(self, target: Floats, budget: float) -> Floats:
+        """Return how often each noise is used at a budget, towards a target distribution (m,); (u, m)."""
+        return allocate(self.size, target, budget, available=self.reached)
+
+    def chosen(self, value: Ints) -> Any:
+        """Return each person's record with the noise for their value in `value` (u,), as a matrix (u, d)."""
+        people, values = self.size.shape
+        return self.noisy[np.arange(people) * values + value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concentration(Result):
+    """How few entries carry how much of the expected noise.
+
+    Minimum noise goes where the classifier looks: to the entries that tell the values apart best. An attacker who
+    leaves those out loses most of the noise with them (see `core.studies.attriguard.attackers`). `entries` are the
+    places of those that carry noise, the most used first; `share` the share of all expected changes each carries; a
+    record has `n_entries`.
+    """
+
+    entries: npt.NDArray[np.intp] = field(repr=False)
+    share: Floats = field(repr=False)
+    n_entries: int
+
+    def without(self, share: float) -> npt.NDArray[np.intp]:
+        """Return the entries left without the fewest that carry at least this share of all changes; one at least."""
+        fewest = int(np.searchsorted(np.cumsum(self.share), share - 1e-12)) + 1
+        carrying = self.entries[: min(fewest, self.n_entries - 1)]
+        return np.setdiff1d(np.arange(self.n_entries), carrying)
+
+
+def concentration(records: Any, noise: RepresentativeNoise, mechanism: Floats) -> Concentration:
+    """Return how much of the expected noise of clean records (u, d) each entry carries under a mechanism (u, m)."""
+    changes = changes_per_entry(records, noise, mechanism)
+    order = np.argsort(-changes, kind="stable")
+    order = order[changes[order] > 0]
+    return Concentration(entries=order, share=changes[order] / changes[order].sum(), n_entries=changes.size)
+
+
+def changes_per_entry(records: Any, noise: RepresentativeNoise, mechanism: Floats) -> Floats:
+    """Return the expected number of changes of each entry, over people and draws, (d,)."""
+    people, values = noise.size.shape
+    total = np.zeros(records.shape[1])
+    step = 50_000 // values  # people at a time, so that memory stays small
+    for start in range(0, people, step):
+        stop = min(start + step, people)
+        rows = np.repeat(np.arange(start, stop), values)
+        changed = noise.noisy[start * values : stop * values] != records[rows]
+        total += np.asarray(changed.T.astype(np.float64) @ mechanism[start:stop].ravel()).ravel()
+    return total

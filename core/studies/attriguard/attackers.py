@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints
 from ...base.serialize import Result
-from .noisy_records import RepresentativeNoise
+from .allocation import RepresentativeNoise
 from .panda import in_batches
 from .table import Column, fit_encoder
 
@@ -186,7 +186,10 @@ def fit_dropping(known_people: KnownPeople, entries: npt.NDArray[np.intp], *, se
     return Fitted(fit_network(rest, seed=seed), lambda records: records[:, entries])
 
 
-def fit_low_rank(known_people: KnownPeople, *, seed: int, rank: int = 100) -> Fitted:
+_RANK = 100  # directions of taste
+
+
+def fit_low_rank(known_people: KnownPeople, *, seed: int) -> Fitted:
     """Return an attacker who looks at a record's place along the known people's main directions of taste (LRA-A).
 
     A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
@@ -195,7 +198,7 @@ def fit_low_rank(known_people: KnownPeople, *, seed: int, rank: int = 100) -> Fi
     from sklearn.decomposition import TruncatedSVD
 
     people, entries = known_people.records.shape
-    directions = TruncatedSVD(max(1, min(rank, entries - 1, people - 1)), random_state=seed)
+    directions = TruncatedSVD(max(1, min(_RANK, entries - 1, people - 1)), random_state=seed)
     coordinates = directions.fit_transform(known_people.records)
     projected = KnownPeople(records=coordinates, values=known_people.values, n_values=known_people.n_values)
     return Fitted(fit_network(projected, seed=seed), directions.transform)

@@ -18,7 +18,7 @@ from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.text import short
 from ...stats.estimates import Estimate, percent
-from . import READERS, AttriGuardSettings, Compared, Concentration, Exposure, attacker_label, knows_the_noise
+from . import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure, attacker_label, knows_the_noise
 from .findings import value_rows
 
 _GUTTER = 180  # pixels for the names of attackers
@@ -157,9 +157,9 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
     for index, (name, size, rates) in enumerate(defences):
         color = "before" if index else "leak"
         marks = [
-            Mark(of=rates[reader], color=color, symbol=symbol, name=attacker_label(reader), rim="background")
-            for reader, symbol in zip(READERS, _GLYPHS, strict=True)
-            if reader in rates
+            Mark(of=rates[attacker], color=color, symbol=symbol, name=attacker_label(attacker), rim="background")
+            for attacker, symbol in zip(CLEAN_ATTACKERS, _GLYPHS, strict=True)
+            if attacker in rates
         ]
         look: dict[str, Any] = {"color": "ink" if index else color, "bold": not index, "value": ""}
         below, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
@@ -167,7 +167,8 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
     floor = Mark(of=exposure.majority.value, color="chance", symbol="")
     value = f"<b>{percent(exposure.majority)}</b>"
     lines.append(Row(name="baseline", value=value, color="chance", marks=[floor], dash="dot"))
-    key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in zip(READERS, _GLYPHS.values(), strict=True))
+    glyphs = zip(CLEAN_ATTACKERS, _GLYPHS.values(), strict=True)
+    key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in glyphs)
     axis, title = percents("Accuracy (%)", zero=True), "Accuracy of each attacker against each defence"
     return draw_rows(title, lines, axis, first="defence", head=key)
 

@@ -1,27 +1,84 @@
-"""Other defences, without search or budget: each makes one noisy record of each, and attackers read it."""
+"""What attackers trained on clean ratings read off other noise: of other surrogates, and of other defences.
+
+The other defences have neither search nor budget: each makes one noisy record of each.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...base.arrays import Floats, Ints
-from ...base.errors import InputError
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.solvers import solve
-from ...stats.estimates import Estimate, accuracy, mean
+from ...stats.estimates import Estimate, accuracy, mean, mean_rate
 from ..study import ReportProgress
 from .attackers import KnownPeople, drawn
-from .defense import READERS, RatingsDefense
+from .defense import RatingsDefense
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+
+SURROGATES = {
+    "logistic": ("Logistic", "logistic", 0.0),
+    "logistic_margin": ("… with margin", "logistic_smooth", 1.5),
+    "network": ("Network", "network", 0.0),
+}
+"""Noise to try: what a chart calls it, the classifier it is found against, and the margin."""
+
+CLEAN_ATTACKERS = ("logistic", "forest", "network")
+"""Attackers trained on clean ratings, who are shown this noise and the records of other defences."""
+
+_MOST_SHOWN = 300
+"""People whose noise is shown to them, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(Result):
+    """How often noise found against one classifier fools another.
+
+    `share` is by (key of `SURROGATES`, attacker of `CLEAN_ATTACKERS`): of the noisy records those that are read as the
+    defender wants, over people and all values but the one the defender reads anyway. `size` is by surrogate: the
+    ratings changed by the same noises, on average over people of their means.
+    """
+
+    share: dict[tuple[str, str], Estimate] = field(repr=False)
+    size: dict[str, Estimate] = field(repr=False)
+
+
+def transfer(defense: RatingsDefense, report: ReportProgress | None = None) -> Transfer:
+    """Show the noise of every surrogate to the attackers trained on clean ratings.
+
+    Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
+    Policy, classifiers and people are the defense's; its own defender and margin are not used. The report is called
+    with (surrogates done, surrogates in all).
+    """
+    records = defense.ratings.people_test
+    rng = child_generator(defense.seed, "guard transfer")
+    records = records[np.sort(rng.permutation(records.shape[0])[:_MOST_SHOWN])]
+    share, size = {}, {}
+    for done, (surrogate, (_, kind, margin)) in enumerate(SURROGATES.items()):
+        if report is not None:
+            report(done, len(SURROGATES))
+        noise = defense.noise_of(records, defender=kind, margin=margin)
+        counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
+        rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
+        some = counts > 0
+        size[surrogate] = mean((noise.size * counted).sum(axis=1)[some] / counts[some])
+        for attacker in CLEAN_ATTACKERS:
+            hits = np.zeros(counted.shape)
+            if rows.size:
+                guesses = defense.classifier(attacker).predict(noise.noisy[rows])
+                hits.ravel()[rows] = guesses == rows % counted.shape[1]
+            share[surrogate, attacker] = mean_rate(hits.sum(axis=1)[some] / counts[some])
+    return Transfer(share=share, size=size)
 
 
 def with_additions(
@@ -60,7 +117,7 @@ def usual_ratings(records: sparse.csr_array) -> Floats:
 
 
 def blurme(
-    records: sparse.csr_array, value: Ints, known_people: KnownPeople, classifier: Any, *, n_added: int = 3
+    records: sparse.csr_array, value: Ints, known_people: KnownPeople, classifier: Any, *, n_added: int
 ) -> sparse.csr_array:
     """Return the records with `n_added` items added that speak most against one's value.
 
@@ -80,9 +137,7 @@ def blurme(
 _LISTED = 500
 
 
-def chisquare(
-    records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int = 5
-) -> sparse.csr_array:
+def chisquare(records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int) -> sparse.csr_array:
     """Return the records with `n_added` items added that tell best, and speak for another value.
 
     ChiSquare (Chen et al. 2014): an item's chi-square statistic between its ratings and the attribute says how much it
@@ -118,8 +173,6 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
     """
     from scipy import sparse
 
-    if not epsilon > 0:
-        raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
     records = records.copy()
     records.data = LEVELS[_nearest(records.data)]
     records.eliminate_zeros()
@@ -145,8 +198,11 @@ def _nearest(ratings: Floats) -> Ints:
     return np.asarray(np.abs(ratings[:, None] - LEVELS).argmin(axis=1))
 
 
+_MOST_CLUSTERS = 20
+
+
 def qpm(
-    records: sparse.csr_array, known_people: KnownPeople, *, slack: float, rng: np.random.Generator, clusters: int = 20
+    records: sparse.csr_array, known_people: KnownPeople, *, slack: float, rng: np.random.Generator
 ) -> sparse.csr_array:
     """Return for every record the representative drawn for it, one of the known people's records.
 
@@ -165,9 +221,7 @@ def qpm(
     from sklearn.cluster import MiniBatchKMeans
     from sklearn.preprocessing import normalize
 
-    if not 0 < slack <= 1:
-        raise InputError(f"slack must be above 0 and at most 1, got {slack!r}.")
-    clusters = min(clusters, known_people.records.shape[0])
+    clusters = min(_MOST_CLUSTERS, known_people.records.shape[0])
     means = MiniBatchKMeans(clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024)
     directions = normalize(known_people.records)
     assignment = means.fit_predict(directions)
@@ -223,7 +277,7 @@ class Compared(Result):
     """One defence ("blurme", "chisquare", "qpm" or "local_dp") with one parameter, in words.
 
     `knows_truth` says whether it knows everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
-    ratings changed per person, `accuracy` is by attacker (`READERS`).
+    ratings changed per person, `accuracy` is by attacker (`CLEAN_ATTACKERS`).
     """
 
     method: str
@@ -244,13 +298,13 @@ def comparison(defense: RatingsDefense, report: ReportProgress | None = None) ->
             report(done, len(defences))
         noisy = make()
         changed = (noisy != records).sum(axis=1)
-        read = {reader: defense.reader(reader).predict(noisy) for reader in READERS}
+        read = {attacker: defense.reader(attacker).predict(noisy) for attacker in CLEAN_ATTACKERS}
         yield Compared(
             method=method,
             parameter=parameter,
             knows_truth=knows_truth,
             size=mean(np.asarray(changed, dtype=np.float64).ravel()),
-            accuracy={reader: accuracy(truth, values) for reader, values in read.items()},
+            accuracy={attacker: accuracy(truth, values) for attacker, values in read.items()},
         )
 
 

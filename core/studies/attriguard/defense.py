@@ -12,19 +12,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...base.arrays import Floats, Ints
-from ...base.errors import InputError
+from ...base.errors import DataUnavailableError, InputError
 from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
 from ...base.validation import choice
-from ...datasets.ratings import Ratings
-from ...stats.estimates import Estimate, mean, mean_rate
+from ...datasets.dataset import AuditDataset
+from ...datasets.ratings import Ratings, demo_ratings, read_ratings
+from ..config import AuditConfig
 from ..study import ReportProgress
-from .allocation import target_distribution
+from .allocation import RepresentativeNoise, concentration, target_distribution
 from .attackers import (
     ADAPTIVE,
     ADVERSARIAL,
@@ -42,12 +44,12 @@ from .attackers import (
     fit_unaware,
 )
 from .exposure import Exposure, Guesses
-from .noisy_records import RepresentativeNoise, concentration
 from .panda import representatives
 from .settings import RATING_DEFENDERS, AttriGuardSettings
 from .table import (
     Plausibility,
     TablePeople,
+    audit_people,
     find_rules,
     judge_plausibility,
     pair_rules,
@@ -139,7 +141,6 @@ class Defense:
         """Return the exposure before anybody attacks."""
         noise, (known_records, _, truth) = self.noise, self.sets
         return Exposure(
-            title=self.people.title,
             attribute=self.people.attribute,
             unit=self.unit,
             values=self.people.values,
@@ -282,67 +283,6 @@ class RatingsDefense(Defense):
         return child_seed(self.seed, f"guard {name}")
 
 
-MAKERS = {
-    "logistic": ("Logistic regression", "logistic", 0.0),
-    "logistic_margin": ("Logistic regression, C = 0.1, margin 1.5", "logistic_smooth", 1.5),
-    "network": ("Neural network", "network", 0.0),
-}
-"""Noise to try: what to call it, the defender's classifier, and the margin."""
-
-READERS = ("logistic", "forest", "network")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer(Result):
-    """Shares of noisy records that are read as the defender wants.
-
-    `makers` are keys of `MAKERS`, what the noise was made against; `attackers` of `ATTACKER_TITLES`, who reads the
-    noisy records. `share` is by (maker, attacker), over people and all values but the one the defender reads anyway;
-    `size` the ratings changed by the same noises, on average over people of their means.
-    """
-
-    makers: tuple[str, ...]
-    attackers: tuple[str, ...]
-    share: dict[tuple[str, str], Estimate] = field(repr=False)
-    size: dict[str, Estimate] = field(repr=False)
-
-
-def transfer(
-    defense: RatingsDefense,
-    *,
-    makers: tuple[str, ...] = tuple(MAKERS),
-    people: int = 300,
-    report: ReportProgress | None = None,
-) -> Transfer:
-    """Show every maker's noise to logistic regression, a forest and a network.
-
-    Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
-    Policy, classifiers and people are the defense's, of whom so many are drawn at most; its own defender and margin are
-    not used. The report is called with (makers done, makers in all). InputError if a maker is none of `MAKERS`.
-    """
-    for maker in makers:
-        choice(maker, MAKERS, name="makers")
-    records = defense.ratings.people_test
-    rng = child_generator(defense.seed, "guard transfer")
-    records = records[np.sort(rng.permutation(records.shape[0])[:people])]
-    share, size = {}, {}
-    for done, maker in enumerate(makers):
-        if report is not None:
-            report(done, len(makers))
-        _, kind, margin = MAKERS[maker]
-        noise = defense.noise_of(records, defender=kind, margin=margin)
-        counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
-        rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
-        some = counts > 0
-        size[maker] = mean((noise.size * counted).sum(axis=1)[some] / counts[some])
-        for reader in READERS:
-            hits = np.zeros(counted.shape)
-            if rows.size:
-                hits.ravel()[rows] = defense.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
-            share[maker, reader] = mean_rate(hits.sum(axis=1)[some] / counts[some])
-    return Transfer(makers=makers, attackers=READERS, share=share, size=size)
-
-
 _DRAWS = 2  # noisy records of every known person to learn from
 _DROPPED = 0.5  # share of all changes in the columns that feature-dropping leaves out
 
@@ -362,8 +302,8 @@ class TableDefense(Defense):
         self.people = people
         self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
         self.target = target_distribution(settings.target, people.shares, settings.given)
-        self.columns = table_columns(people, frozen=settings.frozen, share=settings.domain_share)
-        self.found_rules = find_rules(people.attacker_records, self.columns, least_expected=settings.least_expected)
+        self.columns = table_columns(people, frozen=settings.frozen)
+        self.found_rules = find_rules(people.attacker_records, self.columns)
         rules = pair_rules(self.columns, self.found_rules, added=settings.added, removed=settings.removed)
         self.rules = rules if settings.rules else pair_rules(self.columns)
         self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=settings.defender)
@@ -416,3 +356,49 @@ class TableDefense(Defense):
     def cell(self, column: int, value: float) -> str:
         """Return how a value of a column reads."""
         return self.columns[column].text(value)
+
+
+# Whose records are protected
+
+RATINGS = "ratings"
+"""What a command calls the Google Play ratings, and a configuration any ratings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedRecords(Result):
+    """A table or ratings, with the configuration that divides them and sets the seed."""
+
+    dataset: AuditDataset | Ratings = field(repr=False)
+    config: AuditConfig
+
+    @property
+    def attribute(self) -> str:
+        """What the sensitive attribute is called."""
+        return self.dataset.attribute if isinstance(self.dataset, Ratings) else self.dataset.roles.attribute
+
+
+def defense_of(dataset: AuditDataset | Ratings, config: AuditConfig, settings: AttriGuardSettings) -> Defense:
+    """Return AttriGuard set up on a table, where known are the records the audit's attacker knows, or on ratings."""
+    if isinstance(dataset, Ratings):
+        return RatingsDefense(dataset, settings, seed=config.seed)
+    return TableDefense(audit_people(config, dataset), settings, seed=config.seed)
+
+
+def google_play(folder: Path | None, seed: int) -> ProtectedRecords:
+    """Return the Google Play ratings of a folder of data; DataUnavailableError where there is none."""
+    if folder is None:
+        raise DataUnavailableError(
+            "The Google Play ratings cannot be downloaded; name their folder with --data or FAIRLEAK_DATA, or use "
+            "--dataset demo_ratings."
+        )
+    return ratings_subject(read_ratings(folder), seed)
+
+
+def synthetic(folder: Path | None, seed: int) -> ProtectedRecords:
+    """Return the synthetic ratings."""
+    return ratings_subject(demo_ratings(), seed)
+
+
+def ratings_subject(ratings: Ratings, seed: int = 42) -> ProtectedRecords:
+    """Return people's ratings, as the study takes them."""
+    return ProtectedRecords(dataset=ratings, config=AuditConfig(dataset=RATINGS, seed=seed))

@@ -65,10 +65,9 @@ def strongest_point(points: Sequence[ExposurePoint], *, balanced: bool) -> Expos
 class Exposure(Result):
     """Everything a defender's noise does to a list of attackers, on the same u people."""
 
-    title: str
     attribute: str
     unit: str
-    """What the data are, which attribute is private, and what one unit of noise is ("ratings", "columns")."""
+    """Which attribute is private, and what one unit of noise is ("ratings", "columns")."""
     values: tuple[str, ...]
     """The attribute's m values."""
     truth: Ints = field(repr=False)

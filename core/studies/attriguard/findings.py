@@ -14,13 +14,13 @@ from ...stats.estimates import Estimate, count, gap, interval, mean, percent, st
 from ...stats.fairness import difference_title
 from ...stats.quantities import Quantity, Row, share
 from ..study import Finding
+from .allocation import Concentration
 from .attackers import ADVERSARIAL, ATTACKER_TITLES, attacker_label, knows_the_noise
-from .comparators import Compared
-from .defense import TableDefense, Transfer
+from .comparators import Compared, Transfer
+from .defense import TableDefense
 from .exposure import Exposure, ExposurePoint, strongest_point
-from .noisy_records import Concentration
 from .settings import AttriGuardSettings
-from .utility import Recommendation, UtilityPoint
+from .utility import RECOMMENDED, Recommendation, UtilityPoint
 
 _MOST_LISTED = 3
 _ROUNDING = 1e-9
@@ -172,11 +172,8 @@ def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Findi
 
 def margin_helps(transfer: Transfer) -> Finding:
     """Say how much noise against logistic regression fools a network, without and with a margin."""
-    plain, margin = (transfer.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))
-    changes = ", ".join(
-        "no" if math.isnan(transfer.size[maker].value) else f"{transfer.size[maker].value:.1f}"
-        for maker in transfer.makers
-    )
+    plain, margin = (transfer.share[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin"))
+    changes = ", ".join("no" if math.isnan(size.value) else f"{size.value:.1f}" for size in transfer.size.values())
     more = "no noise was found" if math.isnan(margin) else percent(margin, decimals=0)
     point = (
         f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
@@ -221,10 +218,7 @@ def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, met
 def recommendations(recommendation: Recommendation, budget: float) -> Finding:
     """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
     precision, before, change = recommendation.at(budget), recommendation.before, recommendation.change(budget)
-    point = (
-        f"{percent(precision)} of the {recommendation.recommended} items recommended are right "
-        f"(95% CI {interval(precision)})"
-    )
+    point = f"{percent(precision)} of the {RECOMMENDED} items recommended are right (95% CI {interval(precision)})"
     if _is_unchanged(change):
         point += f": no significant change from {percent(before)}"
     else:

@@ -21,13 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints, Mask
-from ...base.errors import InputError
-from ...base.validation import at_least_zero, choice
 from ..study import ReportProgress
-from .noisy_records import NoisyRecords, RepresentativeNoise
+from .allocation import RepresentativeNoise
 
 POLICIES = {
     "modify_exist": "Change ratings that are there",
@@ -40,41 +37,6 @@ WIDEST = "modify_add"
 """The policy to fall back to where another leaves no solution."""
 
 
-def panda(
-    public: Any,
-    classifier: Any,
-    target: npt.ArrayLike,
-    *,
-    policy: str = WIDEST,
-    step: float = 1.0,
-    margin: float = 0.0,
-) -> NoisyRecords:
-    """Change few entries of each record so that the classifier reads a wanted value (Algorithm 1).
-
-    Parameters
-    ----------
-    public : array or sparse array of shape (u, d), in [0, 1]
-    classifier : fitted scikit-learn classifier
-        The defender's: linear, or an MLPClassifier with one hidden layer of rectified units. It names private values
-        by their numbers, 0 and up.
-    target : int or array-like of shape (u,)
-        The wanted value, or one for each person.
-    policy : str
-        "modify_exist", "add_new" or "modify_add": which entries may change.
-    step : float, in (0, 1]
-        How far an entry moves at a time, τ.
-    margin : float, at least 0
-        By how much the wanted value's score must lead, κ. Records that read as the wanted value anyway stay clean
-        whatever their lead.
-    """
-    search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
-    targets, u = np.asarray(target), search.predicted.size
-    if targets.dtype.kind not in "iu" or targets.shape not in ((), (u,)):
-        raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
-    noisy, size, reached, fallback = search.run(np.arange(u), np.broadcast_to(targets, (u,)).astype(np.int64))
-    return NoisyRecords(noisy=noisy, size=size, reached=reached, fallback=fallback)
-
-
 def representatives(
     public: Any,
     classifier: Any,
@@ -85,22 +47,34 @@ def representatives(
     n_values: int | None = None,
     report: ReportProgress | None = None,
 ) -> RepresentativeNoise:
-    """Find the representative noise of every person for every value; the arguments are those of `panda`.
+    """Find the representative noise of every person for every value (Algorithm 1).
 
-    `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
-    noise for a value it does not know. The report gets how many of the searches are done, and of how many.
+    Parameters
+    ----------
+    public : array or sparse array of shape (u, d), in [0, 1]
+    classifier : fitted scikit-learn classifier
+        The defender's: linear, or an MLPClassifier with one hidden layer of rectified units. It names private values
+        by their numbers, 0 and up.
+    policy : str
+        "modify_exist", "add_new" or "modify_add": which entries may change.
+    step : float, in (0, 1]
+        How far an entry moves at a time, τ.
+    margin : float, at least 0
+        By how much the wanted value's score must lead, κ. Records that read as the wanted value anyway stay clean
+        whatever their lead.
+    n_values : int
+        Number m of private values, by default one more than the largest the classifier names; there is no noise for a
+        value it does not know.
+    report : callable
+        Gets how many of the searches are done, and of how many.
     """
     search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
-    least, u = int(search.scores.classes.max()) + 1, search.predicted.size
-    m = least if n_values is None else n_values
-    if m < least:
-        raise InputError(f"n_values must be at least {least}, the number of values the classifier names, got {m}.")
-    noisy, size, reached, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
+    u, m = search.predicted.size, n_values or int(search.scores.classes.max()) + 1
+    noisy, size, reached = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
     return RepresentativeNoise(
         noisy=noisy,
         size=size.reshape(u, m),
         reached=reached.reshape(u, m),
-        fallback=fallback.reshape(u, m),
         predicted=search.predicted,
     )
 
@@ -113,21 +87,17 @@ class _PandaSearch:
     """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
 
     def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:
-        self.policy = choice(policy, POLICIES, name="policy")
-        if not 0.0 < step <= 1.0:
-            raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
-        self.step, margin = step, at_least_zero(margin, name="margin")
+        self.policy, self.step = policy, step
         self.scores, self.read = read_scores(classifier), classifier.predict
         self.lead = margin + self.scores.tie
-        self.public, self.records = _checked(public, self.scores.n_columns)
+        self.public, self.records = _rows_of(public)
         self.predicted = in_batches(self.read, self.public)
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
         self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
 
-    def run(self, people: Ints, targets: Ints, report: ReportProgress | None = None) -> tuple[Any, Ints, Mask, Mask]:
-        """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
+    def run(self, people: Ints, targets: Ints, report: ReportProgress | None) -> tuple[Any, Ints, Mask]:
+        """Return the records of q tasks, their sizes, and where noise was found."""
         reached = targets == self.predicted[people]
-        fallback = np.zeros(people.size, dtype=bool)
         tasks = np.flatnonzero(~reached & np.isin(targets, self.scores.classes))
         parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
         for policy in dict.fromkeys((self.policy, WIDEST)):
@@ -135,7 +105,6 @@ class _PandaSearch:
             solved, moves = self._solved(people[tasks], class_index, policy, report)
             parts += [(tasks[task], column, value) for task, column, value in moves]
             reached[tasks[solved]] = True
-            fallback[tasks[solved]] = policy != self.policy
             tasks, report = tasks[~solved], None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
@@ -144,7 +113,7 @@ class _PandaSearch:
             retained = ~misled[task]
             task, column, value = task[retained], column[retained], value[retained]
             noisy, reached = self._changed(people, task, column, value), reached & ~misled
-        return noisy, np.bincount(task, minlength=people.size), reached, fallback & reached
+        return noisy, np.bincount(task, minlength=people.size), reached
 
     def _solved(
         self, people: Ints, class_index: Ints, policy: str, report: ReportProgress | None
@@ -258,20 +227,13 @@ _CELLS = 1_000_000  # numbers held at a time
 _REACH = 16  # new entries looked at first
 
 
-def _checked(public: Any, n_columns: int) -> tuple[Any, Any]:
+def _rows_of(public: Any) -> tuple[Any, Any]:
     """Return public records (u, d) as they are to be read, and as a sparse array in rows, sorted, without zeros."""
     from scipy import sparse
 
     rows = public.tocsr() if sparse.issparse(public) else np.asarray(public)
-    if rows.ndim != 2 or rows.shape[1] != n_columns:
-        raise InputError(f"public must have one row a person and {n_columns} columns, got shape {rows.shape}.")
-    if rows.dtype.kind not in "biuf":
-        raise InputError(f"public must hold numbers, got values of type {rows.dtype}.")
     records = sparse.csr_array(rows, dtype=np.float64, copy=True)
     records.sum_duplicates()
-    wrong = records.data[~((records.data >= 0) & (records.data <= 1))]  # nan is wrong too
-    if wrong.size:
-        raise InputError(f"public must hold values in [0, 1], got {wrong[0]:g}.")
     records.eliminate_zeros()
     return rows, records
 
@@ -337,70 +299,40 @@ class Scores:
 
 
 def read_scores(classifier: Any) -> Scores:
-    """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer.
-
-    Raises InputError if it is neither, names values by anything but numbers from 0, or its decision values are not one
-    linear score a class (or one for two classes).
-    """
+    """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer."""
     network = hasattr(classifier, "coefs_")
-    parts = getattr(classifier, "estimators_", [classifier])
-    if not network and not all(hasattr(part, "coef_") for part in parts):
-        raise InputError(
-            f"The classifier must be a fitted linear one or a fitted MLPClassifier, got {type(classifier).__name__}."
-        )
-    classes = np.asarray(classifier.classes_)
-    if classes.dtype.kind not in "biu" or classes.min() < 0:
-        raise InputError(f"The classifier must name values by their numbers, 0 and up, got {classes[0]!r}.")
-    weights, offsets = _network(classifier) if network else _linear(classifier, parts)
+    weights, offsets = _network(classifier) if network else _linear(classifier)
     return Scores(
-        classes=classes.astype(np.int64),
+        classes=np.asarray(classifier.classes_, dtype=np.int64),
         weights=weights[0],
         offsets=offsets[0],
         outputs=(weights[1], offsets[1]) if network else None,
     )
 
 
-def _linear(classifier: Any, parts: list[Any]) -> tuple[list[Floats], list[Floats]]:
+def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     """Return the weights and offsets of a linear classifier, or of one that has a part for each class."""
+    parts = getattr(classifier, "estimators_", [classifier])
     rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
     offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(np.float64)
     if len(rows) == 1:
         rows, offsets = np.vstack([-0.5 * rows, 0.5 * rows]), np.append(-0.5 * offsets, 0.5 * offsets)
     elif _shares_a_softmax(classifier):
         rows = rows - rows.mean(axis=0)
-    _check_against(classifier, rows, offsets)
     return [np.ascontiguousarray(rows.T)], [offsets]
 
 
 def _shares_a_softmax(classifier: Any) -> bool:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
 
-    one_versus_rest = getattr(classifier, "solver", None) == "liblinear"
-    return isinstance(classifier, (LogisticRegression, LinearDiscriminantAnalysis)) and not one_versus_rest
-
-
-def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
-    """Compare the leads with the classifier's own decision values on two records."""
-    probe = np.vstack([np.zeros(rows.shape[1]), np.linspace(0.0, 1.0, rows.shape[1])])
-    decision_values, scores = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
-    lead = decision_values[:, 1:] - decision_values[:, :1] if decision_values.ndim == 2 else decision_values[:, None]
-    if lead.shape[1] != len(rows) - 1 or not np.allclose(lead, scores[:, 1:] - scores[:, :1], rtol=1e-6, atol=1e-6):
-        raise InputError(
-            f"The classifier must decide by one linear score a value, {type(classifier).__name__} does otherwise."
-        )
+    return isinstance(classifier, LogisticRegression) and classifier.solver != "liblinear"
 
 
 def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     """Return both layers of an MLPClassifier; of its one output for two classes, half to each."""
-    if len(classifier.coefs_) != 2 or classifier.activation != "relu":
-        description = f"{len(classifier.coefs_) - 1} of {classifier.activation}"
-        raise InputError(f"The network must have 1 hidden layer, of relu units, got {description}.")
     weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
     offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
     if classifier.out_activation_ == "logistic":
-        if weights[-1].shape[1] != 1:
-            raise InputError(f"The network must name one value a record, it has {weights[-1].shape[1]} yes-no outputs.")
         weights[-1], offsets[-1] = weights[-1] * [-0.5, 0.5], offsets[-1] * [-0.5, 0.5]
     return weights, offsets
 

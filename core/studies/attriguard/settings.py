@@ -12,7 +12,7 @@ from ...base.settings import Settings, validate
 from .allocation import TARGETS
 from .attackers import ATTACKER_TITLES
 from .panda import POLICIES
-from .table import LEAST_EXPECTED, Pair
+from .table import Pair
 from .table_search import TABLE_DEFENDERS
 
 MOST_BUDGET = 1_000.0
@@ -31,8 +31,7 @@ class AttriGuardSettings(Settings):
     """AttriGuard, where records are published with its noise.
 
     The target is uniform by default, for it tells nothing: with two unequal groups the shares of the attacker's records
-    would still have most people inferred correctly. `least_expected` is what there were if a pair's values were
-    independent; at 0 whatever nobody has is forbidden.
+    would still have most people inferred correctly.
     """
 
     budget: Annotated[
@@ -102,15 +101,6 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=True, metadata=UNSAID)
-    least_expected: Annotated[
-        float,
-        Param(
-            "Least expected",
-            "Least expected number of records with a pair for its absence to be a rule.",
-            least=0.0,
-            written=False,
-        ),
-    ] = field(default=LEAST_EXPECTED, metadata=UNSAID)
     added: Annotated[
         tuple[Pair, ...],
         Param(
@@ -127,17 +117,6 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=(), metadata=UNSAID)
-    domain_share: Annotated[
-        float,
-        Param(
-            "Least share",
-            "Least share of the attacker's records that a category needs for others to be moved to it.",
-            least=0.0,
-            most=1.0,
-            below=True,
-            written=False,
-        ),
-    ] = field(default=0.01, metadata=UNSAID)
     policy: Annotated[
         str,
         Param(

@@ -15,10 +15,9 @@ from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
-from .defense import RatingsDefense, TableDefense
+from .defense import ProtectedRecords, RatingsDefense, TableDefense, defense_of, google_play, synthetic
 from .exposure import Exposure
 from .findings import findings, point_row
-from .records import ProtectedRecords, defense_of, google_play, synthetic
 from .settings import AttriGuardSettings
 
 if TYPE_CHECKING:

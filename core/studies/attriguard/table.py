@@ -35,7 +35,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...stats.estimates import Estimate, proportion
 from ..config import AuditConfig
-from .noisy_records import RepresentativeNoise
+from .allocation import RepresentativeNoise
 
 MOST_VALUES = 20
 """Most values a private attribute of a table may have."""
@@ -130,40 +130,36 @@ class Column(Result):
         return self.texts[code] if code < len(self.texts) else str(code)
 
 
-def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: float = 0.01) -> tuple[Column, ...]:
+_LEAST_SHARE = 0.01
+"""Share of the known people that a category needs for others to be moved to it."""
+
+
+def table_columns(people: TablePeople, *, frozen: Collection[str] = ()) -> tuple[Column, ...]:
     """Return the columns of the known people's records; those named in `frozen` the noise must leave alone.
 
-    `share` in [0, 1) is the least share of the known people that a category needs for others to be moved to it. Raises
-    InputError if a frozen column does not exist, or none is left that may change: with one value, or without a category
-    that so many have, a column is frozen, too.
+    Raises InputError if a frozen column does not exist, or none is left that may change: with one value, or without a
+    category that enough people have, a column is frozen, too.
     """
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
     columns = tuple(
-        _column(
-            name,
-            people.attacker_records[:, j],
-            bool(people.categorical[j]),
-            people.categories[j],
-            name in frozen,
-            share,
-        )
+        _column(name, people.attacker_records[:, j], bool(people.categorical[j]), people.categories[j], name in frozen)
         for j, name in enumerate(people.names)
     )
     if all(column.frozen for column in columns):
         raise InputError(
             f"At least one column must be free to change, all {len(columns)} are frozen, constant or without a value "
-            f"that {100 * share:g}% of the known people have."
+            f"that {100 * _LEAST_SHARE:g}% of the known people have."
         )
     return columns
 
 
-def _column(name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool, share: float) -> Column:
+def _column(name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool) -> Column:
     seen, counts = np.unique(values, return_counts=True)
     is_integer = bool((seen == np.round(seen)).all())
     listed = seen if categorical or (is_integer and seen.size <= LISTED) else seen[:0]
     if categorical:
-        domain = seen[counts >= share * values.size]
+        domain = seen[counts >= _LEAST_SHARE * values.size]
     else:
         low, high = np.quantile(values, [_TAIL, 1 - _TAIL], method="inverted_cdf")
         spread = np.quantile(values, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
@@ -254,9 +250,7 @@ class PairRules(Result):
         return places_of(self.listed, records)
 
 
-def find_rules(
-    records: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
-) -> tuple[PairRule, ...]:
+def find_rules(records: Floats, columns: Sequence[Column]) -> tuple[PairRule, ...]:
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
     from scipy import sparse
 
@@ -266,7 +260,7 @@ def find_rules(
     counts = (incidence.T @ incidence).toarray()[:-1, :-1]  # people with both of two listed values
     expected = np.outer(counts.diagonal(), counts.diagonal()) / len(records)
     owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
-    absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
+    absent = (counts == 0) & (expected >= LEAST_EXPECTED) & (owner[:, None] < owner)
     pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
     return tuple(PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs)
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints, Mask
 from ...base.validation import choice
-from .noisy_records import RepresentativeNoise
+from .allocation import RepresentativeNoise
 from .table import Column, Encoder, PairRules, fit_encoder
 
 TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}

@@ -32,10 +32,15 @@ from ...stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile
 from ...stats.fairness import distance_from_all, largest_difference, row_sets
 from ..config import AuditConfig
 from ..subject import fit_rows
+from .allocation import RepresentativeNoise
 from .defense import RatingsDefense, TableDefense
-from .noisy_records import RepresentativeNoise
+
+RECOMMENDED = 10
+"""Items that everybody is recommended."""
 
 _SET_ASIDE = 5
+_MOST_PEOPLE = 400  # who are measured
+_RANK = 15  # directions of the factorisation
 _ROWS = 500  # records whose scores for all items are held at a time
 
 
@@ -53,7 +58,6 @@ class Recommendation(Result):
     noisy: Floats = field(repr=False)
     noise: RepresentativeNoise = field(repr=False)
     target: Floats = field(repr=False)
-    recommended: int
 
     def at(self, budget: float) -> Estimate:
         """Return the precision at a budget, over people and draws."""
@@ -77,28 +81,22 @@ class Recommendation(Result):
         return mean(self.popular)
 
 
-def recommendation(
-    defense: RatingsDefense, *, people: int = 400, recommended: int = 10, rank: int = 15
-) -> Recommendation:
-    """Measure recommendations before and after the noise, by a factorisation of so many directions.
+def recommendation(defense: RatingsDefense) -> Recommendation:
+    """Measure recommendations before and after the noise, of people drawn among those to protect.
 
-    At most so many people are measured, drawn among those to protect who rated at least six items. InputError if nobody
-    did, or a number is below 1.
+    InputError if none of them rated at least six items.
     """
     from sklearn.decomposition import TruncatedSVD
 
-    for name, number in (("people", people), ("recommended", recommended), ("rank", rank)):
-        if number < 1:
-            raise InputError(f"{name} must be at least 1, got {number!r}.")
     ratings, seed = defense.ratings, defense.seed
     rng = child_generator(seed, "guard recommendation")
     rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
     if not rich.size:
         raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
-    chosen = np.sort(rng.permutation(rich)[:people])
+    chosen = np.sort(rng.permutation(rich)[:_MOST_PEOPLE])
     remaining, aside = _set_aside(ratings.people_test[chosen], rng)
     noise = defense.noise_of(remaining)
-    rank = max(1, min(rank, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
+    rank = max(1, min(_RANK, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
     model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
     fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
     owner = np.repeat(np.arange(chosen.size), noise.size.shape[1])
@@ -106,18 +104,17 @@ def recommendation(
     def taste(rows: Any) -> Any:
         return model.transform(rows) @ model.components_
 
-    clean = _precision(remaining, aside, taste, recommended)
+    clean = _precision(remaining, aside, taste)
     noisy = clean[owner]
     changed = np.flatnonzero(noise.size.ravel())
-    noisy[changed] = _precision(noise.noisy[changed], aside[owner[changed]], taste, recommended)
-    popular = _precision(remaining, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
+    noisy[changed] = _precision(noise.noisy[changed], aside[owner[changed]], taste)
+    popular = _precision(remaining, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)))
     return Recommendation(
         clean=clean,
         popular=popular,
         noisy=noisy.reshape(noise.size.shape),
         noise=noise,
         target=defense.target,
-        recommended=recommended,
     )
 
 
@@ -133,14 +130,14 @@ def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, Ints]:
     return left, taken
 
 
-def _precision(records: Any, aside: Ints, score: Any, recommended: int) -> Floats:
+def _precision(records: Any, aside: Ints, score: Any) -> Floats:
     """Return the share of the best scored items not yet rated that are among those set aside, one a record."""
     precision = np.empty(records.shape[0])
     for start in range(0, records.shape[0], _ROWS):
         rows = records[start : start + _ROWS]
         scores = score(rows)
         scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = -np.inf
-        best = np.argpartition(-scores, min(recommended, scores.shape[1] - 1), axis=1)[:, :recommended]
+        best = np.argpartition(-scores, min(RECOMMENDED, scores.shape[1] - 1), axis=1)[:, :RECOMMENDED]
         hits = (best[:, :, None] == aside[start : start + _ROWS, None, :]).any(axis=2)
         precision[start : start + _ROWS] = hits.mean(axis=1)
     return precision

@@ -31,7 +31,7 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
         "truth": truth,
         "guesses": guesses,
     }
-    arguments |= {"title": "people", "attribute": "town", "unit": "columns"}
+    arguments |= {"attribute": "town", "unit": "columns"}
     return Exposure(**(arguments | more))
 
 

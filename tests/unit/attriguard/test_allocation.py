@@ -46,13 +46,8 @@ def test_allocate_with_shares_too_small_for_their_sum():
         ({"budget": math.inf}, "budget must be a number of at least 0, got inf"),
         ({"target_distribution": [0.5, 0.4]}, "The target must add up to 1, got 0.9"),
         ({"target_distribution": [1.2, -0.2]}, "The target must hold shares of at least 0, got -0.2"),
-        ({"target_distribution": ["a", "b"]}, "The target must be a row of numbers, one share a value, got \\['a'"),
-        ({"target_distribution": [0.2, 0.3, 0.5]}, "one column a share, 3, got \\[\\[0, 1\\]\\]"),
-        ({"noise_size": [[0, -1]]}, "noise_size must be finite and at least 0, got -1"),
         ({"noise_size": [[2, 3]]}, "budget must be at least everybody's smallest noise, 2, got 1"),
-        ({"noise_size": [[0, 1], [2]]}, "noise_size must hold numbers, one row a person .*, got \\[\\[0, 1"),
         ({"available": [[False, False]]}, "Everybody needs a noise that was found, 1 of 1 people have none"),
-        ({"available": [True, False]}, "available must have the shape of noise_size, \\(1, 2\\), got \\(2,\\)"),
     ],
 )
 def test_what_allocation_refuses(changed, message):
@@ -70,8 +65,7 @@ def test_target_distributions():
 @pytest.mark.parametrize(
     ("kind", "target_shares", "message"),
     [
-        ("any", None, "target must be one of uniform, train_shares, given, got 'any'"),
-        ("given", None, "A given target must have one share a value, 2, got none"),
+        ("given", (), "A given target must have one share a value, 2, got none"),
         ("given", [0.2, 0.3, 0.5], "The given target must have one share a value, 2, got 3"),
         ("given", [1.5, -0.5], "The given target must hold shares of at least 0, got -0.5"),
     ],

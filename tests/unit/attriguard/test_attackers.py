@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.studies.attriguard import representatives
+from core.studies.attriguard.allocation import RepresentativeNoise, changes_per_entry, concentration
 from core.studies.attriguard.attackers import (
     Fitted,
     KnownPeople,
@@ -20,7 +21,6 @@ from core.studies.attriguard.attackers import (
     fit_network,
     fit_unaware,
 )
-from core.studies.attriguard.noisy_records import RepresentativeNoise, changes_per_entry, concentration
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()
@@ -114,13 +114,14 @@ def test_a_region_votes_as_noisy_records_would():
     assert (guess == expected).all() and (guess != network().predict(dense)).any()
 
 
-def test_low_rank_is_a_network_that_sees_the_directions_only():
+def test_low_rank_is_a_network_that_sees_the_directions_only(monkeypatch: pytest.MonkeyPatch):
     from sklearn.decomposition import TruncatedSVD
 
     directions = TruncatedSVD(5, random_state=3)
     places = KnownPeople(records=directions.fit_transform(KNOWN_PEOPLE.records), values=KNOWN_PEOPLE.values, n_values=4)
     expected = fit_network(places, seed=3).predict(directions.transform(SAMPLE.people_test))
-    assert (fit_low_rank(KNOWN_PEOPLE, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
+    monkeypatch.setattr("core.studies.attriguard.attackers._RANK", 5)
+    assert (fit_low_rank(KNOWN_PEOPLE, seed=3).guess(SAMPLE.people_test) == expected).all()
 
 
 def test_dropping_leaves_out_what_carries_the_noise():

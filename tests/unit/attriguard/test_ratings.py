@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from core.datasets.ratings import build_ratings
 from core.stats.estimates import mean
 from core.studies.attriguard import AttriGuardSettings, Exposure, RatingsDefense, recommendation, transfer
 from core.studies.attriguard.attackers import RATING_ATTACKERS
-from core.studies.attriguard.defense import MAKERS
+from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES
 from core.studies.attriguard.findings import recommendations
 from core.studies.attriguard.panda import POLICIES
 from core.studies.attriguard.settings import RATING_DEFENDERS
@@ -117,13 +118,12 @@ def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
         RatingsDefense(SAMPLE, ratings_settings(**{name: value}))  # type: ignore[arg-type]
 
 
-def test_transfer(guarded: RatingsDefense):
+def test_transfer(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.studies.attriguard.comparators._MOST_SHOWN", 40)
     progress: list[tuple[int, int]] = []
-    transfer_study = transfer(guarded, people=40, report=lambda done, total: progress.append((done, total)))
-    assert transfer_study.makers == tuple(MAKERS) and progress == [(0, 3), (1, 3), (2, 3)]
-    assert set(transfer_study.share) == {
-        (maker, reader) for maker in MAKERS for reader in ("logistic", "forest", "network")
-    }
+    transfer_study = transfer(guarded, lambda done, total: progress.append((done, total)))
+    assert progress == [(0, 3), (1, 3), (2, 3)]
+    assert set(transfer_study.share) == set(product(SURROGATES, CLEAN_ATTACKERS))
     assert transfer_study.share["logistic", "logistic"].value == transfer_study.share["network", "network"].value == 1.0
     assert transfer_study.share["logistic_margin", "network"].value > transfer_study.share["logistic", "network"].value
     assert transfer_study.size["logistic_margin"].value > transfer_study.size["logistic"].value > 1
@@ -133,11 +133,9 @@ def test_transfer(guarded: RatingsDefense):
     noise = guarded.noise_of(SAMPLE.people_test[drawn], defender="network", margin=0.0)
     people = [[noise.size[k, i] for i in np.flatnonzero(noise.size[k] > 0)] for k in range(40)]
     assert transfer_study.size["network"] == mean([float(np.mean(sizes)) for sizes in people if sizes])
-    with pytest.raises(InputError, match="makers must be one of logistic, logistic_margin, network, got 'x'"):
-        transfer(guarded, makers=("x",))
 
 
-def test_noise_moves_recommendations():
+def test_noise_moves_recommendations(monkeypatch: pytest.MonkeyPatch):
     """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
 
     These five are all that is left of her taste, and without noise they are the five recommended. Read as the other
@@ -150,7 +148,9 @@ def test_noise_moves_recommendations():
         (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
     )
     guarded = RatingsDefense(ratings, ratings_settings(policy="add_new"))
-    utility = recommendation(guarded, recommended=5, rank=2)
+    monkeypatch.setattr("core.studies.attriguard.utility.RECOMMENDED", 5)
+    monkeypatch.setattr("core.studies.attriguard.utility._RANK", 2)
+    utility = recommendation(guarded)
     assert utility.clean.tolist() == [1.0] * 40
     read = taste[:40, None] == np.arange(2)
     assert (utility.noise.size == np.where(read, 0, 6)).all()
@@ -158,8 +158,9 @@ def test_noise_moves_recommendations():
     assert utility.at(50.0).value == pytest.approx(0.6)
 
 
-def test_recommendations_change_by_the_same_people(guarded: RatingsDefense):
-    utility = recommendation(guarded, people=60)
+def test_recommendations_change_by_the_same_people(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.studies.attriguard.utility._MOST_PEOPLE", 60)
+    utility = recommendation(guarded)
     clean = np.linspace(0.0, 1.0, 60)
     worse = replace(utility, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
     finding = recommendations(worse, 1.0)  # everybody has fewer, within what people differ by

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.studies.attriguard.noisy_records import RepresentativeNoise
+from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.table import (
     Column,
     Pair,
@@ -55,13 +55,18 @@ def test_kinds(columns: tuple[Column, ...]) -> None:
     assert [c.name for c in constant if c.frozen] == ["club", "pay"] and not any(c.frozen for c in columns)
 
 
-def test_a_category_needs_its_share() -> None:
+def test_a_category_needs_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     rare = with_column(0, np.repeat([0.0, 1.0, 2.0, 3.0], [4, 5, 200, 291]))
-    domains = {share: table_columns(rare, share=share)[0].domain.tolist() for share in (0.0, 0.01, 0.5)}
+
+    def first_column(share: float) -> Column:
+        monkeypatch.setattr("core.studies.attriguard.table._LEAST_SHARE", share)
+        return table_columns(rare)[0]
+
+    domains = {share: first_column(share).domain.tolist() for share in (0.0, 0.01, 0.5)}
     assert domains == {0.0: [0, 1, 2, 3], 0.01: [1, 2, 3], 0.5: [3]}
-    assert table_columns(rare, share=0.5)[0].listed.tolist() == [0, 1, 2, 3]
+    assert first_column(0.5).listed.tolist() == [0, 1, 2, 3]
     shares = (291 / 500, 292 / 500)  # with nowhere to move to it is frozen
-    assert [table_columns(rare, share=share)[0].frozen for share in shares] == [False, True]
+    assert [first_column(share).frozen for share in shares] == [False, True]
 
 
 def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
@@ -77,7 +82,10 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
 
 
 def test_absent_pairs_are_found_with_what_was_expected(
-    village: TablePeople, columns: tuple[Column, ...], absent_rules: tuple[PairRule, ...]
+    village: TablePeople,
+    columns: tuple[Column, ...],
+    absent_rules: tuple[PairRule, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     strong = {rule.pair: rule.expected for rule in absent_rules if rule.pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
@@ -87,7 +95,8 @@ def test_absent_pairs_are_found_with_what_was_expected(
     assert not broken(pair_rules(columns, absent_rules), village.attacker_records).any()
     sizes = []
     for bound in (0.0, 1.0, 20.0, 1e6):
-        rules = find_rules(village.attacker_records, columns, least_expected=bound)
+        monkeypatch.setattr("core.studies.attriguard.table.LEAST_EXPECTED", bound)
+        rules = find_rules(village.attacker_records, columns)
         assert all(rule.expected >= bound for rule in rules)
         sizes.append(len(rules))
     assert sizes[0] >= sizes[1] >= sizes[2] >= 2 and sizes[3] == 0

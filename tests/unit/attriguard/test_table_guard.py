@@ -19,8 +19,8 @@ from core.studies.attriguard import (
     table_columns,
     table_utility,
 )
+from core.studies.attriguard.allocation import Concentration, changes_per_entry
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
-from core.studies.attriguard.noisy_records import Concentration, changes_per_entry
 from core.studies.attriguard.table import TablePeople, audit_people
 from core.studies.attriguard.utility import TableUtility, utility_of
 from core.studies.config import AuditConfig

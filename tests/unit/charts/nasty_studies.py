@@ -31,7 +31,7 @@ from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference
-from core.studies.attriguard import READERS, AttriGuardSettings, Compared, Concentration, Exposure
+from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
 from core.studies.bias_queries import (
     BiasQueriesResult,
@@ -566,7 +566,7 @@ def _defences(rng: Generator) -> Drawing:
             parameter=parameter,
             knows_truth=bool(rng.random() < 0.5),
             size=members.estimate(float(rng.choice([0.0, 24.4, 1234.5]))),
-            accuracy={name: estimate(rng) for name in READERS if rng.random() < 0.9},
+            accuracy={name: estimate(rng) for name in CLEAN_ATTACKERS if rng.random() < 0.9},
         )
         for method, parameter in kinds
     ]

@@ -18,7 +18,7 @@ from core.learn.examples.attriguard import RATED, attacker
 from core.learn.examples.membership import EPSILON, SEED, records
 from core.learn.glossary import GLOSSARY
 from core.models.dp_id3 import DPID3Classifier
-from core.studies.attriguard import panda
+from core.studies.attriguard import representatives
 from core.studies.correction import correct
 from tests.html_reader import Reader
 from tests.unit.test_vocabulary import hits, long_sentences
@@ -142,8 +142,8 @@ def test_the_noise_of_one_person():
     case = example("panda")
     sizes = [[int(cells(step(case, 4), f"To {city}")[i]) for city in ("Ash", "Birch", "Cedar")] for i in range(8)]
     assert sizes == [[0, 2, 2], [2, 0, 2], [1, 1, 0], [0, 2, 1], [1, 0, 1], [0, 1, 3], [1, 0, 2], [2, 1, 0]]
-    noise = panda(RATED[:1], attacker(), 2)
-    assert noise.noisy.tolist() == [[0, 0, 1, 1, 0]]  # the record the steps arrive at
+    noise = representatives(RATED[:1], attacker())
+    assert noise.noisy[2].tolist() == [0, 0, 1, 1, 0]  # the record the steps arrive at
 
 
 def test_the_private_split_is_that_of_the_tree():
