@@ -316,23 +316,23 @@ def _form(defense: Any, now: AttriGuardSettings) -> None:
     with right:
         pairs = {_pair_text(rule.pair): rule.pair for rule in defense.found_rules}
         allowed = control(
-            settings["removed"],
+            settings["allowed_pairs"],
             f"guard_allowed_{key}",
             persist_state=None,
             help=None,
             options=list(pairs),
-            value=[_pair_text(pair) for pair in now.removed if _pair_text(pair) in pairs],
+            value=[_pair_text(pair) for pair in now.allowed_pairs if _pair_text(pair) in pairs],
         )
         written = st.text_area(
-            settings["added"].param.title,
-            "\n".join(_pair_text(pair) for pair in now.added),
+            settings["forbidden_pairs"].param.title,
+            "\n".join(_pair_text(pair) for pair in now.forbidden_pairs),
             key=f"guard_added_{key}",
             placeholder=_pair_text(defense.found_rules[0].pair) if defense.found_rules else None,
             height=70,
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
-        removed = tuple(pairs[text] for text in allowed)
-        _apply(defense, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
+        allowed_pairs = tuple(pairs[text] for text in allowed)
+        _apply(defense, written, replace(now, frozen=tuple(frozen), rules=rules, allowed_pairs=allowed_pairs))
     panels.kept_problem("guard_rules_problem")
 
 
@@ -343,10 +343,10 @@ def _pair_text(pair: Pair) -> str:
 def _apply(defense: Any, written: str, chosen: AttriGuardSettings) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
     with panels.keeping_problem("guard_rules_problem"):
-        added = _pairs(written, [column.name for column in defense.columns])
+        forbidden = _pairs(written, [column.name for column in defense.columns])
         attriguard.table_columns(defense.people, frozen=chosen.frozen)
-        attriguard.pair_rules(defense.columns, defense.found_rules, added=added, removed=chosen.removed)
-        controls.change(work.records, replace(chosen, added=added))
+        attriguard.pair_rules(defense.columns, defense.found_rules, forbidden=forbidden, allowed=chosen.allowed_pairs)
+        controls.change(work.records, replace(chosen, forbidden_pairs=forbidden))
     st.rerun()
 
 

@@ -161,8 +161,8 @@ def defended() -> Defended:
     below = st.container()
     settings: dict[str, Any] = {**STUDY.command_defaults, "trained_budgets": TRAINED_BUDGETS[kind()]}
     if kind() == "ratings":
-        settings["policy"] = control(
-            _SETTINGS["policy"],
+        settings["noise_policy"] = control(
+            _SETTINGS["noise_policy"],
             "guard_policy",
             container=places[1],
             help="Modify_Add, Modify_Exist and Add_New of the paper. Where changing ratings that are there cannot "
@@ -177,7 +177,7 @@ def defended() -> Defended:
     )
     records = _records(below, places[-1])
     with places[-1].popover("Defence settings", icon=":material/tune:", width="stretch"):
-        settings["target"], settings["given"], problem = _target(records)
+        settings["target"], settings["target_shares"], problem = _target(records)
         settings["margin"] = control(
             _SETTINGS["margin"],
             "guard_margin",

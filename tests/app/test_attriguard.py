@@ -144,7 +144,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     "changes",
     [
         {},
-        pytest.param({"policy": "add_new"}, marks=pytest.mark.long),
+        pytest.param({"noise_policy": "add_new"}, marks=pytest.mark.long),
         pytest.param({"defender": "network"}, marks=pytest.mark.long),
         pytest.param({"target": "uniform", "margin": 1.0}, marks=pytest.mark.long),
     ],
@@ -152,7 +152,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
 )
 def test_ratings(dashboard: Dashboard, gate: Growing, changes: dict[str, Any]):
     dashboard.open("attriguard")
-    keys = {"policy": "guard_policy", "defender": "guard_defender", "target": "guard_target", "margin": "guard_margin"}
+    keys = {name: f"guard_{name}" for name in ("defender", "target", "margin")} | {"noise_policy": "guard_policy"}
     dashboard.choose(guard_data="invented", **{keys[name]: value for name, value in changes.items()})
     study = study_of_ratings(**changes)
     if changes.get("defender") == "network":
@@ -173,7 +173,7 @@ BAD_SHARES = {
 
 
 def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Growing, monkeypatch: pytest.MonkeyPatch):
-    settings = table_settings(target="given", given=(0.3, 0.7))
+    settings = table_settings(target="given", target_shares=(0.3, 0.7))
     monkeypatch.setitem(_STUDIES, settings, studies_of_demo(table_settings()))  # as good as one for these shares
     dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding

@@ -95,7 +95,7 @@ def _columns() -> NamedValues:
             values = table._listed(columns)
             drawn = rng.integers(len(values), size=(40, 2))
             pairs = [values[i] + values[k] for i, k in drawn if values[i][0] != values[k][0]]
-            rules = table.pair_rules(columns, added=pairs)
+            rules = table.pair_rules(columns, forbidden=pairs)
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, blocked", (noise.size, noise.noisy, noise.reached)
             continue
@@ -183,7 +183,7 @@ def _ratings() -> NamedValues:
     yield "card", guard.card(3).to_csv(index=False).split("\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(SURROGATES, "network")
-        patch.setattr(comparators, "_MOST_SHOWN", 10)
+        patch.setattr(comparators, "_TRANSFER_PEOPLE", 10)
         yield "transfer", transfer(guard)
     yield "other defences", [defence[:3] for defence in comparators._defences(guard)]
     for row in islice(comparators.comparison(guard), 3):

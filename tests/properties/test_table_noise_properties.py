@@ -29,7 +29,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
         AttriGuardSettings(
             frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),
             rules=draw(st.booleans()),
-            added=tuple(draw(st.sets(pair, max_size=2))),
+            forbidden_pairs=tuple(draw(st.sets(pair, max_size=2))),
             defender=draw(st.sampled_from(["logistic", "ranges"])),
             margin=draw(st.sampled_from([0.0, 0.5, 2.0])),
         ),

@@ -36,7 +36,7 @@ SURROGATES = {
 CLEAN_ATTACKERS = ("logistic", "forest", "network")
 """Attackers trained on clean ratings, who are shown this noise and the records of other defences."""
 
-_MOST_SHOWN = 300
+_TRANSFER_PEOPLE = 300
 """People whose noise is shown to them, at most."""
 
 
@@ -62,7 +62,7 @@ def transfer(defense: RatingsDefense, report: ReportProgress | None = None) -> T
     """
     records = defense.ratings.people_test
     rng = child_generator(defense.seed, "guard transfer")
-    records = records[np.sort(rng.permutation(records.shape[0])[:_MOST_SHOWN])]
+    records = records[np.sort(rng.permutation(records.shape[0])[:_TRANSFER_PEOPLE])]
     share, size = {}, {}
     for done, (surrogate, (_, kind, margin)) in enumerate(SURROGATES.items()):
         if report is not None:

@@ -229,7 +229,7 @@ class RatingsDefense(Defense):
         self.known_people = KnownPeople(
             records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values)
         )
-        self.target = target_distribution(settings.target, ratings.shares, settings.given)
+        self.target = target_distribution(settings.target, ratings.shares, settings.target_shares)
         self._classifiers: dict[str, Any] = {}
 
     def classifier(self, kind: str) -> Any:
@@ -249,7 +249,7 @@ class RatingsDefense(Defense):
         return representatives(
             records,
             self.classifier(settings.defender),
-            policy=settings.policy,
+            policy=settings.noise_policy,
             margin=settings.margin,
             n_values=len(self.ratings.values),
             report=report,
@@ -301,10 +301,12 @@ class TableDefense(Defense):
         super().__init__(settings, seed)
         self.people = people
         self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
-        self.target = target_distribution(settings.target, people.shares, settings.given)
+        self.target = target_distribution(settings.target, people.shares, settings.target_shares)
         self.columns = table_columns(people, frozen=settings.frozen)
         self.found_rules = find_rules(people.attacker_records, self.columns)
-        rules = pair_rules(self.columns, self.found_rules, added=settings.added, removed=settings.removed)
+        rules = pair_rules(
+            self.columns, self.found_rules, forbidden=settings.forbidden_pairs, allowed=settings.allowed_pairs
+        )
         self.rules = rules if settings.rules else pair_rules(self.columns)
         self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=settings.defender)
 

@@ -57,7 +57,7 @@ class AttriGuardSettings(Settings):
         str,
         Param("Target distribution", "Target distribution p of inferences: {options}.", options=TARGETS, written=False),
     ] = field(default="uniform", metadata=UNSAID)
-    given: Annotated[
+    target_shares: Annotated[
         tuple[float, ...],
         Param("Shares", "The target's shares, one a value, where it is given.", least=0.0, written=False),
     ] = field(default=(), metadata=UNSAID)
@@ -101,7 +101,7 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=True, metadata=UNSAID)
-    added: Annotated[
+    forbidden_pairs: Annotated[
         tuple[Pair, ...],
         Param(
             "More pairs to keep out, a line each",
@@ -109,7 +109,7 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=(), metadata=UNSAID)
-    removed: Annotated[
+    allowed_pairs: Annotated[
         tuple[Pair, ...],
         Param(
             "Found pairs to allow",
@@ -117,21 +117,20 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=(), metadata=UNSAID)
-    policy: Annotated[
+    noise_policy: Annotated[
         str,
         Param(
             "The noise may",
             "Changes that the noise may make to ratings: {options}.",
             options=POLICIES,
-            flag="--noise-policy",
             written=False,
         ),
     ] = field(default="modify_add", metadata=UNSAID)
 
     def __post_init__(self) -> None:
         validate(self)
-        if self.given and self.target != "given":
-            raise InputError(f"given shares must come with the target given, got the target {self.target}.")
+        if self.target_shares and self.target != "given":
+            raise InputError(f"target_shares must come with the target given, got the target {self.target}.")
 
     @property
     def trained_at(self) -> tuple[float, ...]:

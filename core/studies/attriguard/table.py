@@ -233,7 +233,7 @@ class PairRule(Result):
     """Two values, as text, that must not meet in a changed record."""
 
     pair: Pair
-    expected: float = math.nan  # known people who would hold both if independent; nan for a rule added
+    expected: float = math.nan  # known people who would hold both if independent; nan for a pair forbidden besides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,23 +269,23 @@ def pair_rules(
     columns: Sequence[Column],
     found_rules: Sequence[PairRule] = (),
     *,
-    added: Collection[Pair] = (),
-    removed: Collection[Pair] = (),
+    forbidden: Collection[Pair] = (),
+    allowed: Collection[Pair] = (),
 ) -> PairRules:
-    """Return the rules found, less those removed, with those added.
+    """Return the rules found, less the pairs allowed, with those forbidden besides.
 
     Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
     values = _listed(columns)
-    gone = {_places(pair, values) for pair in removed}
+    gone = {_places(pair, values) for pair in allowed}
     retained = {indices: rule for rule in found_rules if (indices := _places(rule.pair, values)) not in gone}
-    fresh = {indices: PairRule(pair=pair) for pair in added if (indices := _places(pair, values)) not in retained}
+    fresh = {indices: PairRule(pair=pair) for pair in forbidden if (indices := _places(pair, values)) not in retained}
     total = len(values)
-    forbidden = np.zeros((total + 1, total + 1), dtype=bool)
+    barred = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *retained):
-        forbidden[i, k] = forbidden[k, i] = True
+        barred[i, k] = barred[k, i] = True
     listed = tuple(column.listed for column in columns)
-    return PairRules(rules=(*fresh.values(), *retained.values()), listed=listed, forbidden=forbidden)
+    return PairRules(rules=(*fresh.values(), *retained.values()), listed=listed, forbidden=barred)
 
 
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:

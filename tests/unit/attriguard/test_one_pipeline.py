@@ -76,7 +76,7 @@ def test_a_table_has_one_number(settings: AttriGuardSettings, plan: AuditPlan, t
 
 def test_ratings_have_one_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.studies.attriguard.defense.demo_ratings", ratings_samples.ratings)
-    settings = AttriGuardSettings(budget=1.5, attackers=("logistic", "adversarial"), policy="add_new")
+    settings = AttriGuardSettings(budget=1.5, attackers=("logistic", "adversarial"), noise_policy="add_new")
     flags = ("--budget", "1.5", "--attackers", "logistic,adversarial", "--noise-policy", "add_new")
     rows = command_rows(tmp_path, "--dataset", "demo_ratings", *flags)
     *_, page = controls.STUDY.run(ratings_subject(ratings_samples.ratings()), settings)

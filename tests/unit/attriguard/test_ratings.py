@@ -95,7 +95,7 @@ def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[st
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_defender_and_policy(defender: str, policy: str):
     people = replace(SAMPLE, people_test=SAMPLE.people_test[:30], values_test=SAMPLE.values_test[:30])
-    study = few(ratings_settings(defender=defender, policy=policy), people)
+    study = few(ratings_settings(defender=defender, noise_policy=policy), people)
     assert study.reached.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
     assert study.at(3.0)[0].accuracy.value < study.undefended()[0].accuracy.value
 
@@ -103,7 +103,7 @@ def test_every_defender_and_policy(defender: str, policy: str):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
+        ({"target_shares": (0.5, 0.5)}, "target_shares must come with the target given, got the target train_shares"),
         ({"attackers": ("nobody",)}, "attackers must be some of logistic"),
     ],
 )
@@ -119,7 +119,7 @@ def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
 
 
 def test_transfer(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.studies.attriguard.comparators._MOST_SHOWN", 40)
+    monkeypatch.setattr("core.studies.attriguard.comparators._TRANSFER_PEOPLE", 40)
     progress: list[tuple[int, int]] = []
     transfer_study = transfer(guarded, lambda done, total: progress.append((done, total)))
     assert progress == [(0, 3), (1, 3), (2, 3)]
@@ -147,7 +147,7 @@ def test_noise_moves_recommendations(monkeypatch: pytest.MonkeyPatch):
     ratings = build_ratings(
         (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
     )
-    guarded = RatingsDefense(ratings, ratings_settings(policy="add_new"))
+    guarded = RatingsDefense(ratings, ratings_settings(noise_policy="add_new"))
     monkeypatch.setattr("core.studies.attriguard.utility.RECOMMENDED", 5)
     monkeypatch.setattr("core.studies.attriguard.utility._RANK", 2)
     utility = recommendation(guarded)

@@ -107,7 +107,7 @@ def test_rules_are_taken_away_and_added_by_name(
 ) -> None:
     cook = ("club", "choir", "job", "cook")
     rules = pair_rules(
-        columns, absent_rules, added=(cook, SMITH_ON_A_BOAT), removed=(("home", "house", "job", "nurse"),)
+        columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(("home", "house", "job", "nurse"),)
     )
     pairs = [rule.pair for rule in rules.rules]
     assert pairs[0] == cook and NURSE_IN_A_HOUSE not in pairs and pairs.count(SMITH_ON_A_BOAT) == 1
@@ -126,7 +126,7 @@ def test_rules_are_taken_away_and_added_by_name(
         (("job", "cook", "home"), "its value, got"),
     ],
 )
-@pytest.mark.parametrize("way", ["added", "removed"])
+@pytest.mark.parametrize("way", ["forbidden", "allowed"])
 def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         pair_rules(columns, **{way: (pair,)})  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case
     return Case(
         village=village,
         columns=columns,
-        rules=pair_rules(columns, added=pairs),
+        rules=pair_rules(columns, forbidden=pairs),
         defender=fit_defender(village.attacker_records, village.known_truth, columns),
     )
 
@@ -261,7 +261,7 @@ def blocked() -> Case:
         rows=np.arange(8),
     )
     columns = table_columns(village)
-    rules = pair_rules(columns, added=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
+    rules = pair_rules(columns, forbidden=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
     defender = fit_defender(village.attacker_records, village.known_truth, columns)
     return Case(village, columns, rules, defender)
 
