@@ -1,0 +1,147 @@
+"""A study is built once: page, command, report, notebook and experiment read one number of it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from core import experiment
+from core.__main__ import main
+from core.auditing import AuditPlan, DataPlan, ModelPlan, catalogue_plan, plan_text
+from core.auditing.plan import changed_plan
+from core.auditing.run import audited_of, measured
+from core.datasets import load, read_table
+from core.experiments.experiment import grid_of, run_experiment
+from core.models import GIVEN_PREDICTIONS
+from core.stats.estimates import estimate_columns
+from core.studies.config import AuditConfig
+from core.studies.registry import STUDIES
+from core.studies.study import Measurement, Outcome, Study
+from pages._study.study_run import StudyRun
+from pages.shell.background import ResultStore
+from tests import samples
+
+CHECKED_STUDIES = tuple(name for name, study in STUDIES.items() if study.declared)
+SETTINGS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
+    "attribute": {},
+    "attriguard": {"budget": (0.3, 0.8)},
+    "bias_queries": {"questions": (5, 12), "repeats": (2, 3), "people": (30,)},
+    "correction": {},
+    "fairness": {},
+    "measured_epsilon": {},
+    "membership": {"shadows": (0, 4)},
+    "two_models": {"companion": ("counterpart",)},
+}
+"""Study -> values that are tried of its settings."""
+
+
+@dataclass
+class PageJob:
+    """The job of a page, done at once in this process."""
+
+    partial: list[Any] = field(default_factory=list)
+
+    def each_in_subprocess(self, run: Any, about: Any) -> Iterator[Any]:
+        """Yield what the page's work yields."""
+        yield from run(lambda done, total: None)
+
+
+def measurements_on_page(name: str, plan: AuditPlan, table: Any) -> Mapping[str, Measurement]:
+    """Return what a study's page measures of a plan's model."""
+    study = STUDIES[name]
+    chosen = plan.settings_of(name, study.settings)
+    work = StudyRun(study, audited_of(plan, table), chosen, ResultStore("test", entries=1))
+    return study.checks(work._run(PageJob()), chosen)  # type: ignore[arg-type]
+
+
+def by_check(name: str, measurements: Iterable[Measurement]) -> dict[str, Measurement]:
+    """Return check -> measurement of a study."""
+    checks = {check.name for check in STUDIES[name].declared}
+    return {measurement.check: measurement for measurement in measurements if measurement.check in checks}
+
+
+@st.composite
+def plans(draw: st.DrawFn, name: str) -> AuditPlan:
+    """Plans of a small table, whose model is trained or given, with some settings of a study."""
+    config = AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", train_share=0.5)
+    plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), config=config)
+    if draw(st.booleans()):
+        roles = replace(samples.ROLES, prediction="answer")
+        plan = replace(
+            plan, config=replace(config, method=GIVEN_PREDICTIONS, roles=roles), model=ModelPlan(kind="predictions")
+        )
+    varied = {f"{name}.{key}": draw(st.sampled_from(values)) for key, values in SETTINGS[name].items()}
+    return changed_plan(plan, varied | {"model.seed": draw(st.integers(0, 3))})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of 300 people and a model's answers about them."""
+    frame = samples.frame(300)
+    wrong = np.random.default_rng(1).random(300) < 0.2
+    frame["answer"] = np.where((frame["skill"] > 0) != wrong, "yes", "no")
+    folder = tmp_path_factory.mktemp("one")
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("name", CHECKED_STUDIES)
+def test_report_page_command_and_experiment_give_one_number(name: str, folder: Path) -> None:
+    content = (folder / "people.csv").read_bytes()
+    table = read_table(content, "people.csv")
+
+    @settings(max_examples=2)
+    @given(plan=plans(name))
+    def check(plan: AuditPlan) -> None:
+        audited = audited_of(plan, table)
+        audit = {check.name: measured(check.name, audited) for check in STUDIES[name].declared}
+        rows = run_experiment(grid_of([plan], {}), table, studies=(name,))
+        assert by_check(name, (row.measurement for row in rows)) == audit
+        if any(measurement.outcome == Outcome.DONE for measurement in audit.values()):
+            assert by_check(name, measurements_on_page(name, plan, table).values()) == audit
+        (folder / "plan.toml").write_text(plan_text(plan))
+        status = main(["attack", name, "--plan", str(folder / "plan.toml"), "--json", str(folder / "rows.json")])
+        if status == 0:
+            printed = json.loads((folder / "rows.json").read_text())["tables"]["Checks"]
+            for row in printed:
+                assert estimate_columns("value", audit[row["check"]].estimate).items() <= row.items()
+        (folder / "rows.json").unlink(missing_ok=True)
+
+    check()
+
+
+def test_notebook_and_report_give_one_number() -> None:
+    plan = changed_plan(catalogue_plan("demo"), {"model.method": "unmitigated", "membership.shadows": 0})
+    audited = audited_of(plan, load("demo"))
+    frame = experiment(plan, studies=("fairness", "membership")).frame()
+    for row in frame.to_dict("records"):
+        assert estimate_columns("value", measured(row["check"], audited).estimate).items() <= row.items()
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_a_study_has_one_settings_and_one_result_class(study: Study[Any, Any]) -> None:
+    folder = Path(inspect.getfile(type(study))).parent
+    classes = {
+        node.name
+        for file in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert [name for name in classes if name.endswith("Settings")] == [study.settings.__name__]
+    results = {
+        method.__annotations__["result"]
+        for method in (study.findings, study.charts, study.checks, study.tables)
+        if method.__qualname__.startswith(type(study).__name__)
+    }
+    (result,) = results
+    assert study.run.__annotations__["return"] == f"Iterator[{result}]"
