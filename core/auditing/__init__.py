@@ -1,9 +1,7 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
 from ..studies.subject import OutputsPlan
-from .answers import MissingAnswers
-from .comparison import ChangedValue, Replay, changed_values, compare_runs
-from .inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
+from .inputs import MissingAnswers, checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from .plan import (
     AttriGuardSettings,
     AuditPlan,
@@ -32,23 +30,19 @@ __all__ = [
     "AttriGuardSettings",
     "AuditPlan",
     "BiasQueriesSettings",
-    "ChangedValue",
     "DataPlan",
     "MembershipSettings",
     "MissingAnswers",
     "ModelPlan",
     "OutputsPlan",
     "ReleaseAudit",
-    "Replay",
     "SelfTest",
     "audit_steps",
     "cached_self_test",
     "catalogue_plan",
-    "changed_values",
     "check_plan",
     "checked_dataset",
     "commented_plan",
-    "compare_runs",
     "data_fingerprint",
     "dataset_of",
     "failed_tests",

@@ -19,8 +19,7 @@ from ..studies.people import MEMBERS, PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import Finding, Measurement, Outcome, ReportProgress, Row, Study, not_run
 from ..studies.subject import Progress, splits_with_unanswered, train_model
-from .answers import require_answers
-from .inputs import Audited, access_of, input_of
+from .inputs import Audited, access_of, input_of, require_answers
 from .plan import AuditPlan, other_studies, own_tables
 from .policy import CHECKS, Policy, judge
 from .result import (

@@ -25,7 +25,7 @@ from ..studies.membership.disparity import least_outsiders
 from ..studies.membership.roc import RESOLUTION
 from ..studies.membership.study import FALSE_ALARMS
 from ..studies.subject import check_cells, check_labels
-from .answers import plan_key
+from .inputs import plan_key
 
 if TYPE_CHECKING:
     import pandas

@@ -11,10 +11,11 @@ from ..auditing.policy import estimate_text
 from ..base.errors import InputError
 from ..base.files import write_file
 from ..report import Report, to_json
-from ..report.comparison import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
-from ..report.comparison.changes import NO_PROOF, change_range
+from ..report.comparison import NO_PROOF, CheckChange, Comparison, change_range, change_text, compare
+from ..report.comparison_page import comparison_html, comparison_junit
 from ..report.verification import readable
-from ..store.history import Entry, History
+from ..store.events import Entry
+from ..store.history import History
 from .arguments import add_file_arguments, add_history_argument, read_report, report_in
 from .console import Console, aligned, write_json
 

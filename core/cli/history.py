@@ -10,7 +10,8 @@ from ..base.errors import InputError
 from ..base.files import check_writable, write_file
 from ..report import to_json
 from ..report.one_page import one_page
-from ..store.history import DECISIONS, Entry, History, Signature
+from ..store.events import DECISIONS, Entry, Signature
+from ..store.history import History
 from .arguments import Action, add_history_argument, add_path, login_name, report_that_holds
 from .console import Console, table
 

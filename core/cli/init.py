@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ..auditing import commented_plan
-from ..auditing.answers import plan_comments
+from ..auditing.inputs import plan_comments
 from ..auditing.suggestion import SuggestedAudit, suggested_sizes
 from ..base.errors import InputError
 from ..base.files import write_file

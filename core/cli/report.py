@@ -1,27 +1,48 @@
-"""``fairleak report``: verify a report, sign it, make its one-page summary, or its public summary for a model card."""
+"""``fairleak report``: verify, replay or sign a report, or make its one-page summary or its public summary."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
+from ..auditing import (
+    AuditPlan,
+    SelfTest,
+    cached_self_test,
+    check_plan,
+    data_fingerprint,
+    dataset_of,
+    load_table,
+    run_audit,
+)
+from ..base.caveats import CaveatKind
 from ..base.errors import FairLeakError, InputError
 from ..base.files import check_writable, content_of, write_file
-from ..report import public_summary, summary_markdown, verify_report
+from ..datasets import Table, read_table
+from ..datasets.catalog import default_cache_folder
+from ..experiments.choose.findings import SECTION
+from ..models.model_files import ModelFile, read_model
+from ..report import Report, from_json, public_summary, report_document, summary_markdown, verify_report
+from ..report.canonical import strict
+from ..report.changes import ChangedValue, Replay, compare_runs
 from ..report.one_page import NAME, one_page
 from ..report.verification import (
     ENDING,
     VerificationIssue,
+    document_in,
     new_key,
     private_key,
     signature_finding,
     signature_of,
 )
-from . import replay
-from .arguments import Action, add_path, read_report, report_in, report_that_holds
-from .console import Console
+from .arguments import Action, add_data_argument, add_path, data_folder_of, read_report, report_in, report_that_holds
+from .console import Console, aligned
+
+_MOST_CHANGES = 20
+"""Values that differ which are printed."""
 
 
 def _add_report(parser: argparse.ArgumentParser, help_text: str, nargs: str | None = None) -> None:
@@ -59,6 +80,124 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> V
         raise
     except FairLeakError as error:
         return VerificationIssue("signature", False, f"Signature cannot be checked: {error}")
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "exit codes: 0 pass, the same; 1 fail, not the same; 3 input that cannot be used, such as another table."
+    )
+    _add_report(parser, "The report.json of an internal report.")
+    add_data_argument(parser)
+    add_path(parser, "--file", metavar="TABLE", help="Table of the audit, if it was a file.")
+    add_path(parser, "--model", help="Model file of the audit, if there was one.")
+
+
+def _replay(arguments: argparse.Namespace, console: Console) -> str:
+    """Run again, compare and print."""
+    old = from_json(_report_text(arguments.report))
+    plan = old.plan
+    check_plan(plan)
+    table, model_file = _table(plan, arguments), _model(plan, arguments)
+    _check_table(plan, table, model_file, old.data.fingerprint)
+    tests: tuple[SelfTest, ...] = ()
+    if old.self_tests:
+        beside = console.counting("models of the self-test", every=200)
+        tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
+    steps = console.counting("steps", every=4)
+    audit = run_audit(plan, table, old.policy, model_file=model_file, self_tests=tests, report=steps)
+    replayed = _without_choice(old)
+    comparison = compare_runs(strict(replayed), strict(report_document(audit)))
+    console.results(_printed(comparison))
+    if len(replayed.findings) < len(old.findings):
+        console.result("How the model was chosen was not run again, and that section was not compared.")
+    return "pass" if comparison.same else "fail"
+
+
+def _without_choice(old: Report) -> Report:
+    """Return a report without section and caveat of a choice, which is not run again."""
+    chosen = CaveatKind.CHOSEN_ON_THESE_RECORDS
+    findings = tuple(study for study in old.findings if study.study != SECTION)
+    caveats = tuple(caveat for caveat in old.caveats if caveat.kind != chosen)
+    return replace(old, findings=findings, caveats=caveats)
+
+
+def _report_text(path: Path) -> str:
+    _, text = read_report(path)
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise InputError(f"REPORT must be the report.json of an internal report, got {path.name!r}.")
+    document_in(text, name=repr(path.name))  # a public summary is refused
+    return text
+
+
+def _content(path: Path | None, flag: str, name: str) -> bytes:
+    """Return the bytes of a file that the report needs, and knows under its old name."""
+    if path is None:
+        raise InputError(f"{flag} must name the file that was {name!r} in the report; it was left out.")
+    return content_of(path, what=flag)
+
+
+def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:
+    if plan.data.file:  # under its old name, so that both reports have the same
+        return read_table(_content(arguments.file, "--file", plan.data.file), Path(plan.data.file).name)
+    if arguments.file is not None:
+        raise InputError(f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}.")
+    folder = data_folder_of(arguments)
+    return load_table(plan, folder=Path(os.curdir), data_folder=folder, cache_folder=default_cache_folder())
+
+
+def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:
+    if plan.model.kind == "file":
+        return read_model(_content(arguments.model, "--model", plan.model.file), Path(plan.model.file).name)
+    if arguments.model is not None:
+        raise InputError("--model is for an audit of a model file; this one had none.")
+    return None
+
+
+def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, digits: str) -> None:
+    """Refuse a table that is not the report's, before an hour of work rather than after."""
+    dataset = dataset_of(plan, table, model_file=model_file)
+    fingerprint = data_fingerprint(dataset, answers=plan.model.kind != "file")
+    if fingerprint != digits:
+        raise InputError(
+            f"The table must be the one the report is about, whose fingerprint begins with {digits[:12]}, got one that "
+            f"begins with {fingerprint[:12]}."
+        )
+
+
+def _printed(comparison: Replay) -> Iterator[str]:
+    """Yield whether the runs gave the same, what they ran on otherwise, and the values that differ."""
+    if comparison.same:
+        yield f"The same: the run has the fingerprint {comparison.now[:16]} again."
+    else:
+        yield (
+            f"Not the same: the run has the fingerprint {comparison.now[:16]}, in the report {comparison.before[:16]}; "
+            f"{len(comparison.changes):,} of its values differ."
+        )
+    if comparison.environment:
+        changes = "; ".join(map(_change, comparison.environment))
+        yield f"Run on something else than the report: {changes}."
+    if not comparison.changes:
+        return
+    yield ""
+    rows = [[change.path, _value(change.before), _value(change.now)] for change in comparison.changes[:_MOST_CHANGES]]
+    yield aligned(["where", "report", "now"], rows)
+    if len(comparison.changes) > _MOST_CHANGES:
+        yield f"and {len(comparison.changes) - _MOST_CHANGES:,} more"
+
+
+def _change(change: ChangedValue) -> str:
+    """Return a difference of what two runs ran on."""
+    name = change.path.removeprefix("provenance.")
+    before = _value(change.before)
+    now = _value(change.now)
+    if name == "code":
+        return f"{name} {before[:12]}, now {now[:12]}"
+    return f"{name} {before}, now {now}"
+
+
+def _value(value: str | float | int | bool | None) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _add_sign(parser: argparse.ArgumentParser) -> None:
@@ -133,12 +272,13 @@ def _card(arguments: argparse.Namespace, console: Console) -> None:
 
 
 _VERIFY = "Check that a report is unaltered, that its numbers give its verdict, and who signed it."
+_REPLAY = "Run the audit of a report again and say whether it gives the same."
 _SIGN = "Sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt."
 _PAGE = "Write the one-page summary (PDF) of a report; needs requirements-pdf.txt."
 
-COMMANDS: dict[str, Action | ModuleType] = {
+COMMANDS = {
     "verify": Action(_VERIFY, _add_verify, _verify),
-    "replay": replay,
+    "replay": Action(_REPLAY, _add_replay, _replay),
     "sign": Action(_SIGN, _add_sign, _sign),
     "page": Action(_PAGE, _add_page, _page),
     "card": Action("Write the public summary of a report as Markdown for a model card.", _add_card, _card),

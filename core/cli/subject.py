@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..auditing import AuditPlan, catalogue_plan, load_model, load_table, read_plan, suggested_plan
-from ..auditing.answers import terminal_line
+from ..auditing.inputs import terminal_line
 from ..auditing.suggestion import SuggestedAudit
 from ..base.errors import InputError
 from ..base.files import content_of

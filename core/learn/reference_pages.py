@@ -135,7 +135,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def regulations_reference() -> Iterator[str]:
     """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
-    from ..auditing.policy.checks import CHECKS, check_title
+    from ..auditing.policy.limits import CHECKS, check_title
 
     regulations = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
     provisions, frameworks = regulations["provisions"], regulations["frameworks"]

@@ -52,7 +52,7 @@ _MOST_CAVEAT = 300
 
 
 Signed = Any
-"""A signature as `core.store.history.Signature` records it: a history stands on reports, which import none."""
+"""A signature as `core.store.events.Signature` records it: a history stands on reports, which import none."""
 
 
 def has_typst() -> bool:

@@ -93,7 +93,7 @@ def environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files(__package__)
-    names = ("board.css", "board.html", "bullet.css", "report.html", "style.html", "summary.html")
+    names = ("board.css", "board.html", "bullet.css", "compare.html", "report.html", "style.html", "summary.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     template_environment = Environment(
         loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean

@@ -30,7 +30,7 @@ from ..auditing.policy import (
     source_text,
     verdict_counts,
 )
-from ..auditing.policy.checks import check_title
+from ..auditing.policy.limits import check_title
 from ..auditing.result import DataSummary, SelfTest
 from ..base.caveats import FIXED, CaveatKind, in_order
 from ..base.errors import FORMAT

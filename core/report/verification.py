@@ -1,7 +1,7 @@
 """Whether a report is as it was written, is judged as its numbers are, and who answers for it.
 
 The fingerprint is over all of the document, the start of the audit too, and the numbers are judged again by the policy
-in it (`core.report.judgement`). Sentences and sizes are covered by the fingerprint alone, and neither shows that the
+in it (`contradictions`). Sentences and sizes are covered by the fingerprint alone, and neither shows that the
 numbers were measured: somebody who knows FairLeak can write a report about made-up numbers, with a fingerprint of its
 own; `replay` measures them again.
 
@@ -16,22 +16,25 @@ from __future__ import annotations
 import base64
 import importlib
 import json
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..auditing import failed_tests
+from ..auditing.policy import judge
 from ..base.errors import FairLeakError, InputError, check_format
 from ..base.fingerprint import code_fingerprint
 from ..base.serialize import Result
 from ..base.untrusted import ask_child
 from .canonical import parse_json, report_fingerprint, strict
-from .codec import checked, report_of
-from .judgement import contradictions
+from .changes import changed_values
+from .codec import checked, report_of, verdict_section
 from .page import embedded_document, to_html
 from .public_summary import SUMMARY_KIND, is_summary_page
-from .report import Report
-from .schema import is_report
+from .report import CheckRow, Report
+from .schema import is_number, is_report
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -222,6 +225,63 @@ def _verdict(report: Report) -> VerificationIssue:
         return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
     reason = "judged again, the numbers in the report give the same verdicts under the policy in it."
     return VerificationIssue("verdict", True, f"Verdict holds: {reason}")
+
+
+_ACROSS_MACHINES = 1e-9
+"""Numbers no farther apart than this differ by the last digits of another machine."""
+
+_PROSE = ("title", "definition", "why")
+"""Entries of a check's row that are sentences: they are not judged."""
+
+
+def contradictions(report: Report) -> list[str]:
+    """Verdict words, limits, intervals and p-values that do not follow from a report's own numbers, a clause each.
+
+    InputError if its policy or a measurement breaks a rule.
+    """
+    failed = failed_tests(report.self_tests)
+    verdict = judge(report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed)
+    computed, stated = verdict_section(verdict), report.verdict
+    clauses = []
+    if stated.overall != computed.overall:
+        clauses.append(f"the release is “{stated.overall}”, judged again it is “{computed.overall}”")
+    rows = {row.check: row for row in stated.checks}
+    if len(rows) != len(stated.checks):
+        clauses.append("a check has more than one verdict")
+    for row in computed.checks:
+        if row.check in rows:
+            clauses += _first_difference(rows[row.check], row)
+        elif row.limit:
+            clauses.append(f"{row.check} has no verdict, judged again it is “{row.verdict}”")
+    return clauses
+
+
+def _first_difference(stated: CheckRow, computed: CheckRow) -> list[str]:
+    """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
+    stated_entries, computed_entries = (
+        {name: value for name, value in strict(row).items() if name not in _PROSE} for row in (stated, computed)
+    )
+    changes = changed_values(stated_entries, computed_entries)
+    for change in sorted(changes, key=lambda change: change.path != "verdict"):
+        if not _close(change.before, change.now):
+            return [
+                f"{computed.check}: {change.path} is {_cited(change.before)}, judged again it is {_cited(change.now)}"
+            ]
+    return []
+
+
+def _close(stated: Any, computed: Any) -> bool:
+    """Return whether two values are numbers that differ by rounding alone."""
+    return (
+        is_number(stated)
+        and is_number(computed)
+        and math.isclose(stated, computed, rel_tol=1e-6, abs_tol=_ACROSS_MACHINES)
+    )
+
+
+def _cited(value: Any) -> str:
+    text = str(value)
+    return f"“{text[:120]}…”" if len(text) > 120 else f"“{text}”"
 
 
 def _page(report: Report, text: str) -> VerificationIssue:

@@ -10,9 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.auditing import ModelPlan
-from core.auditing.answers import refuse_blocking
+from core.auditing.inputs import refuse_blocking
 from core.auditing.policy import Policy, limit_text
-from core.auditing.policy.checks import check_title
+from core.auditing.policy.limits import check_title
 from core.base.errors import InputError
 from core.base.settings import params
 from core.datasets.dataset import Table

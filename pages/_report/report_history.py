@@ -16,21 +16,13 @@ import streamlit as st
 import core
 from core.base.errors import FairLeakError, InputError
 from core.report import Report, Reports
-from core.report.comparison import Comparison, compare, comparison_html
-from core.report.comparison.changes import NO_PROOF
+from core.report.comparison import NO_PROOF, Comparison, compare
+from core.report.comparison_page import comparison_html
 from core.report.one_page import disagreement
 from core.report.report import day_text
 from core.report.verification import readable_in_child
-from core.store.history import (
-    DECISIONS,
-    Entry,
-    History,
-    Signature,
-    history_location,
-    needs_reason,
-    not_releasable,
-    parts_of,
-)
+from core.store.events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
+from core.store.history import History, history_location
 from pages.shell import panels, shell, signin
 
 T = TypeVar("T")

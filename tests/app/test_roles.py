@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from core.desk import default_ledger, open_ledger
-from core.store.history import History
-from core.store.history.history import default_history
+from core.store.history import History, default_history
 from pages.shell import signin
 from pages.shell.signin import Access, Role
 from tests import desk_files

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.base.errors import FairLeakError
-from core.store.history import History
-from core.store.history.history import default_history
+from core.store.history import History, default_history
 from pages.shell import signin
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard

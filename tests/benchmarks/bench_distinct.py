@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core.auditing import suggested_plan
-from core.auditing.answers import require_answers
+from core.auditing.inputs import require_answers
 from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.column_roles import summarise_columns

@@ -25,10 +25,10 @@ from core.base.errors import InputError
 from core.cli.notebook import AuditResult
 from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
 from core.report.codec import report_of
-from core.report.judgement import contradictions
 from core.report.junit import audit_junit
 from core.report.one_page import page_content
 from core.report.page import to_html
+from core.report.verification import contradictions
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.study import Measurement, Outcome
 from core.studies.subject import OutputsPlan

@@ -15,19 +15,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.auditing import AuditPlan, compare_runs
+from core.auditing import AuditPlan
 from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
 from core.base.settings import from_arguments
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console, replay, sweep
+from core.cli import attack, audit, choose, console, sweep
 from core.cli import compare as comparing
+from core.cli import report as reporting
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
 from core.experiments.sweep import SweepSettings
 from core.models import METHOD_TITLES
 from core.report import public_summary, report_document, to_json
 from core.report.canonical import strict
+from core.report.changes import compare_runs
 from core.report.codec import report_of
 from core.report.comparison import compare as compared
 from core.stats.estimates import Estimate
@@ -88,10 +90,10 @@ def _replayed() -> Iterator[tuple[str, str]]:
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
-            output = refused(lambda old=old, new=new: text_of(replay._printed(compare_runs(old, new))))
+            output = refused(lambda old=old, new=new: text_of(reporting._printed(compare_runs(old, new))))
             yield f"{seed} altered {times + 1} times", output
     for value in (None, True, 1.5, "x" * 40, "x" * 41):
-        yield f"value {value!s:.9}", replay._value(value)
+        yield f"value {value!s:.9}", reporting._value(value)
 
 
 def _chosen() -> Iterator[tuple[str, str]]:

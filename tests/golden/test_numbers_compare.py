@@ -11,9 +11,19 @@ import numpy as np
 import pytest
 
 from core.auditing.policy.decisions import LimitTest
-from core.report.comparison import change_between, change_text, compare
-from core.report.comparison.changes import CheckChange, _brought, _decided, _equal, _overall, _rank, change_range
-from core.report.comparison.comparison_files import _case, _evidence, since
+from core.report.comparison import (
+    CheckChange,
+    _brought,
+    _decided,
+    _equal,
+    _overall,
+    _rank,
+    change_between,
+    change_range,
+    change_text,
+    compare,
+)
+from core.report.comparison_page import _case, _evidence, since
 from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from core.store.history import DECISIONS, Signature, check_line, needs_reason, not_releasable
-from core.store.history.events import changed_parts
+from core.store.events import DECISIONS, Signature, changed_parts, needs_reason, not_releasable
+from core.store.history import check_line
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 

@@ -169,7 +169,6 @@ FLOORS = (
     ("auditing",),
     ("experiments",),
     ("report",),
-    ("report.comparison",),
     ("store",),
     ("cli",),
     ("__main__",),

@@ -13,7 +13,7 @@ import pytest
 
 from core.datasets.catalog import default_cache_folder
 from core.desk.ledger import default_ledger
-from core.store.history.history import default_history
+from core.store.history import default_history
 from tests import hermetic
 from tests.guard import sitecustomize as guard
 from tests.patience import MINUTE, finished
@@ -131,7 +131,7 @@ def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(o
 def test_every_folder_of_this_process_and_of_its_children():
     code = (
         "import tempfile\nfrom pathlib import Path\nfrom core.datasets.catalog import default_cache_folder\n"
-        "from core.desk.ledger import default_ledger\nfrom core.store.history.history import default_history\n"
+        "from core.desk.ledger import default_ledger\nfrom core.store.history import default_history\n"
         "print(Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history())"
     )
     started = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

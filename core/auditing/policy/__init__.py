@@ -1,8 +1,8 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from .checks import CHECKS
 from .decisions import judge
 from .limits import (
+    CHECKS,
     NO_SOURCE,
     UNITS,
     VERDICT_TITLES,

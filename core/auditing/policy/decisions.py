@@ -33,8 +33,7 @@ from ...base.errors import InputError
 from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
 from ...studies.study import Basis, Measurement, Outcome
-from .checks import CHECKS, check_title
-from .limits import Limit, Policy, check_policy, in_range, limit_text, range_text, value_text
+from .limits import CHECKS, Limit, Policy, check_policy, check_title, in_range, limit_text, range_text, value_text
 from .verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
 
 _ROUNDING = 1e-12

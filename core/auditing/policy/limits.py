@@ -1,4 +1,6 @@
-"""A release policy: its limits, its file, the policies that come along, how values are written.
+"""A release policy: the checks it may limit, its limits, its file, FairLeak's own ones, how values are written.
+
+A check is what an attack gains, or what the model does, as one number.
 
 A file gives `schema = 1`, then the policy's name, version, author, date and rationale, and, if it is not 0.95, the
 level. A table [[limit]] for each limit follows; required, if_not_run and source may be left out, and a limit without a
@@ -9,7 +11,7 @@ of their check, with a true minus.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
@@ -29,8 +31,63 @@ from ...base.settings import (
     validate,
     values_of,
 )
-from ...stats.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
-from .checks import CHECKS
+from ...stats.estimates import MOST_TESTED, STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
+from ...studies.registry import STUDIES
+from ...studies.study import Check
+
+_ORDER = (
+    "attribute_excess",
+    "attribute_balanced",
+    "attribute_bits",
+    "correction_gain",
+    "answers_excess",
+    "targeted_leakage",
+    "membership_caught",
+    "membership_auc",
+    "membership_advantage",
+    "membership_gap",
+    "absence",
+    "unfairness",
+    "four_fifths",
+    "attriguard_exposure",
+    "attriguard_cost",
+    "two_models_gain",
+)
+"""Of a policy; checks of other studies come after these."""
+
+
+class _Checks(Mapping[str, Check]):
+    """Name -> Check, in the order of a policy: what the studies declare, whichever there are."""
+
+    def __getitem__(self, name: str) -> Check:
+        for check in _declared():
+            if check.name == name:
+                return check
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        names = [check.name for check in _declared()]
+        return iter([name for name in _ORDER if name in names] + [name for name in names if name not in _ORDER])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in _declared())
+
+
+def _declared() -> Iterator[Check]:
+    for study in STUDIES.values():
+        yield from study.declared
+
+
+CHECKS = _Checks()
+"""Name -> Check, in the order of a policy."""
+
+assert len(CHECKS) <= MOST_TESTED, "raise MOST_TESTED in core/stats/estimates.py; intervals get wider by it"
+
+
+def check_title(check: str, attribute: str) -> str:
+    """Return a check's title for this attribute, its first letter large."""
+    title = CHECKS[check].title.format(attribute=attribute)
+    return title[:1].upper() + title[1:]
 
 
 class Unit(NamedTuple):

@@ -22,8 +22,8 @@ from ...stats.estimates import Estimate, interval, level_text
 from ...studies.registry import STUDIES
 from ...studies.study import Basis, Measurement, Outcome
 from ...studies.subject import SETS_UNKNOWN
-from .checks import CHECKS
 from .limits import (
+    CHECKS,
     VERDICT_TITLES,
     Limit,
     Policy,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
-from ...auditing.policy.checks import check_title
+from ...auditing.policy.limits import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
 from ...models import PRIVATE_METHODS, instead_of_constant

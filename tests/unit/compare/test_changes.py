@@ -9,8 +9,8 @@ import pytest
 
 from core.auditing.policy.decisions import LimitTest
 from core.base.errors import InputError
-from core.report.comparison import Outlook, Turn, change_between, change_text, compare, comparison_junit
-from core.report.comparison.changes import CheckChange, _decided
+from core.report.comparison import CheckChange, Outlook, Turn, _decided, change_between, change_text, compare
+from core.report.comparison_page import comparison_junit
 from core.stats.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report, with_failed_tests

@@ -17,7 +17,8 @@ from core.__main__ import main
 from core.auditing.policy import Status
 from core.base.errors import InputError
 from core.report import Report, report_fingerprint, to_json
-from core.report.comparison import compare, comparison_html, comparison_junit
+from core.report.comparison import compare
+from core.report.comparison_page import comparison_html, comparison_junit
 from core.report.junit import Case, audit_junit, junit_xml
 from core.report.page import to_html
 from core.report.verification import readable, readable_in_child

@@ -13,7 +13,8 @@ from core.base.errors import FairLeakError, InputError
 from core.report import to_json, verify_report
 from core.report.report import Times
 from core.store.chain import FIRST, TIME, linked
-from core.store.history import Entry, History
+from core.store.events import Entry
+from core.store.history import History
 from tests.history_work import PROJECT, WHO, report
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

@@ -13,12 +13,12 @@ from core.auditing import (
     DataPlan,
     MembershipSettings,
     MissingAnswers,
-    answers,
     commented_plan,
+    inputs,
     read_plan,
     run_audit,
 )
-from core.auditing.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
+from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
 from core.auditing.policy import default_policy
 from core.auditing.run import audited_of
 from core.base.errors import InputError
@@ -61,7 +61,7 @@ NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, text="12 of 900 rec
 
 def answering(monkeypatch: pytest.MonkeyPatch, *facts: Fact) -> None:
     """Let the input check say this of every table."""
-    monkeypatch.setattr(answers, "check_input", lambda frame, roles, guesses=(): facts)
+    monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): facts)
 
 
 def test_one_missing_answer_is_one_sentence_with_its_key(monkeypatch: pytest.MonkeyPatch):

@@ -11,7 +11,7 @@ import pytest
 
 from core.__main__ import main
 from core.auditing import AuditPlan, MissingAnswers, read_plan, suggested_plan
-from core.auditing.answers import terminal_line
+from core.auditing.inputs import terminal_line
 from core.auditing.run import audited_of, measured
 from core.auditing.suggestion import SuggestedAudit
 from core.base.errors import InputError

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.auditing import changed_values, check_plan, compare_runs, read_plan, run_audit
+from core.auditing import check_plan, read_plan, run_audit
 from core.auditing.policy import default_policy
 from core.base.errors import InputError
 from core.datasets import read_table
 from core.report import Reports, from_json, to_json
+from core.report.changes import changed_values, compare_runs
 from tests.compared_reports import PLAN as VERSION
 from tests.compared_reports import people
 from tests.refusals import refused

@@ -15,7 +15,7 @@ from core.report import Reports, report_document, summary_markdown, to_json
 from core.report.one_page import DECISIONS, one_page
 from core.report.page import to_html
 from core.report.verification import private_key
-from core.store.history import DECISIONS as SIGN_OFF
+from core.store.events import DECISIONS as SIGN_OFF
 from core.store.history import History
 from tests.judged_report import judged_audit
 

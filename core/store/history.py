@@ -1,4 +1,12 @@
-"""The history itself: open it, keep an audit, read, sign, delete."""
+"""The history of audits: the reports kept of a project, who signed them, and what voided a signature.
+
+An entry keeps a report's document as `report.json` holds it, never the table. What was kept, signed and deleted, by
+whom and when, is a chain of entries like the desk's ledger (`core.store.chain`): to change one is noticed. Deleting
+takes the document away; that it was there, its fingerprint and its signatures stay on record.
+
+A signature covers the fingerprint of one document. It is void as soon as the project goes on with another one: when
+that is kept, or signed. Void signatures stay, with what changed.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +16,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import __version__
-from ...base.errors import InputError
-from ...base.validation import choice, whole_number
-from ...datasets.columns import quoted
-from ...report import Report, from_json, to_json
-from ..chain import TIME, now
-from .events import (
-    DECISIONS,
-    Deletion,
-    Entry,
-    Events,
-    Signature,
-    needs_reason,
-    not_releasable,
-    parts_of,
-)
+from .. import __version__
+from ..base.errors import InputError
+from ..base.validation import choice, whole_number
+from ..datasets.columns import quoted
+from ..report import Report, from_json, to_json
+from .chain import TIME, now
+from .events import DECISIONS, Deletion, Entry, Events, Signature, needs_reason, not_releasable, parts_of
 
 if TYPE_CHECKING:
-    from ..database import Store
+    from .database import Store
     from .history_tables import HistoryTransaction
 
 _LONGEST, _LONGEST_REASON = 80, 2000
@@ -71,7 +70,7 @@ class History:
         create : bool
             Make it if it is not there. What is there is never replaced.
         """
-        from ..database import open_store
+        from .database import open_store
         from .history_tables import HistoryTransaction
 
         return cls(open_store(HistoryTransaction, history_location(location), create=create))

@@ -6,12 +6,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ...auditing.policy import VERDICT_TITLES, estimate_text
-from ...auditing.policy.verdict import on_scale
-from ..charts import bar
-from ..junit import Case, junit_xml, stopping
-from ..page import environment, logo
-from .changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
+from ..auditing.policy import VERDICT_TITLES, estimate_text
+from ..auditing.policy.verdict import on_scale
+from .charts import bar
+from .comparison import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
+from .junit import Case, junit_xml, stopping
+from .page import environment, logo
 
 COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
 """Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
@@ -19,23 +19,19 @@ COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
 
 def comparison_html(comparison: Comparison) -> str:
     """Return a comparison as a page."""
-    from importlib.resources import files
-
-    from jinja2 import ChoiceLoader, DictLoader
-
-    source = (files(__package__) / "compare.html").read_text(encoding="utf-8")
-    base_environment = environment()
-    loader = ChoiceLoader([DictLoader({"compare.html": source}), base_environment.loader])  # type: ignore[list-item]
-    page_environment = base_environment.overlay(loader=loader)
-    return page_environment.get_template("compare.html").render(
-        found=comparison,
-        checks=[_row(check) for check in comparison.checks],
-        verdict=COLOURS.get(comparison.verdict, "not_run"),
-        running="FairLeak comparison of two audits, internal",
-        fingerprint=comparison.after.fingerprint,
-        logo=logo(),
-        no_proof=NO_PROOF,
-        margin="" if comparison.margin is None else f"{comparison.margin:g}",
+    return (
+        environment()
+        .get_template("compare.html")
+        .render(
+            found=comparison,
+            checks=[_row(check) for check in comparison.checks],
+            verdict=COLOURS.get(comparison.verdict, "not_run"),
+            running="FairLeak comparison of two audits, internal",
+            fingerprint=comparison.after.fingerprint,
+            logo=logo(),
+            no_proof=NO_PROOF,
+            margin="" if comparison.margin is None else f"{comparison.margin:g}",
+        )
     )
 
 

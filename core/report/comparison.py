@@ -43,12 +43,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ...auditing.policy import CHECKS, UNITS, CheckVerdict, Status
-from ...auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
-from ...base.errors import InputError
-from ...base.serialize import Result
-from ...base.settings import value_excerpt
-from ...stats.estimates import (
+from ..auditing.policy import CHECKS, UNITS, CheckVerdict, Status
+from ..auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..base.settings import value_excerpt
+from ..stats.estimates import (
     LEVEL,
     Estimate,
     certain,
@@ -57,9 +57,9 @@ from ...stats.estimates import (
     quantile,
     weighted_sum,
 )
-from ...studies.study import Outcome
-from ..report import Report
-from .changed_settings import Changed, changed_settings, same_people
+from ..studies.study import Outcome
+from .changes import Changed, changed_settings, same_people
+from .report import Report
 
 
 class Turn(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from .. import database
+from . import database
 from .events import Events
 
 _tables = sa.MetaData()

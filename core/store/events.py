@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...base.fingerprint import content_fingerprint
-from ...base.serialize import Result
-from ...report import Report
-from ...report.canonical import strict
-from ..chain import Link, Record
+from ..base.fingerprint import content_fingerprint
+from ..base.serialize import Result
+from ..report import Report
+from ..report.canonical import strict
+from .chain import Link, Record
 
 DECISIONS: Mapping[str, str] = {
     "release": "Release",
