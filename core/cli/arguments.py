@@ -196,7 +196,6 @@ _FILES = {
     "csv": "File for every number.",
     "html": "File for the comparison as a page.",
     "json": "File for every number and setting.",
-    "junit": "File for JUnit XML, one test case a check.",
 }
 
 

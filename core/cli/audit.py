@@ -40,12 +40,11 @@ from ..auditing.policy import (
 )
 from ..auditing.result import StudyFindings
 from ..base.errors import Cancelled, FairLeakError, InputError
-from ..base.files import check_writable, content_of, why, write_file
+from ..base.files import check_writable, content_of, why
 from ..base.fingerprint import content_fingerprint
 from ..base.serialize import loads
 from ..datasets.catalog import default_cache_folder
 from ..report import FOLDERS, Reports
-from ..report.junit import audit_junit
 from ..report.one_page import NAME, one_page
 from ..report.public_summary import SUMMARY_KIND
 from ..report.report import KIND
@@ -55,7 +54,6 @@ from ..studies.correction import false_promise
 from ..studies.study import Outcome, ReportProgress
 from .arguments import (
     add_data_argument,
-    add_file_arguments,
     add_history_argument,
     add_path,
     add_policy_argument,
@@ -217,7 +215,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "--choice", help="File of fairleak choose --json: the report says how it was chosen.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
     add_history_argument(parser)
-    add_file_arguments(parser, "junit")
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -246,8 +243,6 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit)
     missing = write_audit(reports, arguments.out, force=arguments.force, key=key)
-    if arguments.junit is not None:
-        write_file(arguments.junit, audit_junit(reports.document), what="--junit")
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}/internal; {arguments.out}/public is a summary for others.")
     if missing:

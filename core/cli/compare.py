@@ -12,7 +12,7 @@ from ..base.errors import InputError
 from ..base.files import write_file
 from ..report import Report, to_json
 from ..report.comparison import NO_PROOF, CheckChange, Comparison, change_range, change_text, compare
-from ..report.comparison_page import comparison_html, comparison_junit
+from ..report.comparison_page import comparison_html
 from ..report.verification import readable
 from ..store.events import Entry
 from ..store.history import History
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history_argument(parser)
     help_text = "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
     parser.add_argument("--margin", type=float, metavar="SHARE", help=help_text)
-    add_file_arguments(parser, "html", "junit", "json")
+    add_file_arguments(parser, "html", "json")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
@@ -55,8 +55,6 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     if arguments.html is not None:
         write_file(arguments.html, comparison_html(comparison).encode(), what="--html")
         console.note(f"The comparison is in {arguments.html}.")
-    if arguments.junit is not None:
-        write_file(arguments.junit, comparison_junit(comparison), what="--junit")
     write_json(comparison, arguments, console)
     return comparison.verdict
 

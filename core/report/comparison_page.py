@@ -1,4 +1,4 @@
-"""A comparison as one HTML file in the look of the report, and as JUnit XML."""
+"""A comparison as one HTML file in the look of the report, and what the board of checks says of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ..auditing.policy import VERDICT_TITLES, estimate_text
 from ..auditing.policy.verdict import on_scale
 from .charts import bar
 from .comparison import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
-from .junit import Case, junit_xml, stopping
 from .page import environment, logo
 
 COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
@@ -79,60 +78,3 @@ def since(check_change: CheckChange) -> tuple[str, str, str]:
     """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
     number = change_text(check_change, unit=False) if check_change.turn != Turn.UNCHANGED else ""
     return number, str(check_change.turn), COLOURS.get(check_change.turn, "")
-
-
-def comparison_junit(comparison: Comparison) -> bytes:
-    """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
-
-    Skipped is what cannot be compared and is not `lost`, and what is worse but not required. A case of its own says
-    what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
-    """
-    return junit_xml(
-        f"FairLeak comparison: {comparison.before.name} → {comparison.after.name}",
-        stopping(
-            [_case(check) for check in comparison.checks],
-            comparison.verdict in ("worse", "inconclusive"),
-            Case(name="Comparison", outcome="failure", kind=comparison.verdict, message=comparison.headline),
-        ),
-        classname="fairleak.compare",
-        properties={
-            "verdict": comparison.verdict,
-            "before": comparison.before.fingerprint,
-            "after": comparison.after.fingerprint,
-            "margin": "none" if comparison.margin is None else f"{comparison.margin:g}",
-        },
-    )
-
-
-def _case(check_change: CheckChange) -> Case:
-    kind, message = "", ""
-    if check_change.turn == Turn.WORSE:
-        kind = "worse"
-        message = f"Worse by {change_text(check_change).lstrip('+−')}, {change_range(check_change) or 'no interval'}."
-    elif not check_change.compared:
-        kind, message = "inconclusive", f"{check_change.turn.capitalize()}. {check_change.why}"
-    elif check_change.within is False:
-        interval = change_range(check_change, decided=True) or "no interval"
-        kind, message = "inconclusive", f"Not shown to be within the margin: {interval}."
-    stops = check_change.required and (check_change.compared or check_change.lost)
-    return Case(
-        name=check_change.title,
-        outcome="passed" if not kind else "failure" if stops else "skipped",
-        kind=kind,
-        message=message + ("" if check_change.required or not kind else " It is not required."),
-        evidence="\n".join(_evidence(check_change)),
-    )
-
-
-def _evidence(check_change: CheckChange) -> list[str]:
-    lines = [f"Check: {check_change.check}"]
-    sides = (("Before", check_change.before, check_change.was), ("After", check_change.after, check_change.now))
-    for name, estimate, status in sides:
-        number = (
-            "no number" if estimate is None else ", ".join(filter(None, estimate_text(check_change.check, estimate)))
-        )
-        lines.append(f"{name}: {number} ({VERDICT_TITLES[status].lower() if status else 'not there'})")
-    if check_change.compared:
-        lines.append(f"Change: {change_text(check_change)}, 95% CI {change_range(check_change) or 'none'}")
-        lines.append(f"Interval adjusted for several checks: {change_range(check_change, decided=True) or 'none'}")
-    return [*lines, f"Verdict: {check_change.turn}", *([check_change.why] if check_change.why else [])]

@@ -25,7 +25,6 @@ from core.base.errors import InputError
 from core.cli.notebook import AuditResult
 from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
 from core.report.codec import report_of
-from core.report.junit import audit_junit
 from core.report.one_page import page_content
 from core.report.page import to_html
 from core.report.verification import contradictions
@@ -179,7 +178,6 @@ def test_parts_of_reports(seed: int) -> None:
         table_text = table.formatted
         display = sealed([table_text.columns, table_text.rows, sorted(table.numeric)])
         entries.append(f"internal {table.name}: {sealed([table.rows])} {display}")
-    entries.append(f"internal junit: {sealed(audit_junit(document).decode())}")
     drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html(document))
     entries.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
     content = page_content(document)

@@ -23,7 +23,7 @@ from core.report.comparison import (
     change_text,
     compare,
 )
-from core.report.comparison_page import _case, _evidence, since
+from core.report.comparison_page import since
 from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
@@ -40,7 +40,7 @@ AFTER: dict[str, dict[str, Any]] = {
 
 
 def in_reports() -> NamedValues:
-    """Two reports beside each other, with a margin: what pages and JUnit say of every check."""
+    """Two reports beside each other, with a margin: what pages say of every check."""
     for name, measurements in AFTER.items():
         both = compare(report(), report(measurements, started="2027-01-08T09:00:00Z"), margin=0.02)
         yield f"{name}, 0.02, internal", [both.verdict, both.headline, both.detail, both.same_people, both.since]
@@ -64,10 +64,6 @@ def in_reports() -> NamedValues:
             yield (
                 f"{name}, 0.02, internal, {check_change.check}",
                 [*texts, change_range(check_change, decided=True), numbers],
-            )
-            yield (
-                f"{name}, {check_change.check}, in JUnit",
-                [_case(check_change).outcome, _case(check_change).message, _evidence(check_change)],
             )
 
 

@@ -14,22 +14,18 @@ import pytest
 import yaml
 
 from core.__main__ import main
-from core.auditing.policy import Status
 from core.base.errors import InputError
-from core.report import Report, report_fingerprint, to_json
+from core.report import report_fingerprint, to_json
 from core.report.comparison import compare
-from core.report.comparison_page import comparison_html, comparison_junit
-from core.report.junit import Case, audit_junit, junit_xml
+from core.report.comparison_page import comparison_html
 from core.report.page import to_html
 from core.report.verification import readable, readable_in_child
-from core.stats.estimates import certain
 from core.store.history import History
-from tests.compared_reports import PLAN, estimate, people, report, with_failed_tests
+from tests.compared_reports import PLAN, estimate, people, report
 from tests.html_reader import Reader
-from tests.junit_rules import read_junit
 from tests.patience import entries, finished
 from tests.refusals import refused
-from tests.samples_report import HOSTILE, POLICY
+from tests.samples_report import HOSTILE
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -45,13 +41,13 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
         people(name).to_csv(folder / f"{name}.csv", index=False)
         plan = folder / f"{name}.toml"
         plan.write_text(PLAN.format(version=name), encoding="utf-8")
-        command = ["audit", str(plan), "--out", str(folder / name), "--junit", str(folder / f"{name}.xml")]
+        command = ["audit", str(plan), "--out", str(folder / name)]
         assert main([*command, "--no-self-test"]) < 3
     return folder
 
 
 def test_a_version_that_leaks_more_is_worse_and_fails_the_gate(versions: Path, capsys: Capture):
-    files = {kind: versions / f"compared.{kind}" for kind in ("html", "junit", "json")}
+    files = {kind: versions / f"compared.{kind}" for kind in ("html", "json")}
     flags = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
     assert main(["compare", str(versions / "safe"), str(versions / "leaky" / "internal" / "report.json"), *flags]) == 1
     out, err = capsys.readouterr()
@@ -59,10 +55,6 @@ def test_a_version_that_leaks_more_is_worse_and_fails_the_gate(versions: Path, c
     document = json.loads(files["json"].read_text(encoding="utf-8"))
     worse = {row["check"] for row in document["checks"] if row["turn"] == "worse"}
     assert "attribute_excess" in worse and document["verdict"] == "worse"
-    suite = read_junit(files["junit"].read_bytes())
-    assert int(suite.attrib["failures"]) == sum(
-        row["turn"] == "worse" and row["required"] for row in document["checks"]
-    )
     page = Reader(files["html"].read_text(encoding="utf-8"))
     assert document["headline"] in page.text and "Hiring, leaky" in page.text
     assert main(["compare", str(versions / "leaky"), str(versions / "safe"), "--quiet"]) == 0
@@ -78,65 +70,12 @@ def test_the_same_audit_is_not_distinguishable_and_opens_the_gate(versions: Path
     assert capsys.readouterr().err == "not distinguishable\n"
 
 
-def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
-    for name in ("safe", "leaky"):
-        document = json.loads((versions / name / "internal" / "report.json").read_text(encoding="utf-8"))
-        suite = read_junit((versions / f"{name}.xml").read_bytes())
-        limited_rows = [row for row in document["verdict"]["checks"] if row["limit"]]
-        assert [case.attrib["name"] for case in suite.iter("testcase")] == [row["title"] for row in limited_rows]
-        blocked = [row["title"] for row in limited_rows if row["blocks"]]
-        assert [case.attrib["name"] for case in suite.iter("testcase") if case.find("failure") is not None] == blocked
-        assert all("Quantity: " in case.findtext("system-out", "") for case in suite.iter("testcase"))
-        assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
-
-
-def free(**changes: Any) -> Report:
-    """Return a report of which no check blocks, with changes in its verdict."""
-    document = report()
-    rows = tuple(dataclasses.replace(row, blocks=False) for row in document.verdict.checks)
-    return dataclasses.replace(document, verdict=dataclasses.replace(document.verdict, checks=rows, **changes))
-
-
-def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
-    """A failed self-test, of which no check of its own tells, and checks none of which could be run."""
-    broken = with_failed_tests(report({"membership_caught": estimate(0.01, 0.001)}))
-    compared = compare(report(), broken)
-
-    def failed(xml: bytes) -> list[Any]:
-        return [case for case in read_junit(xml).iter("testcase") if case.find("failure") is not None]
-
-    less, more = (report({"membership_caught": certain(share, 400)}) for share in (0.1, 0.2))
-    (case,) = failed(comparison_junit(compare(less, more)))
-    assert case.find("failure").text == "Worse by 10.0 points, no interval."
-    (case,) = failed(comparison_junit(compared))
-    assert case.attrib["name"] == "Comparison" and case.find("failure").text == compared.headline
-    for overall in ("inconclusive", "not_run"):
-        headline = "Do not release yet: the self-test failed."
-        (case,) = failed(audit_junit(free(overall=Status(overall), headline=headline)))
-        assert case.attrib["name"] == "Release" and case.find("failure").attrib["type"] == overall
-    limits = tuple(dataclasses.replace(limit, if_not_run="allowed") for limit in POLICY.limits)
-    excused = report(policy=dataclasses.replace(POLICY, limits=limits))
-    cases = read_junit(audit_junit(excused)).iter("testcase")
-    messages = [case.find("skipped").attrib["message"] for case in cases if case.find("skipped") is not None]
-    assert [message.split(":")[0] for message in messages if message.startswith("Not run")] == [
-        "Not run (not blocking)"
-    ]
-    assert not failed(audit_junit(free(overall=Status.PASS)))
-
-
-def test_hostile_names_are_texts_in_junit_and_on_the_page():
-    steering = "\x00\x1b[31m\ud800\ufffe\u202e]]>&amp;"
-    xml = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
-    suite = read_junit(xml)
-    assert suite.attrib["name"].startswith(HOSTILE) and "\x1b" not in suite.attrib["name"]
+def test_hostile_names_are_texts_on_the_page():
     before, after = (
         dataclasses.replace(entry, plan=dataclasses.replace(entry.plan, title=HOSTILE + "\x07"))
         for entry in (report(), report({"membership_caught": estimate(0.4, 0.01)}))
     )
-    assert HOSTILE in read_junit(audit_junit(after)).attrib["name"]
-    compared = compare(before, after)
-    assert int(read_junit(comparison_junit(compared)).attrib["failures"]) == 1
-    page = comparison_html(compared)
+    page = comparison_html(compare(before, after))
     assert "<script" not in page and "<img" not in page and HOSTILE in Reader(page).text
 
 
@@ -161,7 +100,7 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
     for bad in (tmp_path / "binary.json", tmp_path / "none", tmp_path):
         refused(capsys, "compare", good, bad)
     refused(capsys, "compare", good, good, "--margin", "0")
-    refused(capsys, "compare", good, good, "--junit", tmp_path)
+    refused(capsys, "compare", good, good, "--html", tmp_path)
 
 
 def test_readable_apart_reads_and_refuses_reports():
@@ -276,10 +215,8 @@ def test_the_action_stops_a_version_that_leaks_more(fast: Path):
     assert code == 1 and outputs["verdict"] == "worse" and "    Worse: " in summary
     assert {path.name for path in fast.glob("fairleak-report*")} == {
         "fairleak-report",
-        "fairleak-report-audit.xml",
-        *(f"fairleak-report-comparison.{ending}" for ending in ("html", "json", "xml")),
+        *(f"fairleak-report-comparison.{ending}" for ending in ("html", "json")),
     }
-    read_junit((fast / "fairleak-report-comparison.xml").read_bytes())
     again, outputs, _ = act(fast, plan="safe.toml", out="again", **settings)
     assert again == 0 and outputs["verdict"] == "not distinguishable"
 
