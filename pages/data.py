@@ -155,7 +155,7 @@ def cells(dataset: AuditDataset, config: AuditConfig) -> dict[str, pandas.DataFr
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
     except InputError:  # which the sizes say
         return {}
-    return {"People by set, group and label": panels.frame(cell.to_dict() for cell in cell_sizes(dataset, splits))}
+    return {"People by set, group and label": panels.frame(cell_sizes(dataset, splits))}
 
 
 def answers(dataset: AuditDataset) -> str:

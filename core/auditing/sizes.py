@@ -58,16 +58,6 @@ Change = tuple[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellSize(Result):
-    """How many people of a group have a label in one of the sets."""
-
-    set: str
-    group: str
-    label: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SizeProblem(Result):
     """Why an audit cannot be made or cannot pass with so many people, and what works.
 
@@ -115,17 +105,17 @@ def _phrase(key: str, value: Any) -> str:
     return f"2 groups (“{value[0]}” and all others)"
 
 
-def cell_sizes(dataset: AuditDataset, splits: Splits) -> tuple[CellSize, ...]:
-    """Return how many people there are by set, group and label."""
-    cells = []
+def cell_sizes(dataset: AuditDataset, splits: Splits) -> list[dict[str, str | int]]:
+    """Return a row for each set, group and label with the number of its people."""
+    cells: list[dict[str, str | int]] = []
     for name in SETS:
         rows = getattr(splits, name)
         code = 2 * dataset.sensitive[rows].astype(np.intp) + dataset.labels[rows]
         sizes = np.bincount(code, minlength=2 * dataset.n_groups).reshape(-1, 2)
         for group, pair in zip(dataset.group_names, sizes.tolist(), strict=True):
             for label, size in zip(dataset.label_names, pair, strict=True):
-                cells.append(CellSize(set=name, group=group, label=label, count=size))
-    return tuple(cells)
+                cells.append({"set": name, "group": group, "label": label, "count": size})
+    return cells
 
 
 def counted(frame: pandas.DataFrame, roles: Roles) -> AuditDataset:
@@ -229,21 +219,16 @@ def _candidates(
     dataset: AuditDataset, config: AuditConfig
 ) -> Iterator[tuple[AuditDataset, AuditConfig, dict[str, object]]]:
     """Yield other settings and the changes of the plan that make them, the smallest change first."""
-    shares = () if dataset.sets is not None else _SHARES
-    for seed in _SEEDS:
-        yield dataset, replace(config, seed=seed), {"model.seed": seed}
-    for share in shares:
+    variants: list[tuple[AuditDataset, float, dict[str, object]]] = [(dataset, config.train_share, {})]
+    if dataset.sets is None:
+        variants += [(dataset, share, {"model.train_share": share}) for share in _SHARES]
+    variants += [(candidate, config.train_share, changes) for candidate, changes in _groupings(dataset)[1:]]
+    for candidate, share, variant in variants:
         for seed in dict.fromkeys((config.seed, *_SEEDS)):
-            changes: dict[str, object] = {"model.train_share": share}
+            changes = {**variant}
             if seed != config.seed:
                 changes["model.seed"] = seed
-            yield dataset, replace(config, train_share=share, seed=seed), changes
-    for candidate, groups in _groupings(dataset)[1:]:
-        for seed in dict.fromkeys((config.seed, *_SEEDS)):
-            changes = {**groups}
-            if seed != config.seed:
-                changes["model.seed"] = seed
-            yield candidate, replace(config, seed=seed), changes
+            yield candidate, replace(config, train_share=share, seed=seed), changes
 
 
 def _groupings(dataset: AuditDataset) -> list[tuple[AuditDataset, dict[str, object]]]:

@@ -16,7 +16,7 @@ from ..base.errors import InputError
 from ..base.files import MEGABYTE, check_writable, content_of
 from ..base.serialize import Result
 from ..base.validation import choice, seed_value
-from ..datasets import AuditDataset, Roles, Table, build_dataset, load
+from ..datasets import Roles, Table, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
 from ..experiments.store import FolderStore, MemoryStore
@@ -120,11 +120,6 @@ def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     roles = table.roles_for(attribute or "")
     assert roles is not None  # what the entry offers
     return table, roles
-
-
-def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
-    """Return the dataset the arguments name; raises what `table_and_roles` does."""
-    return build_dataset(*table_and_roles(arguments))
 
 
 def catalogue_table(name: str, arguments: argparse.Namespace) -> Table:

@@ -13,12 +13,13 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from .. import auditing as decision
 from ..auditing import (
@@ -151,46 +152,27 @@ def _kind_of(path: Path) -> str:
         return ""
 
 
-class SelfTestsBeside:
-    """Begins the test with the audit's first step, returns its results when called, ends it when left."""
+@contextmanager
+def self_test_beside(report: ReportProgress) -> Iterator[Callable[[], tuple[SelfTest, ...]]]:
+    """Run the self-test beside the work inside; yielded is what waits for its results. It ends when the work breaks."""
+    left = threading.Event()
+    latest = 0
 
-    def __init__(self, report: ReportProgress) -> None:
-        self._report, self._left, self._done = report, threading.Event(), 0
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test")
-        self._future: Future[tuple[SelfTest, ...]] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._left.set()
-        self._pool.shutdown()
-
-    def beside(self, report: ReportProgress) -> ReportProgress:
-        """Return an audit's report that begins the test: input that cannot be used is refused before."""
-
-        def both(done: int, total: int) -> None:
-            self._begin()
+    def progress(done: int, total: int) -> None:
+        nonlocal latest
+        if left.is_set():
+            raise Cancelled
+        if done > latest:  # this runs several times a second
+            latest = done
             report(done, total)
 
-        return both
-
-    def __call__(self) -> tuple[SelfTest, ...]:
-        """Wait for the results and return them."""
-        return self._begin().result()
-
-    def _begin(self) -> Future[tuple[SelfTest, ...]]:
-        if self._future is None:
-            folder = default_cache_folder().parent / "self-test"
-            self._future = self._pool.submit(decision.self_test_in_subprocess, folder, report=self._progress)
-        return self._future
-
-    def _progress(self, done: int, total: int) -> None:
-        if self._left.is_set():
-            raise Cancelled
-        if done > self._done:  # this runs several times a second
-            self._done = done
-            self._report(done, total)
+    folder = default_cache_folder().parent / "self-test"
+    with ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test") as pool:
+        tests = pool.submit(decision.self_test_in_subprocess, folder, report=progress)
+        try:
+            yield tests.result
+        finally:
+            left.set()
 
 
 HELP = "Run all attacks of a plan, judge by a policy, write the reports."
@@ -237,8 +219,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     if arguments.no_self_test:
         audit = audited(report=steps)
     else:
-        with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
-            audit = audited(self_tests=tests, report=tests.beside(steps))
+        with self_test_beside(console.counting("models of the self-test", every=200)) as tests:
+            audit = audited(self_tests=tests, report=steps)
         for test in (test for test in audit.self_tests if not test.passed):
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit)

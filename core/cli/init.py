@@ -18,6 +18,7 @@ from .subject import (
     add_table_arguments,
     check_table_arguments,
     file_suggestion,
+    files_of,
     plan_of_dataset,
     print_facts,
 )
@@ -64,7 +65,8 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     model = ""
     if arguments.model is not None:
         model = _beside(arguments.model, arguments.output if arguments.output else arguments.file, "--model")
-    suggestion = file_suggestion(arguments, console, file=name, model=model).audit
+    table, model_file = files_of(arguments, console)
+    suggestion = file_suggestion(arguments, console, table, model_file, file=name, model=model)
     comments, open_keys = _comments(suggestion, console)
     if suggestion.plan.model.kind == "predictions":
         open_keys["policy"] = _POLICY

@@ -79,15 +79,6 @@ class PlannedTable:
     guesses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileSuggestion:
-    """What was read of --file and --model, and the audit that is suggested for them."""
-
-    table: Table
-    model_file: ModelFile | None
-    audit: SuggestedAudit
-
-
 def planned_table(arguments: argparse.Namespace, console: Console) -> PlannedTable:
     """Return the plan that --plan, --file or --dataset describes, with the settings of the model that have flags.
 
@@ -126,29 +117,37 @@ def plan_of_dataset(arguments: argparse.Namespace) -> AuditPlan:
     return catalogue_plan(dataset, arguments.attribute or "")
 
 
+def files_of(arguments: argparse.Namespace, console: Console) -> tuple[Table, ModelFile | None]:
+    """Return the table of --file and the model of --model, where there is one."""
+    table = read_table(content_of(arguments.file, what="--file"), arguments.file.name)
+    if arguments.model is None:
+        return table, None
+    model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
+    if not model_file.feature_names:
+        console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
+    return table, model_file
+
+
 def file_suggestion(
     arguments: argparse.Namespace,
     console: Console,
+    table: Table,
+    model_file: ModelFile | None,
     *,
     file: str,
     model: str,
     config: AuditConfig = _CONFIG,
-) -> FileSuggestion:
-    """Return the audit that is suggested for --file, and print what is guessed; `file` and `model` as a plan has them.
+) -> SuggestedAudit:
+    """Return the audit that is suggested for these files, and print what is guessed.
 
-    The tolerance that predictions keep to is that of the metric, training share and seed of `config`.
+    `file` and `model` are what a plan calls them. The tolerance that predictions keep to is that of the metric,
+    training share and seed of `config`.
     """
-    table = read_table(content_of(arguments.file, what="--file"), arguments.file.name)
-    model_file = None
-    if arguments.model is not None:
-        model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
-        if not model_file.feature_names:
-            console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
     answers: dict[str, Any] = {role: getattr(arguments, role) or "" for role in _ROLES}
     audit = suggested_plan(table, file, model=model, model_file=model_file, config=config, **answers)
     guessed = [role for role in ("label", "attribute") if not answers[role]]
     console.note(f"Guesses from the columns' names and values, to be checked: {', '.join([*guessed, 'groups'])}.")
-    return FileSuggestion(table=table, model_file=model_file, audit=audit)
+    return audit
 
 
 def print_facts(suggestion: SuggestedAudit, facts: Iterable[Fact], console: Console) -> None:
@@ -182,21 +181,24 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
 
 def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
     settings = {"tolerance": TRAINED_TOLERANCE, **flag_values(arguments, AuditConfig)}
-    model = "" if arguments.model is None else arguments.model.name
-    suggestion = file_suggestion(
-        arguments, console, file=arguments.file.name, model=model, config=AuditConfig(**settings)
+    table, model_file = files_of(arguments, console)
+    model = "" if model_file is None else arguments.model.name
+    audit = file_suggestion(
+        arguments,
+        console,
+        table,
+        model_file,
+        file=arguments.file.name,
+        model=model,
+        config=AuditConfig(**settings),
     )
-    audit = suggestion.audit
     facts = audit.facts()
     blocking = [fact for fact in facts if fact.severity == Severity.BLOCKING]
     print_facts(audit, (fact for fact in facts if fact not in blocking), console)
     if blocking:
         console.note(_ANSWERS)
     return PlannedTable(
-        plan=_with_settings(audit.plan, arguments),
-        table=suggestion.table,
-        model_file=suggestion.model_file,
-        guesses=audit.questions,
+        plan=_with_settings(audit.plan, arguments), table=table, model_file=model_file, guesses=audit.questions
     )
 
 

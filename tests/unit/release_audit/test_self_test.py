@@ -22,7 +22,7 @@ from core.auditing.self_tests import Trial, allowed_false_alarms, breaks, finds_
 from core.base.errors import Cancelled
 from core.base.serialize import dumps
 from core.base.settings import Settings
-from core.cli.audit import SelfTestsBeside
+from core.cli.audit import self_test_beside
 from core.stats.estimates import Estimate, proportion
 from core.studies.membership.roc import members_above
 from core.studies.planted import SHARE, draw_people, posterior
@@ -273,7 +273,6 @@ def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> N
             raise
 
     monkeypatch.setattr("core.auditing.self_test_in_subprocess", endless)
-    with pytest.raises(ZeroDivisionError), SelfTestsBeside(lambda *at: None) as tests:
-        tests.beside(lambda *at: None)(0, 1)
+    with pytest.raises(ZeroDivisionError), self_test_beside(lambda *at: None):
         raise ZeroDivisionError
     assert ended == [True]

@@ -161,11 +161,11 @@ def test_cells_are_the_people_of_each_set_group_and_label():
     dataset = counted(people(900), ROLES)
     splits = split(dataset, seed=3)
     cells = cell_sizes(dataset, splits)
-    assert len(cells) == 4 * 2 * 2 and sum(cell.count for cell in cells) == dataset.n
+    assert len(cells) == 4 * 2 * 2 and sum(cell["count"] for cell in cells) == dataset.n
     rows = splits.test
     hired = (dataset.labels[rows] == 1) & (dataset.sensitive[rows] == 1)
-    (cell,) = [cell for cell in cells if (cell.set, cell.group, cell.label) == ("test", "F", "yes")]
-    assert cell.count == int(hired.sum())
+    (cell,) = [cell for cell in cells if (cell["set"], cell["group"], cell["label"]) == ("test", "F", "yes")]
+    assert cell["count"] == int(hired.sum())
 
 
 def test_what_is_counted_does_not_hang_on_the_outcome_that_is_good():
