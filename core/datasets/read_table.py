@@ -20,7 +20,7 @@ from ..base.errors import InputError
 from ..base.untrusted import ask_child
 from .columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
 from .dataset import Table
-from .roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
+from .roles import MINIMUM_PER_GROUP, SPELLINGS, one_spelling
 from .text_table import text_columns
 
 if TYPE_CHECKING:
@@ -82,9 +82,19 @@ def read_table(
             f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
             "keep fewer records or columns."
         )
-    columns, notes = read_columns(
-        content, name, max_columns=max_columns, max_rows=max_rows, header=header, min_records=min_records
-    )
+    arguments = {
+        "content": content,
+        "name": name,
+        "max_columns": max_columns,
+        "max_rows": max_rows,
+        "header": header,
+        "min_records": min_records,
+    }
+    modules = (f"{__name__}:rehearse", "pandas", "pyarrow.parquet")
+    function = f"{__name__}:columns_of"
+    answer, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
+    if columns is None:
+        raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
     frame.attrs[SPELLINGS] = json.loads((columns.schema.metadata or {}).get(SPELLINGS.encode(), b"{}"))
     return Table(
@@ -93,34 +103,8 @@ def read_table(
         frame=frame,
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         uploaded=True,
-        notes=notes,
+        notes=tuple(map(str, answer["notes"])),
     )
-
-
-def read_columns(
-    content: bytes,
-    name: str,
-    *,
-    max_columns: int,
-    max_rows: int,
-    office: bool = True,
-    header: bool = True,
-    min_records: int = 2 * MINIMUM_PER_GROUP,
-) -> tuple[pyarrow.Table, tuple[str, ...]]:
-    """Return a file's columns, and notes, read in a process of its own; see `read_table`.
-
-    `office` says whether tables as offices have them are read with notes and must have `min_records`;
-    otherwise nothing is decided that would need a note.
-    """
-    sizes = {"max_columns": max_columns, "max_rows": max_rows}
-    arguments = {"content": content, "name": name, **sizes, "office": office, "header": header}
-    arguments["min_records"] = min_records
-    modules = (f"{__name__}:rehearse", "pandas", "pyarrow.parquet")
-    function = f"{__name__}:columns_of"
-    answer, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
-    if columns is None:
-        raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
-    return columns, tuple(map(str, answer["notes"]))
 
 
 def columns_of(
@@ -130,11 +114,10 @@ def columns_of(
     name: str,
     max_columns: int,
     max_rows: int,
-    office: bool,
     header: bool,
-    min_records: int = 2 * MINIMUM_PER_GROUP,
+    min_records: int,
 ) -> tuple[dict[str, Any], pyarrow.Table]:
-    """Return what `read_columns` does, in the process that is asked; the first argument is the child's."""
+    """Return a file's columns, and notes, in the process that is asked; the first argument is the child's."""
     import pyarrow as pa
 
     ending = PurePath(name).suffix.lower()
@@ -145,19 +128,15 @@ def columns_of(
     if ending in _PARQUET_NAMES:
         names, columns = _parquet_columns(content, name, max_columns, max_rows)
     else:
-        noted = notes if office else None
-        names, columns = text_columns(content, name, max_columns, max_rows, notes=noted, header=header)
-    if office:
-        if len(columns[0]) < min_records:
-            raise InputError(
-                f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
-                f"got {len(columns[0])}; add records to the file."
-            )
-        merged: Spellings = {}
-        columns = one_spelling(names, columns, notes, merged)
-        table = pa.table(columns, names=names)
-        return {"notes": notes}, table.replace_schema_metadata({SPELLINGS: json.dumps(merged)})
-    return {"notes": notes}, pa.table(columns, names=names)
+        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes, header=header)
+    if len(columns[0]) < min_records:
+        raise InputError(
+            f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
+            f"got {len(columns[0])}; add records to the file."
+        )
+    columns, merged = one_spelling(names, columns, notes)
+    table = pa.table(columns, names=names)
+    return {"notes": notes}, table.replace_schema_metadata({SPELLINGS: json.dumps(merged)})
 
 
 def rehearse() -> None:
@@ -175,7 +154,7 @@ def rehearse() -> None:
     files = {"a.csv": text.encode(), "b.csv": text.encode("cp1252"), "c.csv": text.encode("utf-16")}
     files["d.parquet"] = parquet.getvalue()
     for name, content in files.items():
-        columns_of(None, content=content, name=name, max_columns=10, max_rows=100, office=True, header=True)
+        columns_of(None, content=content, name=name, max_columns=10, max_rows=100, header=True, min_records=0)
 
 
 def _check_name(name: str, ending: str) -> None:

@@ -207,14 +207,12 @@ SPELLINGS = "spellings"
 """Attribute of a table's frame (`DataFrame.attrs`) that holds the `Spellings` taken as one in reading it."""
 
 
-def one_spelling(
-    names: Sequence[str], columns: Sequence[Any], notes: list[str], merged: Spellings | None = None
-) -> list[Any]:
-    """Return the columns with the most frequent spelling of each value.
+def one_spelling(names: Sequence[str], columns: Sequence[Any], notes: list[str]) -> tuple[list[Any], Spellings]:
+    """Return the columns with the most frequent spelling of each value, and what was taken as what.
 
-    Adds a sentence to `notes` where there were several, and to `merged` what was taken as what.
+    Adds a sentence to `notes` where there were several.
     """
-    merged = {} if merged is None else merged
+    merged: Spellings = {}
     result = []
     for name, column in zip(names, columns, strict=True):
         spelled, spellings = _spelled(column)
@@ -226,7 +224,7 @@ def one_spelling(
             "Spellings of a value that differ only in capitals, blanks, a final period or the coding of accents are "
             f"taken as one in: {listed(list(merged))}."
         )
-    return result
+    return result, merged
 
 
 def _spelled(column: Any) -> tuple[Any, dict[str, tuple[str, ...]]]:

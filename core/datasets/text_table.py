@@ -1,8 +1,7 @@
 """Text tables (CSV and its kin) from memory: encoding, separator, records, and numbers as offices write them.
 
-A caller that shows notes gets tables as offices have them: in Windows-1252 ("ANSI", in which Excel saves a plain CSV),
-with the empty lines and columns that spreadsheets write around them, with numbers such as 1.234,56, 1'234, 12 % or € 5.
-For one that does not, nothing is decided: such files are refused, such cells stay text.
+Tables are read as offices have them: in Windows-1252 ("ANSI", in which Excel saves a plain CSV), with the empty lines
+and columns that spreadsheets write around them, with numbers such as 1.234,56, 1'234, 12 % or € 5.
 
 A column is numbers only if every filled cell is one in the same way of writing, and a percent sign or currency stands
 in all of them or in none. Blanks and apostrophes between thousands say what they are; a comma or a point may be either
@@ -22,14 +21,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
 from ..base.errors import InputError
 from .columns import (
     BLANKS,
-    MISSING_MARKERS,
     MOST_CELLS,
     check_names,
     check_rows,
@@ -44,7 +42,6 @@ _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many letters
 _SAMPLE_RECORDS = 200
 _BATCH = 20_000
-_PIECE = 1 << 22  # letters of a plain file that are cut into cells at a time
 
 
 def text_columns(
@@ -53,16 +50,14 @@ def text_columns(
     max_columns: int,
     max_rows: int,
     *,
-    notes: list[str] | None = None,
+    notes: list[str],
     header: bool = True,
 ) -> tuple[list[str], list[Any]]:
     """Return names and cells of the columns; see `core.datasets.read_table`.
 
-    What was decided is added to `notes`; without notes nothing that needs one is decided. Without a `header` the first
-    line is a record, and the columns are numbered.
+    What was decided is added to `notes`. Without a `header` the first line is a record, and the columns are numbered.
     """
-    office = notes is not None
-    encoding, note = _encoding(content, name, office=office)
+    encoding, note = _encoding(content, name)
     if encoding == "utf-16":
         try:
             content, encoding = content.decode("utf-16").encode(), "utf-8"
@@ -75,31 +70,27 @@ def text_columns(
     separator = _separator(sample, declared or _SEPARATORS, cut, max_columns)
     records = _records(content, encoding, separator, 2 if declared else 1)
     start, first = next(records)
-    if office and not _filled(first):
+    if not _filled(first):
         start, first = next(((line, cells) for line, cells in records if _filled(cells)), (start, first))
     if not header:
         records, first = chain([(start, first)], records), [f"column {number}" for number in range(1, len(first) + 1)]
     names = [cell.strip() for cell in first]
-    unnamed = {index for index, title in enumerate(names) if not title} if office and any(names) else set()
+    unnamed = {index for index, title in enumerate(names) if not title and any(names)}
     if all(could_be_number(title) for index, title in enumerate(names) if index not in unnamed):
         raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
-    most = min(max_rows, MOST_CELLS // len(names))
-    plain = _plain_columns(content, encoding, separator, first, most, header=header)
-    columns, blank = _columns(records, first, most, office=office) if plain is None else (plain, 0)
-    if notes is None:
-        columns = [_undoubted(column, separator) for column in columns]
-    else:
-        notes.extend([note] if note else [])
-        names, columns = _inside(names, columns, blank, notes)
-        columns = number_columns(names, columns, separator, notes)
+    columns, blank = _columns(records, first, min(max_rows, MOST_CELLS // len(names)))
+    if note:
+        notes.append(note)
+    names, columns = _inside(names, columns, blank, notes)
+    columns = number_columns(names, columns, separator, notes)
     if all(_is_cell(title, column) for title, column in zip(names, columns, strict=True)):
         raise _no_header("what looks like a record", names)
     return names, columns
 
 
-def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
-    """Return the codec of a text file and a note on it; only an office's file may be in Windows-1252."""
+def _encoding(content: bytes, name: str) -> tuple[str, str]:
+    """Return the codec of a text file and a note on it."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
         return "utf-16", ""
     if (position := content.find(b"\0")) >= 0:
@@ -108,7 +99,7 @@ def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
             "table as CSV (UTF-8) or Parquet."
         )
     line = 0
-    for encoding in ("utf-8", "cp1252")[: 1 + office]:
+    for encoding in ("utf-8", "cp1252"):
         try:
             content.decode(encoding)
         except UnicodeDecodeError as error:
@@ -231,74 +222,14 @@ def _broken(reason: str, line: int, last: int) -> InputError:
     )
 
 
-def _plain_columns(
-    content: bytes, encoding: str, separator: str, names: list[str], max_rows: int, *, header: bool
-) -> list[Any] | None:
-    """Return what `_columns` does where each line is a record, and no cell holds a quotation mark or a line end.
-
-    Quotation marks around a whole cell are none in it. Returned is None for any other file, and for one with something
-    to say of a line (another width, no filled cell, the names once more, one too many): `_columns` reads those.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = content.removeprefix(codecs.BOM_UTF8) if encoding == "utf-8-sig" else content.decode(encoding).encode()
-    text = text.replace(b"\r\n", b"\n").rstrip(b"\n")
-    if b"\r" in text:
-        return None
-    quotes = b'"' in text
-    parts: list[list[Any]] = [[] for _ in names]
-    start = count = 0
-    while start < len(text):
-        end = len(text) if len(text) - start <= _PIECE else text.rfind(b"\n", start, start + _PIECE)
-        if end < 0:
-            return None
-        lines = pc.split_pattern(pa.array([text[start:end]], pa.string()), "\n").flatten()
-        rows = pc.split_pattern(lines, separator)
-        widths = pc.min_max(rows.value_lengths()).as_py()
-        longest = pc.max(pc.binary_length(lines)).as_py()
-        if set(widths.values()) != {len(names)} or longest >= csv.field_size_limit():
-            return None
-        for index, part in enumerate(parts):
-            cells = pc.list_element(rows, index)
-            if quotes:
-                cells = pc.replace_substring_regex(cells, r'^"([^"]*)"$', r"\1")
-                if pc.any(pc.match_substring(cells, '"')).as_py():
-                    return None
-            part.append(cells)
-        count += len(rows)
-        start = end + 1
-    if count - header > max_rows:
-        return None
-    columns = [pa.chunked_array(part, pa.string()) for part in parts]
-    if header:
-        if [column[0].as_py().strip() for column in columns] != [name.strip() for name in names]:
-            return None
-        columns = [column[1:] for column in columns]
-    columns = [cleaned(column) for column in columns]
-    named_index = next((index for index, name in enumerate(names) if name.strip() not in MISSING_MARKERS), None)
-    repeated = named_index is None or pc.any(pc.equal(columns[named_index], names[named_index].strip())).as_py()
-    empty = all(column.null_count for column in columns) and pc.any(_all_missing(columns)).as_py()
-    return None if repeated or empty else columns
-
-
-def _all_missing(columns: Sequence[Any]) -> Any:
-    """Return of each record whether no cell of it is filled."""
-    import pyarrow.compute as pc
-
-    return reduce(pc.and_, [pc.is_null(column) for column in columns])
-
-
-def _columns(
-    records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int, *, office: bool
-) -> tuple[list[Any], int]:
-    """Return the trimmed cells column by column, and how many of an office's lines had no filled cell."""
+def _columns(records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int) -> tuple[list[Any], int]:
+    """Return the trimmed cells column by column, and how many lines had no filled cell."""
     import pyarrow as pa
 
     parts: list[list[Any]] = [[] for _ in header]
     count = blank = 0
     while batch := list(islice(records, _BATCH)):
-        rows = [_checked(line, cells, header, office) for line, cells in batch if not office or _filled(cells)]
+        rows = [_checked(line, cells, header) for line, cells in batch if _filled(cells)]
         blank += len(batch) - len(rows)
         count += len(rows)
         check_rows(count, max_rows)
@@ -307,11 +238,11 @@ def _columns(
     return [cleaned(pa.chunked_array(part, pa.string())) for part in parts], blank
 
 
-def _checked(line: int, cells: list[str], header: list[str], office: bool) -> list[str]:
+def _checked(line: int, cells: list[str], header: list[str]) -> list[str]:
     """Return a record as wide as the header; refuse another width, and the header once more."""
     width = len(header)
     if len(cells) != width:
-        if not (office and _fits(cells, header)):
+        if not _fits(cells, header):
             raise InputError(
                 f"Every record must have {width} cells like the first line, line {line:,} has "
                 f"{len(cells):,}; add or delete separators there, or quote the cell that holds one."
@@ -475,13 +406,6 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
         ].append(name)
     notes.extend(sentence.replace("COLUMNS", listed(affected)) for sentence, affected in decisions.items())
     return parsed
-
-
-def _undoubted(column: Any, separator: str) -> Any:
-    """Return the column as numbers where no decision that needs a note makes them, else as text."""
-    notes: list[str] = []
-    read = number_columns([""], [column], separator, notes)[0]
-    return column if notes else read
 
 
 def _detect_numbers(column: Any) -> _Numbers | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import random
 from collections import Counter
 from dataclasses import replace
 
@@ -129,47 +128,6 @@ def test_a_group_for_each_pair_is_what_counting_says(pairs: list[tuple[str, str]
     codes, names, _ = groups_of(column, roles)
     assert names == tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
     assert [names[code] for code in codes] == cells
-
-
-CELLS = ("1", "22", " a", "a ", '"q"', '""', "", "NA", "é", "1,5", "007", "12 %", '5"', '"a,b"', '"a\nb"', "' '")
-
-
-def lines_of(seed: int) -> bytes:
-    """Return a small file, most of them tables, with what makes a line something else than its cells."""
-    rng = random.Random(seed)
-    width, cells = rng.randint(2, 4), rng.choice([CELLS, CELLS[:12], CELLS[:3]])
-    names = [rng.choice(("id", '"age"', "", "a")) + str(index) * (rng.random() < 0.8) for index in range(width)]
-    separator, end = rng.choice(",;\t|"), rng.choice(("\n", "\r\n", "\r"))
-    lines = [separator.join(names)]
-    for _ in range(rng.randint(0, 45)):
-        lines.append(separator.join(rng.choices(cells, k=width + (rng.random() < 0.005))))
-        if rng.random() < 0.005:
-            lines.append(rng.choice(("", " ", separator * (width - 1), lines[0])))
-    text = end.join(lines) + rng.choice(("", end, end * 2, " "))
-    return text.encode(rng.choice(("utf-8", "utf-8-sig", "utf-16", "cp1252")), "replace")
-
-
-@pytest.mark.parametrize("piece", [1 << 22, 64])
-def test_a_plain_file_is_read_as_record_by_record(piece: int, monkeypatch: pytest.MonkeyPatch):
-    plain, taken = text_table._plain_columns, 0
-    monkeypatch.setattr(text_table, "_PIECE", piece)
-    for seed in range(1_000):
-        content, results = lines_of(seed), []
-        for reader in (plain, lambda *_, **__: None):
-            monkeypatch.setattr(text_table, "_plain_columns", reader)
-            results.append(read(content, header=seed % 5 > 0))
-        assert results[0] == results[1], seed
-        taken += len(results[0]) > 1
-    assert taken > 100
-
-
-def read(content: bytes, *, header: bool) -> tuple[object, ...]:
-    notes: list[str] = []
-    try:
-        names, columns = text_table.text_columns(content, "t.csv", 50, 40, notes=notes, header=header)
-    except InputError as error:
-        return (str(error),)
-    return names, [(column.type, column.to_pylist()) for column in columns], notes
 
 
 @given(st.lists(st.sampled_from(["x", "y", "", None, "é"]), max_size=20))
