@@ -18,8 +18,9 @@ from ..base.files import content_of
 from ..base.settings import toml_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from ..datasets.build import select
+from ..datasets.checked_table import Fact, Repair, Severity
 from ..datasets.columns import quoted
-from ..datasets.input_check import Fact, Repair, Severity, check_input
+from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
 from ..models.query_access import QueryAccess, file_access, opposite_access
 from ..studies.subject import Subject

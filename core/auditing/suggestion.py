@@ -12,8 +12,9 @@ from ..base.arrays import decimals_of
 from ..base.errors import FairLeakError, InputError
 from ..base.validation import choice
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
+from ..datasets.checked_table import Fact
 from ..datasets.columns import as_text, is_numeric, quoted
-from ..datasets.input_check import Fact, check_input
+from ..datasets.input_check import check_input
 from ..datasets.roles import as_written, check_values, crossed_columns, with_crossed
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS

@@ -3,11 +3,11 @@
 from .build import build_dataset
 from .catalog import CATALOG, demo_table, load
 from .dataset import AuditDataset, Table
+from .input_check import cautions
 from .ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
 from .read_table import read_table
 from .role_suggestion import suggest_roles
 from .roles import Roles
-from .table_cautions import cautions
 
 __all__ = [
     "CATALOG",

@@ -54,7 +54,7 @@ from .roles import (
     groups_of,
     with_crossed,
 )
-from .splits import SETS, kinds_of_records, named_sets, repeated_records
+from .splits import SETS, kinds_of_records, named_sets, persons_in_several_sets, repeated_records
 
 if TYPE_CHECKING:
     import pandas
@@ -239,7 +239,7 @@ def _one_row_a_person(
     )
     caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_persons, total=rows.size))
     if roles.sets:
-        several = _persons_in_several_sets(person, rank)
+        several = persons_in_several_sets(person, rank)
         if several:
             text = (
                 f"{several:,} people have records in more than one set: one with a training record counts as "
@@ -249,12 +249,6 @@ def _one_row_a_person(
     first_rows = np.zeros_like(selected)
     first_rows[rows[order[first]]] = True
     return first_rows
-
-
-def _persons_in_several_sets(person: npt.NDArray[np.intp], rank: npt.NDArray[np.intp]) -> int:
-    """Return how many people have records in more than one set."""
-    pairs = np.unique(np.column_stack([person, rank]), axis=0)
-    return int((np.bincount(pairs[:, 0]) > 1).sum())
 
 
 def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:

@@ -1,9 +1,13 @@
-"""A table with the roles of its columns, and what several facts need of it, each read once."""
+"""A table with the roles of its columns, what several facts need of it, and the facts.
+
+A fact bears on a verdict; its severity says how much, its repairs what can be done about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,17 +15,71 @@ import numpy as np
 
 from ..base.arrays import Floats, Ints, Mask
 from ..base.errors import InputError
+from ..base.serialize import Result
 from .columns import is_numeric, label_codes
-from .input_facts import Fact, Repair, Severity
 from .name_patterns import ColumnContent, contents_of
 from .roles import Roles, as_written, groups_of
-from .score_evidence import SAMPLE, sample_rows, text_codes
+from .score_evidence import SAMPLE, AreaUnderCurve, area_under_curve, sample_rows, text_codes
 
 if TYPE_CHECKING:
     import pandas
 
 MOST_REPAIRS = 10
 """Repairs of a fact that are offered."""
+
+
+class Severity(StrEnum):
+    """What a fact asks of the user."""
+
+    BLOCKING = "blocking"
+    """Nothing is audited until it is repaired, or confirmed as right."""
+    QUESTION = "question"
+    """It has a default, which is said, and an answer of the user's changes it."""
+    NOTE = "note"
+    """It is said, and nothing is asked."""
+
+
+Changes = Mapping[str, str | tuple[str, ...]]
+"""Fields of `core.datasets.Roles` with their new values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair(Result):
+    """A change of the roles that removes a fact.
+
+    `title` is what a button says. A fact whose repairs change nothing but `confirmed` says that the user takes the data
+    to be right as they are.
+    """
+
+    title: str
+    changes: Changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Result):
+    """Something measured in a table that bears on the verdict.
+
+    Attributes
+    ----------
+    kind : str
+        Its name, such as "reversed_score"; the word by which a plan confirms it.
+    severity : Severity
+    text : str
+        One or two sentences with the evidence: what was measured, in how many records.
+    key : str
+        The plan's key that answers it, such as "data.favourable".
+    columns : tuple of str
+        The columns it is about.
+    repairs : tuple of Repair
+        What can be done, the likeliest first.
+    """
+
+    kind: str
+    severity: Severity
+    text: str
+    key: str = ""
+    columns: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = field(default=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,23 +118,18 @@ class CheckedTable:
         return codes == texts.index(self.roles.positive) if self.roles.positive in texts else np.zeros(codes.size, bool)
 
     @cached_property
-    def groups(self) -> Ints:
-        """Groups of the attribute, -1 where it is missing; all 0 where the groups break a rule."""
-        if not self.has(self.roles.sensitive):
-            return np.zeros(len(self.frame), dtype=np.int64)
+    def grouping(self) -> tuple[Ints, tuple[str, ...]]:
+        """Groups of the attribute, -1 where it is missing, and their names; all 0, nameless, if they break a rule."""
         try:
-            codes = groups_of(self.frame[self.roles.sensitive], self.roles)[0]
-        except (InputError, TypeError, ValueError):
-            return np.zeros(len(self.frame), dtype=np.int64)
-        return codes.to_numpy(dtype=np.float64, na_value=-1.0).astype(np.int64)
-
-    @cached_property
-    def group_names(self) -> tuple[str, ...]:
-        """Names of the groups; empty where they break a rule."""
-        try:
-            return groups_of(self.frame[self.roles.sensitive], self.roles)[1]
+            codes, names, _ = groups_of(self.frame[self.roles.sensitive], self.roles)
         except (InputError, TypeError, ValueError, KeyError):
-            return ()
+            return np.zeros(len(self.frame), dtype=np.int64), ()
+        return codes.to_numpy(dtype=np.float64, na_value=-1.0).astype(np.int64), names
+
+    @property
+    def groups(self) -> Ints:
+        """Groups of the attribute."""
+        return self.grouping[0]
 
     @cached_property
     def audited(self) -> Mask:
@@ -105,15 +158,11 @@ class CheckedTable:
     @cached_property
     def predictions(self) -> Ints | None:
         """Predicted labels, 1 for the positive value, -1 where there is none; None without readable ones."""
-        return self.predictions_about(self.roles.positive)
-
-    def predictions_about(self, positive: str) -> Ints | None:
-        """Predicted labels read with another positive value."""
         if self.roles.prediction:
             if not self.has(self.roles.prediction):
                 return None
             codes, texts = text_codes(self.frame[self.roles.prediction])
-            meanings = label_codes(texts, self.label[1], positive)
+            meanings = label_codes(texts, self.label[1], self.roles.positive)
             values = [meanings[text] for text in texts]
             if not values or None in values:
                 return None
@@ -122,6 +171,14 @@ class CheckedTable:
             return None
         answered = ~np.isnan(self.scores)
         return np.where(answered, self.scores >= self.roles.threshold, -1).astype(np.int64)
+
+    @cached_property
+    def area(self) -> AreaUnderCurve | None:
+        """Area under the ROC curve of the scores for the positive label; None without scores or two labels."""
+        if self.scores is None:
+            return None
+        rows = self.rows[~np.isnan(self.scores[self.rows])]
+        return area_under_curve(self.positive[rows], self.scores[rows])
 
     @cached_property
     def features(self) -> tuple[str, ...]:
@@ -146,10 +203,6 @@ class CheckedTable:
         """Whether the user has confirmed a fact by its name."""
         return name in self.input_roles.confirmed
 
-    def confirmation(self, names: Iterable[str], title: str = "It is right so") -> Repair:
-        """Repair that confirms facts by name."""
-        return Repair(title=title, changes={"confirmed": (*self.input_roles.confirmed, *names)})
-
     def fact(
         self,
         kind: str,
@@ -166,8 +219,8 @@ class CheckedTable:
         names = [f"{kind}:{column}" for column in columns] if by_column else [kind]
         if confirm and severity is not Severity.NOTE:
             if all(map(self.confirms, names)):
-                return Fact(
-                    kind=kind, severity=Severity.NOTE, text=f"{text} This is confirmed.", key=key, columns=columns
-                )
-            repairs = (*repairs, self.confirmation(names, confirm))
+                text = f"{text} This is confirmed."
+                return Fact(kind=kind, severity=Severity.NOTE, text=text, key=key, columns=columns)
+            changes = {"confirmed": (*self.input_roles.confirmed, *names)}
+            repairs = (*repairs, Repair(title=confirm, changes=changes))
         return Fact(kind=kind, severity=severity, text=text, key=key, columns=columns, repairs=tuple(repairs))

@@ -1,4 +1,4 @@
-"""What a table must be asked before it is audited: facts with evidence, a severity and repairs.
+"""What a table must be asked before it is audited: facts with evidence, a severity and repairs; and cautions.
 
 A verdict is only as good as the answers it builds on: which value a score predicts, which outcome is good for a person,
 which columns a model wrote, who is who. Each of these is measured here where it can be, and asked where it cannot. The
@@ -19,26 +19,34 @@ Questions have a default: ``positive``, ``possible_answers``, ``sets``, ``possib
 
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
+
+`cautions` say what to look at besides: a lopsided attribute, near copies of attribute, label or prediction, columns
+mostly missing, dates, a header like a record.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .checked_table import CheckedTable
-from .column_questions import column_questions
-from .copy_facts import copy_facts
-from .direction_facts import direction_facts
-from .input_facts import Fact, Repair, Severity
-from .label_facts import label_facts, label_questions
-from .output_facts import output_facts, repeated_records
-from .roles import Roles, crossed_columns, value_problems, with_crossed
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..stats.estimates import percent
+from .answer_facts import direction_facts, output_facts, repeated_records
+from .checked_table import CheckedTable, Fact, Severity
+from .column_facts import column_questions, label_facts, label_questions
+from .columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
+from .name_patterns import SCORE_NAMES
+from .roles import Roles, as_written, check_values, crossed_columns, groups_of, value_problems, with_crossed
+from .score_copies import copy_facts
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["Fact", "Repair", "Severity", "check_input"]
 
 
 def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
@@ -80,3 +88,244 @@ def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[st
     ]
     order = list(Severity)
     return tuple(sorted(facts, key=lambda fact: order.index(fact.severity)))
+
+
+_LOPSIDED = 0.9
+"""Baseline of the attribute above which accuracy says little of an attack."""
+
+_NEAR = 0.95
+"""Balanced accuracy above which a column is almost the attribute or the label."""
+
+_MOSTLY_MISSING = 0.5
+"""Share of missing cells from which on a column says little."""
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b")
+"""How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
+
+_FEW_DATES = 20
+"""Different dates up to which a column holds categories."""
+
+_MOST_ROWS = 100_000
+_MOST_BINS, _ROWS_PER_BIN = 256, 40
+_FEWEST_CELLS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution(Result):
+    """What to look at before an audit: the point, more about it, and the columns that could be left out."""
+
+    point: str
+    more: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole caution."""
+        return f"{self.point} {self.more}"
+
+
+def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
+    """Return what to look at before an audit with these roles.
+
+    The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
+    label with a balanced accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records,
+    judged on the other. Features that may be a model's answers and were confirmed, and scores that are left out, where
+    predicted labels are audited. Columns of which half of the cells or more are missing. Texts that are dates. And
+    names of columns that look like the cells of a record.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As it was read.
+    roles : Roles
+        `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
+    """
+    cautioned = _header(frame)
+    try:
+        check_values(frame, roles)
+    except InputError:  # which the input check says
+        return tuple(cautioned)
+    crossed = crossed_columns(frame, roles.sensitive)
+    frame = with_crossed(frame, roles.sensitive)
+    roles = as_written(frame, roles)
+    sides: dict[str, npt.NDArray[np.float64]] = {}
+    if roles.sensitive:
+        try:
+            codes, names, _ = groups_of(frame[roles.sensitive], roles)
+        except InputError:
+            pass
+        else:
+            sides["attribute"] = codes.to_numpy(dtype=np.float64, na_value=np.nan)
+            cautioned += _baseline(sides["attribute"], names, roles)
+    if roles.label and roles.positive:
+        text = as_text(frame[roles.label])
+        sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
+    if roles.prediction in frame:
+        codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
+        sides["prediction"] = np.where(codes < 0, np.nan, codes)
+    features = frame.drop(columns=list(crossed))
+    cautioned += _confirmed_answers(features, roles) + _scores_left_out(features, roles)
+    cautioned += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    return tuple(cautioned)
+
+
+def _header(frame: pandas.DataFrame) -> list[Caution]:
+    """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
+    names = [str(name) for name in frame.columns]
+    value_like = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
+    if len(value_like) < max(_FEWEST_CELLS, len(names) / 2):
+        return []
+    return [
+        Caution(
+            point=f"{len(value_like)} of {len(names)} column names look like values ({listed(value_like)}).",
+            more="If the first line is a record, put a line with the names above it.",
+        )
+    ]
+
+
+def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which columns have few cells, and what that does."""
+    cautioned = []
+    for name in map(str, frame.columns):
+        missing = int(frame[name].isna().sum())
+        if name in (*roles.excluded, *roles.auxiliary) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
+            continue
+        target = name in (roles.label, roles.sensitive)
+        if not target and _no_feature(frame[name], name):
+            continue
+        point = f"{text_of(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
+        if target or roles.missing == "drop":
+            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
+            gaps = f"As {role} it leaves {len(frame) - missing:,} records."
+        elif is_numeric(frame[name]):
+            gaps = "The column's median fills the gaps."
+        else:
+            gaps = "Missing cells become a category of their own."
+        cautioned.append(Caution(point=point, more=gaps, columns=() if target else (name,)))
+    return cautioned
+
+
+def _no_feature(column: pandas.Series, name: str) -> bool:
+    """Whether a column is set aside by itself: dates, one number alone, what names the records."""
+    return column.dtype.kind in "mM" or (is_numeric(column) and column.nunique() < 2) or names_records(column, name)
+
+
+def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which features are dates written as text; a text for most records is set aside by itself."""
+    cautioned = []
+    for name in map(str, frame.columns):
+        column = frame[name]
+        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary) or is_numeric(column):
+            continue
+        if _no_feature(column, name):
+            continue
+        values = as_text(column).dropna().unique()
+        if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
+            continue
+        cautioned.append(
+            Caution(
+                point=f"{text_of(name)} holds dates: {len(values):,} different values.",
+                more="A model can learn single people by heart. Leave it out, or keep a year.",
+                columns=(name,),
+            )
+        )
+    return cautioned
+
+
+def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
+    counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
+    share = float(counts.max() / max(1, counts.sum()))
+    if share <= _LOPSIDED:
+        return []
+    largest = text_of(names[int(counts.argmax())])
+    return [
+        Caution(
+            point=f"{percent(share)} of the people are in one group of {text_of(roles.attribute)}: {largest}.",
+            more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
+        )
+    ]
+
+
+def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which columns may be a model's answers, and are features because somebody confirmed them."""
+    taken = (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary)
+    features = [name for name in map(str, frame.columns) if name not in taken]
+    confirmed = tuple(name for name in features if f"possible_answers:{name}" in roles.confirmed)
+    if not roles.gives_predictions or not confirmed:
+        return []
+    point = f"Confirmed as features, although they may be a model's answers: {listed(confirmed)}."
+    return [Caution(point=point, more=_BLIND_SPOT, columns=confirmed)]
+
+
+def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say that a score which is left out is not audited."""
+    if not roles.prediction or roles.score:
+        return []
+    scores = [name for name in roles.excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])]
+    if not scores:
+        return []
+    point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
+    return [Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score.")]
+
+
+_BLIND_SPOT = "A feature counts as known without the model: an audit would miss what it reveals."
+
+
+def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
+    rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
+    near: dict[str, dict[str, float]] = {side: {} for side in sides}
+    for name in map(str, frame.columns):
+        if name in (roles.sensitive, *roles.excluded, *roles.auxiliary) or names_records(frame[name], name):
+            continue
+        values = _codes(frame[name].iloc[rows])
+        for side in sides:
+            if name != roles.label or side == "attribute":
+                near[side][name] = _balanced_accuracy(values, sides[side][rows])
+    cautioned = []
+    for side, title, more in (
+        ("attribute", roles.attribute, "An attacker who knows that needs no model."),
+        ("label", roles.label, "Leave out what is known only after the label is."),
+        ("prediction", roles.prediction, f"Leave out what comes from the model. {_BLIND_SPOT}"),
+    ):
+        near_copies = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
+        if near_copies:
+            chance = 1 / int(np.nanmax(sides[side]) + 1)
+            names = sorted(near_copies, key=lambda name: -near_copies[name])
+            cautioned.append(
+                Caution(
+                    point=f"Almost the {side} {text_of(title)}: {listed(names)}.",
+                    more=f"Alone {'it predicts' if len(near_copies) == 1 else 'each predicts'} the {side} with a "
+                    f"balanced accuracy of {percent(min(near_copies.values()))}{' or more' * (len(near_copies) > 1)} "
+                    f"(random guessing {percent(chance)}). {more}",
+                    columns=tuple(names),
+                )
+            )
+    return cautioned
+
+
+def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
+    """Return a column's values as codes from 0, of many numbers their bins of about equal size; 0 is a missing cell."""
+    if is_numeric(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        present = numbers[np.isfinite(numbers)]
+        bins = min(_MOST_BINS, present.size // _ROWS_PER_BIN)
+        if bins > 1 and np.unique(present).size > bins:
+            edges = np.quantile(present, np.arange(1, bins) / bins)
+            return np.where(np.isfinite(numbers), 1 + np.searchsorted(edges, numbers, side="left"), 0)
+    return np.asarray(as_text(column).factorize()[0], dtype=np.int64) + 1
+
+
+def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.float64]) -> float:
+    """Return how often the group likeliest by one half of the records is right on the other half; 0 if unknown."""
+    present = ~np.isnan(groups)
+    values, codes = values[present], groups[present].astype(np.int64)
+    half, k = codes.size // 2, int(codes.max(initial=0)) + 1
+    counts = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
+        -1, k
+    )
+    training_sizes, test_sizes = counts.sum(axis=0), np.bincount(codes[half:], minlength=k)
+    if k < 2 or not (training_sizes.all() and test_sizes.all()):
+        return 0.0
+    guess = (counts / training_sizes).argmax(axis=1)[values[half:]]
+    right = np.bincount(codes[half:][guess == codes[half:]], minlength=k)
+    return float((right / test_sizes).mean())

@@ -16,7 +16,7 @@ confirmed by somebody who knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,13 +24,16 @@ import numpy as np
 
 from ..base.arrays import Floats, Ints, Mask
 from ..stats.estimates import percent
-from .columns import is_numeric
+from .checked_table import CheckedTable, Fact, Repair, Severity
+from .columns import is_numeric, text_of
 from .score_evidence import (
     accuracy_by_code,
     best_cut_accuracy,
     bin_codes,
     explained_share,
+    halves,
     mean_ranks,
+    means_by_code,
     ordered_intervals,
     rank_correlation,
     text_codes,
@@ -242,7 +245,8 @@ def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], out
     target = (target - target.mean()) / (target.std() or 1.0)
     chosen = np.flatnonzero(rows)[:_MODEL_ROWS]
     target = target[: chosen.size]
-    left = target - _fitted_means(target, suspect.codes[chosen])
+    codes = suspect.codes[chosen]
+    left = target - means_by_code(target, codes, int(codes.max()) + 2)[codes + 1]
     if float((left**2).mean()) < _NOTHING_LEFT:
         return False
     predictors = [
@@ -255,12 +259,6 @@ def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], out
         return False
     combined = np.column_stack([_model_input(suspect, chosen), matrix])
     return _boosted_share(combined, left) > _EXPLAINED
-
-
-def _fitted_means(target: Floats, codes: Ints) -> Floats:
-    counts = np.bincount(codes + 1)
-    sums = np.bincount(codes + 1, target)
-    return (sums / np.maximum(counts, 1))[codes + 1]
 
 
 def _model_input(column: _CodedFeature, rows: Ints) -> Floats:
@@ -286,9 +284,9 @@ def _boosted_share(matrix: Floats, target: Floats) -> float:
     """Return the share of the target's variance that boosted trees explain on the half they were not fitted on."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    half = target.size // 2
-    errors, total = 0.0, float(((target - target.mean()) ** 2).sum())
-    for fitted, evaluated in _halves(half):
+    errors = 0.0
+    total = float(((target - target.mean()) ** 2).sum())
+    for fitted, evaluated in halves(target.size):
         model = HistGradientBoostingRegressor(max_iter=_TREES, learning_rate=0.2, random_state=0)
         model.fit(_finite_or_nan(matrix[fitted]), target[fitted])
         errors += float(((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum())
@@ -299,6 +297,36 @@ def _finite_or_nan(matrix: Floats) -> Floats:
     return np.where(np.isfinite(matrix), matrix, np.nan)
 
 
-def _halves(half: int) -> Iterator[tuple[slice, slice]]:
-    yield slice(0, half), slice(half, None)
-    yield slice(half, None), slice(0, half)
+def copy_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say which features tell score or predictions by themselves."""
+    if not table.label[1] or (table.scores is None and table.predictions is None):
+        return
+    rows = table.rows
+    roles = table.roles
+    scores = None if table.scores is None else table.scores[rows]
+    predictions = None if table.predictions is None else table.predictions[rows]
+    sample = table.frame[list(table.features)].iloc[rows]
+    for copy in find_copies(sample, scores=scores, predictions=predictions, positive=table.positive[rows]):
+        name = text_of(copy.column)
+        answer = text_of(roles.score if copy.of_score else roles.prediction or roles.score)
+        evidence = f"{copy.evidence}{table.sampled}"
+        if copy.honest:
+            text = f"{name} almost decides {answer}: {evidence}. Other features decide the rest."
+            yield table.fact("strong_feature", Severity.NOTE, text, key="", columns=(copy.column,))
+            continue
+        yield table.fact(
+            "copy",
+            Severity.BLOCKING,
+            f"{name} tells {answer} by itself and not the label: {evidence}. As a feature it counts as known without "
+            "the model, which hides leaks.",
+            key="data.excluded",
+            columns=(copy.column,),
+            repairs=[
+                Repair(
+                    title=f"Leave {name} out",
+                    changes={"excluded": (*table.input_roles.excluded, copy.column)},
+                )
+            ],
+            confirm="It is a feature of the person",
+            by_column=True,
+        )

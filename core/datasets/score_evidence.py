@@ -36,15 +36,18 @@ def sample_rows(n: int) -> Ints:
     return child_generator(0, "records of the input check").permutation(n)[:SAMPLE]
 
 
+def halves(n: int) -> tuple[tuple[slice, slice], ...]:
+    """Return the two ways to fit on one half of n records and to evaluate on the other."""
+    first = slice(0, n // 2)
+    second = slice(n // 2, None)
+    return (first, second), (second, first)
+
+
 def mean_ranks(values: Floats) -> Floats:
     """Return the ranks from 1, equal values sharing the mean of theirs."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    sizes = np.diff(np.r_[starts, values.size])
-    ranks = np.empty(values.size)
-    ranks[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
-    return ranks
+    import pandas as pd
+
+    return pd.Series(values).rank().to_numpy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,42 +82,41 @@ def area_under_curve(positive: Mask, scores: Floats) -> AreaUnderCurve | None:
     return AreaUnderCurve(value=float(above_negative.mean()), error=float(np.sqrt(variance)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
-    """In how many records predictions disagree with the best threshold of each group, for the score and reversed."""
+def disagreement(predictions: Ints, scores: Floats, groups: Ints) -> tuple[int, int]:
+    """Return in how many records predictions, 0 or 1, disagree with the best cut of the scores in each group.
 
-    records: int
-    straight: int
-    reversed: int
-
-    @property
-    def share(self) -> float:
-        """Share of the records with a score that is cut on its right side."""
-        return self.straight / self.records if self.records else 0.0
-
-
-def disagreement(predictions: Ints, scores: Floats, groups: Ints) -> Disagreement:
-    """Compare predictions, 0 or 1, with the best cut of the scores in each group: 1 above it, or 1 below it."""
+    First for 1 above the cut, then for 1 below it.
+    """
     straight = 0
-    inverse = 0
+    opposite = 0
     for group in np.unique(groups):
         rows = groups == group
         straight += _fewest_errors(predictions[rows], scores[rows])
-        inverse += _fewest_errors(1 - predictions[rows], scores[rows])
-    return Disagreement(records=predictions.size, straight=straight, reversed=inverse)
+        opposite += _fewest_errors(1 - predictions[rows], scores[rows])
+    return straight, opposite
 
 
-def _fewest_errors(labels: Ints, scores: Floats) -> int:
+def _cuts(labels: Ints, values: Floats) -> tuple[Floats, Ints, Ints]:
+    """Return the thresholds, from the lowest value up to infinity, and how many ones and zeros lie below each.
+
+    A cut may lie only between two different values, or at an end.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = np.append(values[order], np.inf)
+    ones_before = np.append(0, np.cumsum(labels[order]))
+    below = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[below], ones_before[below], below - ones_before[below]
+
+
+def _errors(labels: Ints, values: Floats) -> tuple[Floats, Ints]:
+    """Return the thresholds, and the errors of the rule "1 from a threshold on"."""
+    thresholds, ones_below, zeros_below = _cuts(labels, values)
+    return thresholds, ones_below + zeros_below[-1] - zeros_below
+
+
+def _fewest_errors(labels: Ints, values: Floats) -> int:
     """Return the errors of the best rule "1 from a threshold on"."""
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    ones = np.cumsum(labels[order])
-    # a cut may lie only between two different scores, or at an end
-    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
-    ones_below = np.r_[0, ones[cuts]]
-    below = np.r_[0, cuts + 1]
-    zeros_above = (labels.size - below) - (ones[-1] - ones_below)
-    return int((ones_below + zeros_above).min())
+    return int(_errors(labels, values)[1].min())
 
 
 def best_cut_accuracy(labels: Ints, values: Floats) -> tuple[float, float]:
@@ -129,14 +131,8 @@ def best_cut_accuracy(labels: Ints, values: Floats) -> tuple[float, float]:
 
 def _balanced_cut(labels: Ints, values: Floats) -> float:
     """Return the best balanced accuracy of a rule "1 from a threshold on"."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    ones = np.cumsum(labels[order])
-    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
-    total = int(ones[-1])
-    share_of_ones_below = ones[cuts] / total
-    share_of_zeros_below = (cuts + 1 - ones[cuts]) / (labels.size - total)
-    return float((0.5 + (share_of_zeros_below - share_of_ones_below) / 2).max())
+    _, ones_below, zeros_below = _cuts(labels, values)
+    return float((0.5 + (zeros_below / zeros_below[-1] - ones_below / ones_below[-1]) / 2).max())
 
 
 def bin_codes(values: Floats) -> Ints:
@@ -155,18 +151,17 @@ def bin_codes(values: Floats) -> Ints:
 
 def explained_share(target: Floats, codes: Ints) -> float:
     """Return the share of the target's variance that the codes explain: R² of means by code, cross-fitted in halves."""
-    half = target.size // 2
     total = float(((target - target.mean()) ** 2).sum())
-    if total <= 0.0 or half < 2:
+    if total <= 0.0 or target.size < 4:
         return 0.0
     errors = 0.0
-    for fitted, evaluated in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
-        means = _means_by_code(target[fitted], codes[fitted], int(codes.max()) + 2)
+    for fitted, evaluated in halves(target.size):
+        means = means_by_code(target[fitted], codes[fitted], int(codes.max()) + 2)
         errors += float(((target[evaluated] - means[codes[evaluated] + 1]) ** 2).sum())
     return 1.0 - errors / total
 
 
-def _means_by_code(target: Floats, codes: Ints, size: int) -> Floats:
+def means_by_code(target: Floats, codes: Ints, size: int) -> Floats:
     """Return the mean of the target by code, from -1 on; of all records where a code has none."""
     counts = np.bincount(codes + 1, minlength=size)
     sums = np.bincount(codes + 1, target, minlength=size)
@@ -181,12 +176,11 @@ def accuracy_by_code(codes: Ints, labels: Ints) -> tuple[float, float]:
 
     Balanced accuracy guesses the label that a code has more often than others do.
     """
-    half = labels.size // 2
     k = int(labels.max(initial=0)) + 1
     size = int(codes.max(initial=-1)) + 2
     likeliest = np.zeros(labels.size, dtype=np.int64)
     typical = np.zeros(labels.size, dtype=np.int64)
-    for fitted, evaluated in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
+    for fitted, evaluated in halves(labels.size):
         counts = np.bincount((codes[fitted] + 1) * k + labels[fitted], minlength=size * k).reshape(size, k)
         frequencies = counts.sum(axis=0)
         empty = counts.sum(axis=1) == 0
@@ -222,23 +216,11 @@ def ordered_intervals(codes: Ints, scores: Floats) -> tuple[float, float]:
     ranks = rank_of_code[codes]
     guess = np.zeros(codes.size, dtype=np.int64)
     for cut in range(1, len(order)):
-        guess += scores >= _best_threshold((ranks >= cut).astype(np.int64), scores)
+        thresholds, errors = _errors((ranks >= cut).astype(np.int64), scores)
+        guess += scores >= thresholds[errors.argmin()]
     sizes = np.bincount(ranks, minlength=len(order))
     right = np.bincount(ranks[guess == ranks], minlength=len(order))
     return float((guess == ranks).mean()), float((right / sizes).mean())
-
-
-def _best_threshold(labels: Ints, scores: Floats) -> float:
-    """Return the threshold from which on "1" makes the fewest errors."""
-    order = np.argsort(scores, kind="stable")
-    ordered = scores[order]
-    ones = np.cumsum(labels[order])
-    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
-    ones_below = np.r_[0, ones[cuts]]
-    below = np.r_[0, cuts + 1]
-    errors = ones_below + (labels.size - below) - (ones[-1] - ones_below)
-    best = int(below[errors.argmin()])
-    return float(ordered[best]) if best < labels.size else float("inf")
 
 
 _MOST_SPELLINGS = 20

@@ -99,6 +99,12 @@ def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
     }
 
 
+def persons_in_several_sets(persons: npt.NDArray[np.integer], sets: npt.NDArray[np.integer]) -> int:
+    """Return how many people have records in more than one set; both are codes from 0, of shape (n,)."""
+    pairs = np.unique(np.column_stack([persons, sets]), axis=0)
+    return int((np.bincount(pairs[:, 0]) > 1).sum())
+
+
 MAX_ATTACKER_SAMPLE = 100_000
 """Most people an attacker learns from; of more they take a seeded sample."""
 

@@ -26,9 +26,10 @@ from ..base.arrays import Floats
 from ..base.errors import InputError
 from ..base.validation import binary_array, one_length
 from ..datasets.build import score_values
+from ..datasets.checked_table import Fact, Severity
 from ..datasets.columns import as_text, names_records, parse_bool, quoted
 from ..datasets.dataset import Table
-from ..datasets.input_check import Fact, Severity, check_input
+from ..datasets.input_check import check_input
 from ..datasets.read_table import read_table
 from ..datasets.role_suggestion import suggest_roles
 from ..datasets.roles import Roles, check_values

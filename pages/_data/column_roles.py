@@ -15,6 +15,7 @@ from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import cautions, role_suggestion
+from core.datasets.checked_table import Fact, Severity
 from core.datasets.column_roles import (
     COLUMN_ROLES,
     FEATURE,
@@ -28,7 +29,7 @@ from core.datasets.column_roles import (
 )
 from core.datasets.columns import as_text, quoted
 from core.datasets.dataset import Table
-from core.datasets.input_check import Fact, Severity, check_input
+from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
 from core.models import GIVEN_PREDICTIONS

@@ -17,8 +17,8 @@ from core.base.errors import FairLeakError, InputError
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.build import select
+from core.datasets.checked_table import Fact
 from core.datasets.dataset import Table
-from core.datasets.input_check import Fact
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.desk import (

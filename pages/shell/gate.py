@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets.input_check import Fact, Repair, Severity
+from core.datasets.checked_table import Fact, Repair, Severity
 from core.datasets.roles import Roles
 from pages.shell import shell
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import Roles, build_dataset, read_table, suggest_roles
-from core.datasets.input_check import Fact, Severity, check_input
+from core.datasets.checked_table import Fact, Severity
+from core.datasets.input_check import check_input
 from pages.shell.gate import SETTINGS, sentences
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard
 from tests.input_cases import CASES, csv_of

@@ -14,7 +14,8 @@ import streamlit as st
 from core.auditing import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from core.base.errors import InputError
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
-from core.datasets.input_check import Fact, Severity, check_input
+from core.datasets.checked_table import Fact, Severity
+from core.datasets.input_check import check_input
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.stats.estimates import accuracy, percent

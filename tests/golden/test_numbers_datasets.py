@@ -22,13 +22,13 @@ from core.datasets import (
     catalog,
     column_roles,
     columns,
+    input_check,
     name_patterns,
     ratings,
     role_suggestion,
     roles,
     score_evidence,
     splits,
-    table_cautions,
     text_table,
 )
 from core.datasets.dataset import Table
@@ -638,23 +638,23 @@ def _cautions() -> NamedValues:
         {"sensitive": "third", "group": ("x")},
         {"label": "under", "positive": "x"},
     ):
-        yield f"{more}", outcome_text(table_cautions.cautions, frame, replace(base_roles, **more))
+        yield f"{more}", outcome_text(input_check.cautions, frame, replace(base_roles, **more))
     for names in (["20", "F", "b"], ["20", "F", "b", "c"], ["20", "F", "b", "c", "d"], ["a", "1,5"], ["1", "1e3"]):
         header = pd.DataFrame({name: ["F", "x"] for name in names})
-        yield f"header {names}", outcome_text(table_cautions._header, header)
+        yield f"header {names}", outcome_text(input_check._header, header)
     for cells in (
         rng.integers(0, 9, 400),
         np.arange(400) / 7,
         np.where(np.arange(400) % 4, np.arange(400) / 3, np.nan),
         np.arange(79) / 3,
     ):
-        codes = table_cautions._codes(pd.Series(cells))
+        codes = input_check._codes(pd.Series(cells))
         yield f"codes {cells[5]:.3f} {len(cells)}", codes
         for k in (2, 3):
             truth = np.where(np.arange(codes.size) % 11, (codes + np.arange(codes.size) % 5 // 4) % k, np.nan)
-            yield f"balanced {cells[5]:.3f} {len(cells)} {k}", table_cautions._balanced_accuracy(codes, truth)
-    yield "one group", table_cautions._balanced_accuracy(np.arange(4), np.zeros(4))
-    yield "absent", table_cautions._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
+            yield f"balanced {cells[5]:.3f} {len(cells)} {k}", input_check._balanced_accuracy(codes, truth)
+    yield "one group", input_check._balanced_accuracy(np.arange(4), np.zeros(4))
+    yield "absent", input_check._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
     for scores, letters in (
         ([0.1] * 10 + [0.5] * 10, "ab"),
         ([0.1] * 9 + [0.5] * 11, "ab"),

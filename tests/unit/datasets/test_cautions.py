@@ -59,24 +59,6 @@ def test_no_near_copy(column: object):
     assert cautions(people(other=column), ROLES) == ()
 
 
-def test_a_label_that_follows_from_the_score_is_taken_for_the_models_own_answer():
-    score = np.linspace(0.0, 1.0, N)
-    table = people(label=np.where(score >= 0.5, "yes", "no"), p=score)
-    roles = replace(ROLES, label="label", positive="yes", score="p")
-    assert any("follows from the score" in caution for caution in cautions(table, roles))
-    truth = people(label=np.where(np.random.default_rng(0).random(N) < score, "yes", "no"), p=score)
-    assert not any("follows from the score" in caution for caution in cautions(truth, roles))
-
-
-@pytest.mark.parametrize("written", [{"yes": "yes", "no": "no"}, {"yes": 1, "no": 0}, {"yes": 1.0, "no": 0.0}])
-def test_a_label_that_says_the_same_as_the_prediction_is_taken_for_it(written: dict[str, object]):
-    roles = replace(ROLES, prediction="said")
-    same = people(said=people()["hired"].map(written)).drop(columns="score")
-    assert "The label hired says the same as the prediction said in every record." in str(cautions(same, roles))
-    same.loc[0, "said"] = written["no" if same.loc[0, "hired"] == "yes" else "yes"]
-    assert cautions(same, roles) == ()
-
-
 def test_near_copies_of_the_label_and_what_is_left_out():
     table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
     (caution,) = cautions(table, ROLES)
@@ -101,10 +83,6 @@ def test_a_models_own_answer_among_the_features():
     coded = table.assign(said=(table["said"] == "yes").astype(int))  # while the label says yes and no
     assert cautions(coded, roles) == (near,)
     assert cautions(table.drop(columns="risk"), roles) == ()
-    for name in ("Predicted income", "p_proba", "Probability"):
-        named_table = table.drop(columns="risk").assign(**{name: np.random.default_rng(3).random(N)})
-        (caution,) = found_cautions(named_table, roles)
-        assert caution.point == f"A feature is named like a model's answers: {name}." and caution.columns == (name,)
 
 
 def test_a_score_in_percent_is_no_feature_of_given_predictions():

@@ -16,7 +16,8 @@ from core.auditing import suggested_plan
 from core.base.errors import InputError
 from core.base.fingerprint import _hashes
 from core.datasets import Roles, build_dataset, cautions, read_table
-from core.datasets.input_check import Severity, check_input
+from core.datasets.checked_table import Severity
+from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import suggested_group
 from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
 from tests.unit.datasets.bad_tables import assert_one_sentence

@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from core.datasets import Table, build_dataset, load, read_table
-from core.datasets.input_check import Severity, check_input
+from core.datasets.checked_table import Severity
+from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import suggest_roles
 
 NEEDS = {"demo": "", "adult": "adult", "compas": "compas"}

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from core.datasets import Roles, Table, build_dataset, read_table, suggest_roles
-from core.datasets.input_check import Fact, Severity, check_input
-from core.datasets.output_facts import absence_p_value
+from core.datasets.answer_facts import absence_p_value
+from core.datasets.checked_table import Fact, Severity
+from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
 

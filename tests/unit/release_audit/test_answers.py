@@ -22,7 +22,7 @@ from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require
 from core.auditing.policy import default_policy
 from core.auditing.run import audited_of
 from core.base.errors import InputError
-from core.datasets.input_check import Fact, Repair, Severity
+from core.datasets.checked_table import Fact, Repair, Severity
 from core.studies.config import AuditConfig
 from tests import samples
 

@@ -16,7 +16,7 @@ from core.auditing.run import audited_of, measured
 from core.auditing.suggestion import SuggestedAudit
 from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, read_table
-from core.datasets.input_check import Fact, Severity
+from core.datasets.checked_table import Fact, Severity
 from core.stats.estimates import accuracy
 from tests.input_cases import CASES, csv_of
 

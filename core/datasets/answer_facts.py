@@ -1,4 +1,4 @@
-"""Facts about direction: predictions and scores that point the other way than the label, or than each other."""
+"""Facts about a model's answers: their direction, constant and missing ones; and records that repeat."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints, Mask
+from ..base.arrays import Ints
+from ..base.seeds import child_generator
 from ..stats.estimates import percent
-from .checked_table import MOST_REPAIRS, CheckedTable
-from .columns import text_of
-from .input_facts import Changes, Fact, Repair, Severity
+from .checked_table import MOST_REPAIRS, Changes, CheckedTable, Fact, Repair, Severity
+from .columns import is_numeric, text_of
 from .name_patterns import few_texts, is_share
-from .score_evidence import Z_99, AreaUnderCurve, area_under_curve, disagreement, text_codes
+from .score_evidence import Z_99, AreaUnderCurve, disagreement, text_codes
 
 CONTRADICTION = 0.05
 """Share of the predictions that may not follow from the scores."""
@@ -38,10 +38,13 @@ class _Accuracy:
         return below and self.gap_upper < 0.0
 
 
-def _accuracy_of(positive: Mask, predictions: Ints) -> _Accuracy | None:
+def _accuracy_of(table: CheckedTable) -> _Accuracy | None:
     """Return the accuracy of the predictions that there are; None if only one label value has some."""
-    answered = predictions >= 0
-    truth, predicted = positive[answered], predictions[answered] == 1
+    if table.predictions is None:
+        return None
+    rows = table.rows[table.predictions[table.rows] >= 0]
+    truth = table.positive[rows]
+    predicted = table.predictions[rows] == 1
     n_positive = int(truth.sum())
     n_negative = truth.size - n_positive
     if not n_positive or not n_negative:
@@ -80,47 +83,21 @@ class _Contradictions:
         return self.at_best_reversed < self.at_best
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Directions:
-    """What label, predictions and scores say of each other's direction."""
-
-    accuracy: _Accuracy | None
-    area: AreaUnderCurve | None
-    contradictions: _Contradictions
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """Kinds of the blocking facts."""
-        kinds = {
-            "inverted_predictions": self.accuracy is not None and self.accuracy.inverted,
-            "contradiction": self.contradictions.many,
-            "reversed_score": self.area is not None and self.area.upper < 0.5,
-        }
-        return frozenset(kind for kind, holds in kinds.items() if holds)
-
-
 def direction_facts(table: CheckedTable) -> Iterable[Fact]:
     """Say that predictions or scores point the other way than the label, or than each other."""
     if not table.label[1] or (table.predictions is None and table.scores is None):
         return
-    directions = _directions(table)
-    kinds = directions.kinds
-    texts = {
-        "inverted_predictions": _inverted_text(table, directions.accuracy),
-        "contradiction": _contradiction_text(table, directions.contradictions),
-        "reversed_score": _reversed_text(table, directions.area),
-    }
-    for kind, text in texts.items():
-        if kind in kinds:
-            yield table.fact(
-                kind,
-                Severity.BLOCKING,
-                text,
-                key="data.positive",
-                columns=table.answers,
-                repairs=_direction_repairs(table, kind, kinds),
-            )
-    accuracy = directions.accuracy
+    problems = _problems(table)
+    for kind, text in problems.items():
+        yield table.fact(
+            kind,
+            Severity.BLOCKING,
+            text,
+            key="data.positive",
+            columns=table.answers,
+            repairs=_direction_repairs(table, kind, frozenset(problems)),
+        )
+    accuracy = _accuracy_of(table)
     if accuracy is None or accuracy.inverted or accuracy.gap == 0.0:
         return
     if accuracy.accuracy < min(0.5, accuracy.majority):
@@ -131,53 +108,51 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact("below_majority", Severity.NOTE, text, key="")
 
 
-def _directions(table: CheckedTable) -> _Directions:
-    rows = table.rows
-    positive = table.positive[rows]
-    two_labels = bool(positive.any() and not positive.all())
-    predictions = None if table.predictions is None else table.predictions[rows]
-    scores = None if table.scores is None else table.scores[rows]
-    accuracy, area, contradictions = None, None, _Contradictions()
-    if two_labels and predictions is not None:
-        accuracy = _accuracy_of(positive, predictions)
-    if two_labels and scores is not None:
-        scored = ~np.isnan(scores)
-        area = area_under_curve(positive[scored], scores[scored])
-    if table.roles.prediction and predictions is not None and scores is not None:
-        contradictions = _contradictions(table, rows, predictions, scores)
-    return _Directions(accuracy=accuracy, area=area, contradictions=contradictions)
+def _problems(table: CheckedTable) -> dict[str, str]:
+    """Return what points the other way: kinds of the blocking facts, and what each says."""
+    problems = {}
+    accuracy = _accuracy_of(table)
+    if accuracy is not None and accuracy.inverted:
+        problems["inverted_predictions"] = _inverted_text(table, accuracy)
+    contradictions = _contradictions(table)
+    if contradictions.many:
+        problems["contradiction"] = _contradiction_text(table, contradictions)
+    if table.area is not None and table.area.upper < 0.5:
+        problems["reversed_score"] = _reversed_text(table, table.area)
+    return problems
 
 
-def _contradictions(table: CheckedTable, rows: Ints, predictions: Ints, scores: Floats) -> _Contradictions:
+def _contradictions(table: CheckedTable) -> _Contradictions:
     """Compare predictions with scores; a constant score contradicts nothing.
 
     A fair model may have a threshold for each group; of which column is not known, so each with few values is tried.
     """
-    both = (predictions >= 0) & ~np.isnan(scores)
-    predictions, scores, rows = predictions[both], scores[both], rows[both]
+    if not table.roles.prediction or table.predictions is None or table.scores is None:
+        return _Contradictions()
+    rows = table.rows[(table.predictions[table.rows] >= 0) & ~np.isnan(table.scores[table.rows])]
+    predictions = table.predictions[rows]
+    scores = table.scores[rows]
     if not rows.size or scores.min() == scores.max():
         return _Contradictions(records=rows.size)
-    result = disagreement(predictions, scores, table.groups[rows])
+    straight, opposite = disagreement(predictions, scores, table.groups[rows])
     contradictions = _Contradictions(
         records=rows.size,
         at_threshold=int(((scores >= table.roles.threshold) != (predictions == 1)).sum()),
-        at_best=result.straight,
-        at_best_reversed=result.reversed,
+        at_best=straight,
+        at_best_reversed=opposite,
     )
     if not contradictions.many or contradictions.reversed:
         return contradictions
-    fewest = result.straight
+    fewest = straight
     for name in table.frame.columns:
         if name in (*table.answers, table.roles.label) or not few_texts(table.frame[name], _MOST_GROUPS):
             continue
         groups = text_codes(table.frame[name].iloc[rows])[0]
-        fewest = min(fewest, disagreement(predictions, scores, groups).straight)
+        fewest = min(fewest, disagreement(predictions, scores, groups)[0])
     return replace(contradictions, at_best=fewest)
 
 
-def _inverted_text(table: CheckedTable, accuracy: _Accuracy | None) -> str:
-    if accuracy is None:
-        return ""
+def _inverted_text(table: CheckedTable, accuracy: _Accuracy) -> str:
     return (
         f"{text_of(table.roles.prediction or table.roles.score)} points the other way{table.sampled}. Its accuracy is "
         f"{percent(accuracy.accuracy)}, of always guessing the majority {percent(accuracy.majority)}, of the opposite "
@@ -199,9 +174,7 @@ def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) ->
     return text
 
 
-def _reversed_text(table: CheckedTable, area: AreaUnderCurve | None) -> str:
-    if area is None:
-        return ""
+def _reversed_text(table: CheckedTable, area: AreaUnderCurve) -> str:
     roles = table.roles
     return (
         f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}: "
@@ -259,7 +232,100 @@ def _repairs_that_work(table: CheckedTable, options: list[Repair], kind: str, ki
     left: list[tuple[int, Repair]] = []
     for option in options:
         changed = replace(table, input_roles=replace(table.input_roles, **option.changes))  # type: ignore[arg-type]
-        after = _directions(changed).kinds
-        if kind not in after and after <= kinds:
+        after = _problems(changed)
+        if kind not in after and after.keys() <= kinds:
             left.append((len(after), option))
     return [option for _, option in sorted(left, key=lambda pair: pair[0])]
+
+
+_PERMUTATIONS = 9_999
+
+
+def output_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say that answers are the same for everybody, or missing for some."""
+    roles = table.roles
+    predictions = np.zeros(0, dtype=np.int64) if table.predictions is None else table.predictions[table.audited]
+    if roles.prediction and np.unique(predictions[predictions >= 0]).size == 1:
+        yield table.fact(
+            "constant_prediction",
+            Severity.NOTE,
+            f"{text_of(roles.prediction)} says the same of everybody.",
+            key="",
+            columns=(roles.prediction,),
+        )
+    if table.scores is not None:
+        present = table.scores[table.audited & ~np.isnan(table.scores)]
+        if present.size and present.min() == present.max():
+            text = f"{text_of(roles.score)} is {present[0]:g} for everybody."
+            yield table.fact("constant_score", Severity.NOTE, text, key="", columns=(roles.score,))
+    yield from _absence(table)
+
+
+def _absence(table: CheckedTable) -> Iterable[Fact]:
+    """Say how many people have no answer, by group, and whether that can be chance."""
+    absent = np.zeros(len(table.frame), dtype=bool)
+    columns = [name for name in table.answers if table.has(name)]
+    for name in columns:
+        absent |= table.frame[name].isna().to_numpy(dtype=bool)
+    absent &= table.audited
+    if not absent.any() or table.groups.max() < 1:
+        return
+    groups = table.groups[table.audited]
+    sizes = np.bincount(groups)
+    missing = np.bincount(table.groups[absent], minlength=sizes.size)
+    names = table.grouping[1]
+    order = np.argsort(-missing / np.maximum(sizes, 1), kind="stable").tolist()
+    rates = [f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}" for code in order[:2]]
+    p_value = absence_p_value(missing, sizes)
+    test = "exact test" if sizes.size == 2 else "permutation test"
+    p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    text = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
+    if p_value < 0.05:
+        text += f" Who has none can reveal {text_of(table.roles.attribute)}."
+    yield table.fact("absence", Severity.NOTE, text, key="", columns=tuple(columns))
+
+
+def absence_p_value(missing: Ints, sizes: Ints) -> float:
+    """Return the probability of missing answers that differ so much between groups, if group and absence are unrelated.
+
+    Of two groups Fisher's exact test; of more the share of permutations with a chi-square statistic at least as large.
+    """
+    if sizes.size == 2:
+        from scipy.stats import fisher_exact
+
+        return float(fisher_exact([missing.tolist(), (sizes - missing).tolist()]).pvalue)
+    expected = sizes * missing.sum() / sizes.sum()
+    variance = expected * (1 - missing.sum() / sizes.sum())
+    if not (variance > 0).all():
+        return 1.0
+    draws = child_generator(0, "absence by group").multivariate_hypergeometric(
+        sizes.astype(np.int64), int(missing.sum()), size=_PERMUTATIONS, method="marginals"
+    )
+    statistic = float(((missing - expected) ** 2 / variance).sum())
+    statistics = ((draws - expected) ** 2 / variance).sum(axis=1)
+    return float((1 + (statistics >= statistic - 1e-9).sum()) / (1 + _PERMUTATIONS))
+
+
+def repeated_records(table: CheckedTable) -> Iterable[Fact]:
+    """Say how many records equal another one in every column that is used."""
+    import pandas as pd
+
+    left_out = {*table.roles.excluded, table.roles.person}
+    names = [name for name in table.frame.columns if name not in left_out]
+    rows = np.arange(len(table.frame))
+    kinds = np.zeros(rows.size, dtype=np.int64)
+    # columns of numbers first: most records are alone after one of them, and need no second look
+    for name in sorted(names, key=lambda name: not is_numeric(table.frame[name])):
+        cells = table.frame[name].iloc[rows]
+        codes = cells.factorize()[0] if is_numeric(cells) else text_codes(cells)[0]
+        kinds = pd.factorize(kinds * (int(codes.max(initial=0)) + 2) + codes + 1)[0]
+        repeated = np.bincount(kinds)[kinds] > 1
+        rows, kinds = rows[repeated], kinds[repeated]
+        if not rows.size:
+            return
+    yield table.fact(
+        "repeated_records",
+        Severity.NOTE,
+        f"{rows.size:,} of {len(table.frame):,} records equal another one in every column.",
+        key="",
+    )
