@@ -18,7 +18,7 @@ from ..base.arrays import Codes, Floats
 from ..base.errors import InputError
 from ..base.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 from ..stats.fairness import METRICS
-from .private_tree import fit_private_tree
+from .private_fair import PrivateFairModel, counted_private_tree, fair_acceptance, fit_private_tree
 
 METHODS = (
     "exponentiated_gradient",
@@ -208,9 +208,7 @@ def fit_model(
         private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed)
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
     if method == "private_fair":
-        from .private_fair import fit_private_fair
-
-        grown = fit_private_fair(
+        grown, counts = counted_private_tree(
             features,
             labels,
             sensitive,
@@ -220,7 +218,8 @@ def fit_model(
             max_depth=depth,
             seed=seed,
         )
-        fair = grown.fair(tolerance, metric=metric)
+        acceptance = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+        fair = PrivateFairModel(tree=grown, acceptance=acceptance)
         return FairModel(method=method, needs_sensitive=True, randomised=True, estimator=fair)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     if method == "exponentiated_gradient":

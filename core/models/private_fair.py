@@ -1,4 +1,4 @@
-"""A DP-ID3 tree whose answers are changed at random by group, until rates differ by little.
+"""The private tree on an audit's records; and a fair one, whose answers are changed at random by group.
 
 1. The tree grows at its share of the budget, from noisy counts alone (`core.models.dp_id3`). It does not see groups.
 2. The training records are counted by group, the tree's decision and label, with noise at the rest of the budget.
@@ -35,16 +35,58 @@ import numpy.typing as npt
 from ..base.arrays import Codes, Floats
 from ..base.errors import FairLeakError, InputError
 from ..base.seeds import child_generator
-from ..base.validation import binary_array, choice, one_length, privacy_budget, unit_interval
+from ..base.validation import choice, one_length, unit_interval
 from ..stats.fairness import LABELS_COMPARED, METRICS
-from .private_tree import PrivateTree, fit_private_tree
 from .tree_budget import noisy_counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateTree:
+    """A fitted private tree; of a column of codes, the last one stands for a missing value where there can be any."""
+
+    tree: Any
+
+    def predict(self, features: Floats) -> npt.NDArray[Any]:
+        """Return the label of each record, shape (n,)."""
+        return np.asarray(self.tree.predict(_missing_last(features, self.tree.domains_)))
+
+    def predict_proba(self, features: Floats) -> Floats:
+        """Return the shares of the labels in each record's leaf, shape (n, 2)."""
+        return np.asarray(self.tree.predict_proba(_missing_last(features, self.tree.domains_)))
+
+
+def fit_private_tree(
+    features: Floats,
+    labels: Codes,
+    *,
+    epsilon: float,
+    domains: Sequence[int | tuple[float, float]] | None,
+    max_depth: int,
+    seed: int,
+    accounting: str = "savings",
+) -> PrivateTree:
+    """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
+    from .dp_id3 import DPID3Classifier
+
+    coded = features if domains is None else _missing_last(features, domains)
+    tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
+    return PrivateTree(tree=tree.fit(coded, labels))
+
+
+def _missing_last(features: Floats, domains: Sequence[int | tuple[float, float]]) -> Floats:
+    """Return the features with -1 in columns of codes as the last code."""
+    coded = np.array(features, dtype=np.float64)
+    for j, domain in enumerate(domains):
+        if isinstance(domain, int):
+            coded[coded[:, j] == -1, j] = domain - 1
+    return coded
+
 
 _KEEP = 1e-6
 """Price of a changed decision, as a share of errors, so that of equally good answers the model's own is given."""
 
 
-def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "statistical_parity") -> Floats:
+def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str) -> Floats:
     """Return the probabilities of a positive answer, by group and decision (K, 2), with the fewest expected errors.
 
     `counts` are people by group, decision and label, (K, 2, 2); noisy ones may be negative, which counts as 0, and a
@@ -118,68 +160,31 @@ class PrivateFairModel:
         return (drawn < chance).astype(np.uint8)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateFairTree:
-    """A private tree and the noisy counts from which a model of any tolerance is made, at no further cost.
-
-    `counts` of shape (K, 2, 2) are training records by group, the tree's decision and label; None if the tree got all
-    the budget.
-    """
-
-    tree: PrivateTree
-    counts: npt.NDArray[np.int64] | None = field(repr=False)
-    n_groups: int
-
-    def unchanged(self) -> PrivateFairModel:
-        """Return the tree alone, which has no constraint on groups."""
-        return PrivateFairModel(tree=self.tree, acceptance=np.tile([0.0, 1.0], (self.n_groups, 1)))
-
-    def fair(self, tolerance: float, *, metric: str = "statistical_parity") -> PrivateFairModel:
-        """Return the model with the fewest errors, on the noisy counts, that meets a tolerance there in expectation.
-
-        Raises `InputError` if an argument breaks its rule, or no counts were asked for.
-        """
-        if self.counts is None:
-            raise InputError(
-                "A tree that got all the budget has no counts to be made fair by; give it a share below 1."
-            )
-        return PrivateFairModel(
-            tree=self.tree, acceptance=fair_acceptance(self.counts, tolerance=tolerance, metric=metric)
-        )
-
-
-def fit_private_fair(
+def counted_private_tree(
     features: Floats,
-    labels: npt.ArrayLike,
+    labels: Codes,
     sensitive: Codes,
     *,
     epsilon: float,
     n_groups: int,
     domains: Sequence[int | tuple[float, float]] | None,
-    max_depth: int = 8,
-    tree_share: float = TREE_SHARE,
-    seed: int = 0,
-) -> PrivateFairTree:
-    """Grow a private tree on features (n, d), labels 0 or 1 and groups, and count what it decides, with noise.
+    max_depth: int,
+    seed: int,
+) -> tuple[PrivateTree, npt.NDArray[np.int64]]:
+    """Grow a private tree on features (n, d) and labels 0 or 1, and count what it decides, with noise.
 
-    Tree and counts share the budget epsilon, at least 1e-6, or infinite for no noise; at a `tree_share` of 1, of
-    (0, 1], nothing is counted. The domains of the features are public (`core.models.fit_model`); None has them read
-    from the records, which voids a finite epsilon, with a warning. With the seed the noise can be removed.
+    The counts, (K, 2, 2), are training records by group, the tree's decision and label. Tree and counts share the
+    budget epsilon, at least 1e-6, or infinite for no noise. The domains of the features are public
+    (`core.models.fit_model`); None has them read from the records, which voids a finite epsilon, with a warning. With
+    the seed the noise can be removed.
     """
-    epsilon, y = privacy_budget(epsilon), binary_array(labels, name="labels")
-    if not 0.0 < tree_share <= 1.0:
-        raise InputError(f"tree_share must be in (0, 1], got {tree_share!r}.")
-    one_length(features=features, labels=y, sensitive=sensitive)
     _check_groups(sensitive, n_groups)
-    for_tree = tree_share * epsilon
+    for_tree = TREE_SHARE * epsilon
     for_counts = math.inf if math.isinf(epsilon) else epsilon - for_tree
-    tree = fit_private_tree(features, y, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
-    counts = None
-    if tree_share < 1.0:
-        cells = np.zeros((n_groups, 2, 2), dtype=np.int64)
-        np.add.at(cells, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), y.astype(np.intp)), 1)
-        counts = noisy_counts(cells, for_counts, child_generator(seed, "private fair tree, counts"))
-    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups)
+    tree = fit_private_tree(features, labels, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
+    counts = np.zeros((n_groups, 2, 2), dtype=np.int64)
+    np.add.at(counts, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), labels.astype(np.intp)), 1)
+    return tree, noisy_counts(counts, for_counts, child_generator(seed, "private fair tree, counts"))
 
 
 def _check_groups(sensitive: Codes, n_groups: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.models import dp_id3, fair, id3, private_fair, private_tree, tree_budget
+from core.models import dp_id3, fair, id3, private_fair, tree_budget
 from core.models.query_access import fair_access
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
@@ -127,21 +127,18 @@ def fairness() -> NamedValues:
         yield f"groups {codes} {groups}", refused(private_fair._check_groups, np.array(codes, int), groups)
     codes, labels = _records(150, (3, 2, 4), 2, 8)
     groups = np.random.default_rng(9).choice(3, 150, p=[0.5, 0.3, 0.2]).astype(np.uint8)
-    for epsilon, share in product((math.inf, 6.0), (0.5, 1.0)):
-        fitted = private_fair.fit_private_fair(
-            codes, labels, groups, epsilon=epsilon, n_groups=3, domains=[4, 2, 5], tree_share=share, max_depth=2, seed=4
-        )
-        yield f"made {epsilon} {share}", (fitted.counts, fitted.tree.predict_proba(codes))
-        for model in (
-            fitted.unchanged(),
-            replace(fitted.unchanged(), acceptance=np.array([[0.2, 0.9], [0, 1], [1, 0.5]])),
-        ):
+    for epsilon in (math.inf, 6.0):
+        more = {"epsilon": epsilon, "n_groups": 3, "domains": [4, 2, 5], "max_depth": 2, "seed": 4}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(private_fair, "TREE_SHARE", 0.5)
+            tree, counts = private_fair.counted_private_tree(codes, labels, groups, **more)
+        yield f"made {epsilon} 0.5", (counts, tree.predict_proba(codes))
+        for acceptance in (np.tile([0.0, 1.0], (3, 1)), np.array([[0.2, 0.9], [0, 1], [1, 0.5]])):
+            model = private_fair.PrivateFairModel(tree=tree, acceptance=acceptance)
             answers = model.probability(codes, groups), model.predict(codes, groups, seed=2)
-            yield f"made {epsilon} {share}, answers", answers
-        yield f"made {epsilon} {share}, fair", refused(lambda fitted=fitted: fitted.fair(1.0).acceptance.sum() * 0)
-    for epsilon, share in ((1.0, 0.0), (1.0, 1.01), (-1.0, 0.5)):
-        more = {"epsilon": epsilon, "n_groups": 3, "domains": None, "tree_share": share}
-        yield f"share {share} of {epsilon}", refused(private_fair.fit_private_fair, codes, labels, groups, **more)
+            yield f"made {epsilon} 0.5, answers", answers
+        fair_shares = private_fair.fair_acceptance(counts, tolerance=1.0, metric="statistical_parity")
+        yield f"made {epsilon} 0.5, fair", fair_shares.sum() * 0
 
 
 class _Table:
@@ -180,7 +177,7 @@ def models() -> NamedValues:
     yield "gradient", (gradient.acceptance(x, groups), gradient.scores(x, groups), gradient._weighted_trees()[0][0])
     remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
     yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
-    missing_last = private_tree._missing_last(x[:10], [4, 3, (0, 4)])
+    missing_last = private_fair._missing_last(x[:10], [4, 3, (0, 4)])
     yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), missing_last[:, 1])
     unmitigated = replace(gradient, method="unmitigated", estimator=_Table(2))
     access = fair_access(lambda: unmitigated, x, groups, seed=1)

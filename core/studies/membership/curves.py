@@ -16,7 +16,7 @@ from ...base.seeds import child_seed
 from ...base.serialize import Result
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, split
-from ...models.private_tree import fit_private_tree
+from ...models.private_fair import fit_private_tree
 from ...models.tree_budget import ACCOUNTINGS, BudgetLedger
 from ...stats.estimates import Estimate, accuracy, proportion
 from ..config import AuditConfig

@@ -15,7 +15,7 @@ from core.base.errors import InputError, PrivacyLeakWarning
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import METHODS, FairModel, fit_model
-from core.models.private_fair import fair_acceptance, fit_private_fair
+from core.models.private_fair import PrivateFairModel, PrivateTree, counted_private_tree, fair_acceptance
 from core.stats.fairness import METRICS, unfairness
 from core.studies.config import AuditConfig
 from core.studies.subject import train_model
@@ -213,8 +213,8 @@ def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: li
 DATA = samples.dataset(900)
 
 
-def fitted(epsilon: float, *, seed: int = 0, tree_share: float = 0.75, max_depth: int = 3):  # type: ignore[no-untyped-def]
-    return fit_private_fair(
+def counted(epsilon: float, *, seed: int = 0, max_depth: int = 3) -> tuple[PrivateTree, np.ndarray]:
+    return counted_private_tree(
         DATA.features,
         DATA.labels,
         DATA.sensitive,
@@ -222,18 +222,16 @@ def fitted(epsilon: float, *, seed: int = 0, tree_share: float = 0.75, max_depth
         n_groups=2,
         domains=DATA.domains,
         max_depth=max_depth,
-        tree_share=tree_share,
         seed=seed,
     )
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
-    tree = fitted(math.inf)
-    before = tree.unchanged().probability(DATA.features, DATA.sensitive)
-    assert set(before) <= {0.0, 1.0}
+    tree, counts = counted(math.inf)
     for tolerance in (0.0, 0.03, 0.2):
-        chance = tree.fair(tolerance, metric=metric).probability(DATA.features, DATA.sensitive)
+        model = PrivateFairModel(tree=tree, acceptance=fair_acceptance(counts, tolerance=tolerance, metric=metric))
+        chance = model.probability(DATA.features, DATA.sensitive)
         for labels in COMPARED[metric]:
             among = np.isin(DATA.labels, labels)
             rates = [chance[among & (DATA.sensitive == group)].mean() for group in (0, 1)]
@@ -241,22 +239,21 @@ def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
-@pytest.mark.parametrize("share", [0.2, 0.75])
-def test_the_tree_gets_its_share_of_the_budget(epsilon: float, share: float):
-    fitted_model = fitted(epsilon, tree_share=share)
-    assert fitted_model.tree.tree.budget_ledger_.total == pytest.approx(share * epsilon)
+def test_the_tree_gets_three_quarters_of_the_budget(epsilon: float):
+    tree, _ = counted(epsilon)
+    assert tree.tree.budget_ledger_.total == pytest.approx(0.75 * epsilon)
 
 
 def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
     epsilon = 0.4
     off = []
     for seed in range(60):
-        tree = fitted(epsilon, seed=seed, tree_share=0.5, max_depth=1)
-        decided = tree.unchanged().predict(DATA.features, DATA.sensitive, seed=0)
+        tree, counts = counted(epsilon, seed=seed, max_depth=1)
+        decided = tree.predict(DATA.features)
         true = np.zeros((2, 2, 2), dtype=np.int64)
         np.add.at(true, (DATA.sensitive, decided, DATA.labels), 1)
-        off.append(tree.counts - true)
-    a = math.exp(-epsilon / 2)  # discrete Laplace: P(k) = (1 - a) / (1 + a) a^|k|
+        off.append(counts - true)
+    a = math.exp(-epsilon / 4)  # discrete Laplace: P(k) = (1 - a) / (1 + a) a^|k|
     noise = np.concatenate([o.ravel() for o in off])
     variance = 2 * a / (1 - a) ** 2
     assert abs(noise.mean()) <= 4 * math.sqrt(variance / noise.size)
