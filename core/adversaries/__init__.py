@@ -6,16 +6,17 @@ from .adversary import (
     Adversary,
     AttackedRecords,
     PlattScale,
+    TunedForest,
     calibrate,
     permuted_by_set,
     permuted_predictions,
     train_adversary,
     train_strong,
+    tune_forest,
 )
 from .imputation import Imputation, Imputed, impute, known_records, with_folds
 from .output_evidence import Outputs
 from .released_outputs import ReleasedAttack, attack_released
-from .tuning import TunedForest, tune_forest
 
 __all__ = [
     "ADVERSARIES",

@@ -22,7 +22,7 @@ from ..datasets.checked_table import Fact, Repair, Severity
 from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
-from ..models.query_access import QueryAccess, file_access, opposite_access
+from ..models.model_answers import QueryAccess, file_access, opposite_access
 from ..studies.subject import Subject
 from .plan import AuditPlan
 

@@ -39,8 +39,8 @@ from .result import (
 from .sizes import with_remedy
 
 if TYPE_CHECKING:
+    from ..models.model_answers import QueryAccess
     from ..models.model_files import ModelFile
-    from ..models.query_access import QueryAccess
 
 Rows = tuple[Row, ...]
 

@@ -1,13 +1,15 @@
 """Models somebody else trained, as ONNX or skops files, asked in a process of their own.
 
 A pickle, and whatever is a pickle inside (joblib, PyTorch), runs code of its author's choice while it is opened; Keras
-files can hold such code in their layers. None of them is opened here, whatever their name says.
+files can hold such code in their layers. None of them is opened here, whatever their name says. `describe` and `answer`
+are called in the process that may open a file.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..base.errors import InputError
+from ..base.errors import FairLeakError, InputError
 from ..base.untrusted import ask_child
 from ..base.untrusted.confinement import is_unconfined_allowed
 from ..base.validation import unit_interval
@@ -23,7 +25,7 @@ from ..datasets.build import as_predictions
 from ..datasets.columns import megabytes, quoted
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles, as_written
-from .model_answers import Answers, RawAnswers, Takes, decide, matched
+from .model_answers import Answers, RawAnswers, Runtime, Takes, cause, decide, matched
 
 if TYPE_CHECKING:
     import pandas
@@ -87,8 +89,8 @@ OPENING_SECONDS = 60.0
 """Longest time a file may take to be opened."""
 
 _MODULES = {
-    "onnx": ("core.models.opening_models", "core.models.onnx_model:rehearse", "pandas", "pyarrow"),
-    "skops": ("core.models.opening_models", "core.models.skops_model:rehearse", "pandas", "pyarrow"),
+    "onnx": ("core.models.model_files", "core.models.onnx_model:rehearse", "pandas", "pyarrow"),
+    "skops": ("core.models.model_files", "core.models.skops_model:rehearse", "pandas", "pyarrow"),
 }
 """Kind -> what is imported, and called, before a file is opened: after that nothing can be."""
 
@@ -179,10 +181,10 @@ def _ask(
     report: Callable[[int, int], None] | None = None,
     **more: Any,
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
-    """Open a model file in a process of its own and call a function of `core.models.opening_models` there."""
+    """Open a model file in a process of its own and call a function of `core.models.model_files` there."""
     return ask_child(
         f"The model file {quoted(name)}",
-        f"core.models.opening_models:{function}",
+        f"core.models.model_files:{function}",
         {"content": content, "name": name, "kind": kind, **more},
         seconds=seconds,
         silence=BATCH_SECONDS,
@@ -250,3 +252,140 @@ def with_answers(
         source=f"{table.source} Answers of the model {model_file.title}, SHA-256 {model_file.fingerprint[:12]}.",
     )
     return AnsweredTable(table=added, prediction=prediction, score=score, answers=answers)
+
+
+_MOST_ANSWERS = 10_000
+
+
+def _opened(content: bytes, name: str, kind: str) -> Runtime:
+    if kind == "onnx":
+        from .onnx_model import open_onnx
+
+        return open_onnx(content, name)
+    from .skops_model import open_skops
+
+    return open_skops(content, name)
+
+
+def describe(report: object, *, content: bytes, name: str, kind: str) -> tuple[dict[str, Any], None]:
+    """Open a model and return the fields of what it takes."""
+    runtime = _opened(content, name, kind)
+    return {attribute.name: getattr(runtime, attribute.name) for attribute in fields(Takes)}, None
+
+
+def answer(
+    report: Callable[[int, int], None],
+    *,
+    columns: pandas.DataFrame,
+    batch: int,
+    content: bytes,
+    name: str,
+    kind: str,
+) -> tuple[dict[str, Any], pyarrow.Table]:
+    """Open a model and ask it about every record, twice.
+
+    Returns "labels", the different decisions as texts; "classes", what the columns of scores stand for; "differing",
+    about how many records are answered otherwise the second time; "warnings", what libraries say; and a table of n
+    rows: "label", the place of each decision in the list, and "0", "1", …, the scores.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    runtime = _opened(content, name, kind)
+    parts, differing, messages = [], 0, set()
+    for start in range(0, len(columns), batch):
+        rows = columns.iloc[start : start + batch]
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            first, second = (_try(runtime, rows, start) for _ in range(2))
+        parts.append(first)
+        differing += _differing(first, second)
+        messages |= {cause(warning.message) for warning in warned if isinstance(warning.message, Warning)}
+        report(start + len(rows), len(columns))
+    labels, tables = (
+        [part for part in column if part is not None] for column in zip(*map(_values, parts), strict=True)
+    )
+    classes = parts[0].classes
+    summary: dict[str, Any] = {
+        "labels": None,
+        "classes": None,
+        "warnings": sorted(messages)[:3],
+        "differing": differing,
+    }
+    values: dict[str, Any] = {}
+    if labels:
+        places, different = pd.factorize(np.concatenate(labels), use_na_sentinel=False)
+        if len(different) > _MOST_ANSWERS:
+            raise InputError(f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier.")
+        summary["labels"], values["label"] = [_text(label) for label in different.tolist()], places.astype(np.int32)
+    if classes is not None:
+        summary["classes"] = [_text(label) for label in classes]
+    if tables:
+        values |= {str(j): column for j, column in enumerate(np.concatenate(tables).T)}
+    return summary, pa.table(values)
+
+
+def _values(answers: RawAnswers) -> tuple[Any, Any]:
+    return answers.labels, answers.probability
+
+
+def _text(value: Any) -> str:
+    """Return an answer as text; whole numbers without a decimal point."""
+    return str(int(value)) if isinstance(value, float) and value == round(value) else str(value)
+
+
+def _differing(first: RawAnswers, second: RawAnswers) -> int:
+    """Return about how many records two answers differ."""
+    differ = np.zeros(1, dtype=bool)
+    if first.labels is not None:
+        differ = differ | (first.labels != second.labels)
+    if first.probability is not None and second.probability is not None:
+        same = np.isclose(first.probability, second.probability, rtol=0, atol=0, equal_nan=True)
+        differ = differ | ~same.all(axis=1)
+    return int(differ.sum())
+
+
+def _try(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
+    try:
+        return runtime.ask(rows)
+    except (FairLeakError, MemoryError):
+        raise
+    except Exception as error:  # whatever the runtime raises about this table
+        where = _blame(runtime, rows, start)
+        raise InputError(f"The model cannot take {where or 'the table'}: {cause(error)}.") from None
+
+
+def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
+    """Return which record, and where it shows which column of it, a model cannot take; nothing if it is no one record.
+
+    Half of the records is asked again until one is left that fails. Then its cells are replaced, one at a time, by
+    those of a record that does not; the cell whose replacement helps is the one. `first` is the position of the first
+    record in the table.
+    """
+
+    def works(records: pandas.DataFrame) -> bool:
+        try:
+            runtime.ask(records)
+        except Exception:  # whatever a library raises, the records do not work
+            return False
+        return True
+
+    low, high = 0, len(frame)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(frame.iloc[low:middle]) else (low, middle)
+    failing = frame.iloc[[low]]
+    if works(failing):
+        return ""
+    chosen = range(0, len(frame), max(1, len(frame) // 20))
+    good = next((frame.iloc[[row]] for row in chosen if works(frame.iloc[[row]])), None)
+    record = f"record {first + low + 1:,}"
+    for j, name in enumerate(frame.columns if good is not None else ()):
+        assert good is not None
+        mended = failing.astype(object)
+        mended.isetitem(j, [good.iloc[0, j]])
+        if works(mended.infer_objects()):
+            value = failing.iloc[0, j]
+            value_text = "which is empty" if value is None or value != value else f"which is {quoted(value)}"
+            return f"column {quoted(name)} of {record}, {value_text}"
+    return record

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..base.errors import InputError
-from ..base.untrusted.places import is_path_or_address
 from ..datasets.columns import quoted
+from .model_answers import is_path_or_address
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Where operators may come from: the standard's own."""

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.untrusted.places import is_path_or_address
 from ..datasets.columns import quoted
-from .model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
+from .model_answers import RawAnswers, Runtime, cause, is_path_or_address, stack, warn_of_new_values
 from .structure import STORED_RECORDS, structure_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..base.settings import Settings
 from ..datasets.dataset import AuditDataset
 from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
 from ..models import GIVEN_PREDICTIONS, FairModel, fit_model
-from ..models.query_access import QueryAccess
+from ..models.model_answers import QueryAccess
 from ..models.structure import UNKNOWN, Structure, structure_of
 from ..stats.estimates import Estimate, accuracy, proportion
 from ..stats.fairness import (

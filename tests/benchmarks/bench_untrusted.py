@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from core.models import opening_models as opened
+from core.models import model_files as opened
 from core.models.model_answers import decide, matched
 from core.models.model_files import _raw, read_model
 from tests.model_samples import as_onnx, as_skops

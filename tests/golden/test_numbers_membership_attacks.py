@@ -17,7 +17,7 @@ import pytest
 
 from core.adversaries import cross_fitting
 from core.base.errors import PrivacyLeakWarning
-from core.models.query_access import QueryAccess
+from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from core.studies.membership import (

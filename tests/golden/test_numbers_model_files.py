@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from core.datasets import Roles, Table
-from core.models import model_answers, model_files, onnx_model, opening_models, query_access, skops_model
+from core.models import model_answers, model_files, onnx_model, skops_model
 from core.models.model_answers import RawAnswers, Takes
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
@@ -169,10 +169,10 @@ def answering() -> NamedValues:
             callables = [candidate for candidate in _ if callable(candidate)]
             report = callables[0] if callables else lambda *arguments: None
             more = {name: value for name, value in more.items() if name in ("columns", "batch")}
-            return getattr(opening_models, function)(report, content=b"", name="m", kind=kind, **more)
+            return getattr(model_files, function)(report, content=b"", name="m", kind=kind, **more)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(opening_models, "_opened", lambda _, __, kind: _Model(kind))
+            patch.setattr(model_files, "_opened", lambda _, __, kind: _Model(kind))
             patch.setattr(model_files, "_ask", answer)
             model = model_files.ModelFile(
                 kind="onnx",
@@ -198,17 +198,17 @@ def answering() -> NamedValues:
                     f"added {batch}, values",
                     [answered.table.frame[name].tolist() for name in (answered.prediction, answered.score)],
                 )
-                access = query_access.file_access(model, frame, positive="yes", threshold=0.5, features=())
+                access = model_answers.file_access(model, frame, positive="yes", threshold=0.5, features=())
                 yield f"access {batch}", (access.columns, access.ask(rng.integers(0, 11, (9, 3))))
     for most in (1, 2):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(opening_models, "_opened", lambda _, __, kind: _Model(kind))
-            patch.setattr(opening_models, "_MOST_ANSWERS", most)
+            patch.setattr(model_files, "_opened", lambda _, __, kind: _Model(kind))
+            patch.setattr(model_files, "_MOST_ANSWERS", most)
             more = {"columns": frame, "batch": 9, "content": b"", "name": "m", "kind": "plain"}
-            yield f"at most {most}", refused(lambda more=more: opening_models.answer(_note_nothing, **more)[0])
+            yield f"at most {most}", refused(lambda more=more: model_files.answer(_note_nothing, **more)[0])
     for rows, first in ((unlucky, 0), (unlucky[5:], 5), (frame, 0), (unlucky[7:8], 7)):
-        yield f"blame {first} {len(rows)}", opening_models._blame(_Model("plain"), rows, first)
-    yield "texts", [opening_models._text(value) for value in (1.0, 0.5, "a", True, 3, np.float64(2))]
+        yield f"blame {first} {len(rows)}", model_files._blame(_Model("plain"), rows, first)
+    yield "texts", [model_files._text(value) for value in (1.0, 0.5, "a", True, 3, np.float64(2))]
     first_answers = _raw("ab", [[0.1, math.nan], [0.3, 0.7]])
     for second_answers in (
         first_answers,
@@ -216,7 +216,7 @@ def answering() -> NamedValues:
         _raw("ab", [[0.1, math.nan], [0.3, 0.7 + 1e-16]]),
         _raw("bb", [[0.2, 1], [0.3, 0.7]]),
     ):
-        yield "differing", opening_models._differing(first_answers, second_answers)
+        yield "differing", model_files._differing(first_answers, second_answers)
     for content, name in product(
         (b"", b"PK\x03\x04abc", b"abcdefg"), ("m.onnx", "M.SKOPS", "m.pkl", "m.h5", "m", "m.pt")
     ):

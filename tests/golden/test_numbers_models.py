@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from core.models import dp_id3, fair, id3, private_fair, tree_budget
-from core.models.query_access import fair_access
+from core.models.model_answers import fair_access
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 ACCOUNTINGS = tree_budget.ACCOUNTINGS

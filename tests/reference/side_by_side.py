@@ -15,7 +15,7 @@ import numpy as np
 from core.adversaries.cross_fitting import cross_fitted_interval
 from core.base.arrays import Codes, Floats, Ints
 from core.datasets import load
-from core.models.query_access import QueryAccess
+from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.membership import REGISTRY, Evidence, Train, roc
 from core.studies.membership.roc import Roc

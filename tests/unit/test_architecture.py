@@ -92,8 +92,8 @@ def test_core_neither_shows_nor_prints_and_studies_stay_separate(path: Path):
     ("reader", "only"),
     [
         ("core.datasets.text_table", "core/datasets/read_table.py"),
-        ("core.models.onnx_model", "core/models/opening_models.py"),
-        ("core.models.skops_model", "core/models/opening_models.py"),
+        ("core.models.onnx_model", "core/models/model_files.py"),
+        ("core.models.skops_model", "core/models/model_files.py"),
     ],
 )
 def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader: str, only: str):

@@ -63,7 +63,7 @@ _READERS = (
     "core.datasets.read_table:rehearse",
     "core.models.skops_model:rehearse",
     "core.models.onnx_model:rehearse",
-    "core.models.opening_models",
+    "core.models.model_files",
     "sklearn.ensemble",
 )
 """What files of all kinds need; a server imports and calls it while nobody waits, a command what its file needs."""

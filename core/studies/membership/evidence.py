@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
-from ...models.query_access import QueryAccess
+from ...models.model_answers import QueryAccess
 from ..study import ReportProgress
 
 FEWEST = 10

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from ...datasets.dataset import AuditDataset
-from ...models.query_access import QueryAccess, fair_access
+from ...models.model_answers import QueryAccess, fair_access
 from ..config import AuditConfig
 from ..subject import Subject, fit_rows, fitted
 from .evidence import Train

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from core.adversaries import TunedForest
-from core.adversaries.tuning import ForestTrial
+from core.adversaries.adversary import ForestTrial
 from core.auditing import charts as audit
 from core.auditing.policy import UNITS
 from core.charts import Drawing

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.adversaries.cross_fitting import cross_fitted_interval
-from core.models.query_access import QueryAccess
+from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.membership import (
     Evidence,

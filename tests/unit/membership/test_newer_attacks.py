@@ -8,7 +8,7 @@ from scipy.stats import invgamma, norm, t
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from core.models.query_access import QueryAccess
+from core.models.model_answers import QueryAccess
 from core.studies.membership import REGISTRY, Evidence, roc
 from core.studies.membership.attacks import bavaria, boundary
 from core.studies.membership.evidence import Shadows, logit

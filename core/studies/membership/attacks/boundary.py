@@ -25,7 +25,7 @@ import numpy as np
 from ....adversaries.cross_fitting import halves
 from ....base.arrays import Codes, Floats, Ints
 from ....base.seeds import child_generator
-from ....models.query_access import QueryAccess
+from ....models.model_answers import QueryAccess
 from ..attack import Attack, AttackOutput, best_threshold
 from ..evidence import Evidence
 
