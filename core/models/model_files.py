@@ -49,7 +49,7 @@ _ENDINGS = {
 """Endings of what people try -> why it is refused."""
 
 
-def kind_of(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> str:
+def kind_of(content: bytes, name: str) -> str:
     """Return the kind of a model file, one of `KINDS`, without opening it.
 
     Raises `InputError` if it is too large, empty, or of another kind than these two or than its name says.
@@ -62,9 +62,9 @@ def kind_of(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> str:
         raise InputError(f"A model file's name must end in .onnx or .skops, got {quoted(name)}; {_REMEDY}.")
     if not content:
         raise InputError(f"The file {quoted(name)} is empty; choose a model saved as ONNX or skops.")
-    if len(content) > max_bytes:
+    if len(content) > MAX_BYTES:
         raise InputError(
-            f"A model file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
+            f"A model file must not be larger than {megabytes(MAX_BYTES)}, got {megabytes(len(content))}; "
             "ask for a smaller model."
         )
     if content.startswith(b"PK\x03\x04") != (kind == "skops"):
@@ -153,13 +153,13 @@ class ModelFile(Takes):
         return replace(decided, notes=(*self.notes, *notes, *decided.notes, *warned))
 
 
-def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
+def read_model(content: bytes, name: str) -> ModelFile:
     """Open a model file in a process of its own, without running anything in it and without writing to disk.
 
     Raises `InputError` if the file is of another kind (a pickle above all), damaged, too large, crashes its reader, or
     holds something that is not on the list of what may be loaded or run. The message is one sentence.
     """
-    kind = kind_of(content, name, max_bytes=max_bytes)
+    kind = kind_of(content, name)
     reply, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
     values = ((attribute.name, reply[attribute.name]) for attribute in fields(Takes))
     taken: dict[str, Any] = {title: tuple(value) if isinstance(value, list) else value for title, value in values}
@@ -227,7 +227,6 @@ def with_answers(
     threshold: float = 0.5,
     positive: str = "",
     features: Sequence[str] = (),
-    report: Callable[[int, int], None] | None = None,
 ) -> AnsweredTable:
     """Ask a model about everybody in a table and add its answers as columns; see `ModelFile.answers`.
 
@@ -235,7 +234,7 @@ def with_answers(
     columns are called "model prediction" and "model score", with a number if these names are taken.
     """
     positive = positive or as_written(table.frame, roles).positive
-    answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features, report=report)
+    answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features)
     frame = table.frame.copy(deep=False)
 
     def add(name: str, values: Any) -> str:
