@@ -22,7 +22,7 @@ from ..datasets.checked_table import Fact, Repair, Severity
 from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
-from ..models.model_answers import QueryAccess, file_access, opposite_access
+from ..models.model_answers import QueryAccess, opposite_access
 from ..studies.subject import Subject
 from .plan import AuditPlan
 
@@ -142,6 +142,8 @@ def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | No
 
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
+    from ..models.model_files import file_access
+
     columns = select(table.frame, replace(dataset.roles, prediction="", score="")).selected
     roles = as_written(table.frame, dataset.roles)
     access = file_access(

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
     from .fair import FairModel
-    from .model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,20 +357,3 @@ def opposite_access(access: QueryAccess) -> QueryAccess:
         return 1 - access.ask(rows)
 
     return QueryAccess(columns=access.columns, ask=ask)
-
-
-def file_access(
-    model: ModelFile, frame: pandas.DataFrame, *, positive: str, threshold: float, features: Sequence[str]
-) -> QueryAccess:
-    """Return access to a model file, which is opened in a child process each time; see `ModelFile.answers`."""
-    import pandas as pd
-
-    taken = [frame[name] for name in matched(frame, model, features)[0].columns]
-
-    def ask(rows: Ints) -> Codes:
-        cells = {column.name: column.iloc[rows[:, j]].reset_index(drop=True) for j, column in enumerate(taken)}
-        return model.answers(
-            pd.DataFrame(cells, copy=False), positive=positive, threshold=threshold, features=features
-        ).labels
-
-    return QueryAccess(columns=len(taken), ask=ask)

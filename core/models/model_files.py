@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Codes, Ints
 from ..base.errors import FairLeakError, InputError
 from ..base.untrusted import ask_child
 from ..base.untrusted.confinement import is_unconfined_allowed
@@ -25,7 +26,7 @@ from ..datasets.build import as_predictions
 from ..datasets.columns import megabytes, quoted
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles, as_written
-from .model_answers import Answers, RawAnswers, Runtime, Takes, cause, decide, matched
+from .model_answers import Answers, QueryAccess, RawAnswers, Runtime, Takes, cause, decide, matched
 
 if TYPE_CHECKING:
     import pandas
@@ -205,6 +206,23 @@ def _raw(reply: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
         probability=np.column_stack(scores).astype(np.float64) if scores else None,
         classes=None if reply["classes"] is None else tuple(str(label) for label in reply["classes"]),
     )
+
+
+def file_access(
+    model: ModelFile, frame: pandas.DataFrame, *, positive: str, threshold: float, features: Sequence[str]
+) -> QueryAccess:
+    """Return access to a model file, which is opened in a child process each time; see `ModelFile.answers`."""
+    import pandas as pd
+
+    taken = [frame[name] for name in matched(frame, model, features)[0].columns]
+
+    def ask(rows: Ints) -> Codes:
+        cells = {column.name: column.iloc[rows[:, j]].reset_index(drop=True) for j, column in enumerate(taken)}
+        return model.answers(
+            pd.DataFrame(cells, copy=False), positive=positive, threshold=threshold, features=features
+        ).labels
+
+    return QueryAccess(columns=len(taken), ask=ask)
 
 
 class AnsweredTable(NamedTuple):

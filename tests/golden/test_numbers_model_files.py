@@ -198,7 +198,7 @@ def answering() -> NamedValues:
                     f"added {batch}, values",
                     [answered.table.frame[name].tolist() for name in (answered.prediction, answered.score)],
                 )
-                access = model_answers.file_access(model, frame, positive="yes", threshold=0.5, features=())
+                access = model_files.file_access(model, frame, positive="yes", threshold=0.5, features=())
                 yield f"access {batch}", (access.columns, access.ask(rng.integers(0, 11, (9, 3))))
     for most in (1, 2):
         with pytest.MonkeyPatch.context() as patch:
