@@ -85,3 +85,17 @@ def impossible() -> Published:
     release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
     values = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
     return invented(release, values)
+
+
+def moved_bits(before: np.ndarray, after: np.ndarray) -> float:
+    """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
+    total = 0.0
+    for to, of in ((after, before), (1.0 - after, 1.0 - before)):
+        positive = to > 0
+        total += float((to[positive] * np.log2(to[positive] / of[positive])).sum())
+    return total
+
+
+def part_mask(release: Release, part: str) -> np.ndarray:
+    """Return who belongs to a part, shape (n,)."""
+    return release.cells.inside(part)[release.cells.pattern]

@@ -21,7 +21,6 @@ def draw_heat(
     titles: tuple[str, str],
     ends: tuple[float, float],
     rows: Any,
-    hover: Sequence[Sequence[str]] = (),
     beside: tuple[str, Sequence[str]] | None = None,
 ) -> Drawing:
     """Draw cells, the names of columns under them and those of rows at the left.
@@ -30,8 +29,8 @@ def draw_heat(
     ----------
     values : sequence of sequence of float
         By row and column; nan is an empty cell.
-    texts, hover : sequence of sequence of str
-        What is written in each cell, and what the pointer shows of it: by itself its names and what is written.
+    texts : sequence of sequence of str
+        What is written in each cell; the pointer shows it with the names.
     names, titles : (columns, rows)
         As they are; the form shortens them and makes them harmless.
     ends : (low, high)
@@ -55,7 +54,7 @@ def draw_heat(
     drawing.layout["xaxis"] |= {"ticks": ""}
     drawing.layout["shapes"] = []  # of a grid
     size = min(13, int(13 * room / max(1, *(width(text) for row in texts for text in row))))
-    default_hover = [
+    hover = [
         [f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
         for i, row in zip(names[1], texts, strict=True)
     ]
@@ -72,7 +71,7 @@ def draw_heat(
         text=[list(row) for row in texts],
         texttemplate="%{text}",
         textfont={"color": "ink", "size": size},
-        customdata=[list(row) for row in hover or default_hover],
+        customdata=hover,
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
         showscale=False,

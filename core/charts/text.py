@@ -115,7 +115,10 @@ def visible_labels(values: Sequence[float], first: Sequence[bool], room: int) ->
     return sorted(list(dict.fromkeys(order))[:room])
 
 
-def visible_ticks(places: Sequence[float], labels: Sequence[str], *, pixels: float, size: float = 12) -> list[int]:
+_TICK = 12  # pixels of a mark's letters
+
+
+def visible_ticks(places: Sequence[float], labels: Sequence[str], *, pixels: float) -> list[int]:
     """Return which marks of an axis can be named on the narrowest screen: the ends first, then from the left.
 
     `places` are shares of the axis' length, which is `pixels` there.
@@ -123,8 +126,8 @@ def visible_ticks(places: Sequence[float], labels: Sequence[str], *, pixels: flo
     chosen: list[int] = []
     last = len(places) - 1
     for i in sorted(range(len(places)), key=lambda i: (i not in (0, last), i)):
-        half = width(labels[i], size) / 2
-        room = (half + width(labels[j], size) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
+        half = width(labels[i], _TICK) / 2
+        room = (half + width(labels[j], _TICK) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
         if all(missing <= 0 for missing in room):
             chosen.append(i)
     return sorted(chosen)

@@ -5,7 +5,6 @@ Everything is kept in the store of the people it comes from. A move of the slide
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.ratings import Ratings
@@ -177,7 +175,13 @@ def defended() -> Defended:
     )
     records = _records(below, places[-1])
     with places[-1].popover("Defence settings", icon=":material/tune:", width="stretch"):
-        settings["target"], settings["target_shares"], problem = _target(records)
+        settings["target"] = control(
+            _SETTINGS["target"],
+            f"guard_target_{kind()}",
+            label="Target distribution p",
+            value=_FIRST_TARGETS[kind()],
+            help=f"What attackers should infer as {records.attribute}.",
+        )
         settings["margin"] = control(
             _SETTINGS["margin"],
             "guard_margin",
@@ -191,9 +195,6 @@ def defended() -> Defended:
             "guard_balanced",
             help="Balanced accuracy: the mean of the accuracies among the people of each value.",
         )
-    if problem:
-        with below:
-            panels.problem(problem)
     full = replace(changes(records), **settings)
     store = cached.store_of(records.config.dataset if kind() == "table" else chosen())
     run = StudyRun(STUDY, records, full, store)
@@ -210,59 +211,6 @@ def _records(below: DeltaGenerator, column: DeltaGenerator) -> ProtectedRecords:
         if records is None:
             column.button("Defence settings", icon=":material/tune:", width="stretch", disabled=True)
     return records
-
-
-def _target(records: ProtectedRecords) -> tuple[str, tuple[float, ...], str]:
-    """Choose the target distribution; with what is wrong with shares that cannot be used."""
-    values, attribute = records.dataset.group_names, records.attribute
-    target: str = control(
-        _SETTINGS["target"],
-        f"guard_target_{kind()}",
-        label="Target distribution p",
-        value=_FIRST_TARGETS[kind()],
-        help=f"What attackers should infer as {attribute}.",
-    )
-    if target != "given":
-        return target, (), ""
-    key = f"{chosen()}_{attribute}_{len(values)}"
-    most = len(values) - 1
-    share = round(100 / (most + 1), 1)
-    even = [*[share] * most, round(100 - share * most, 1)]  # percent that add up to 100
-    start = "\n".join(f"{value}: {share:g}" for value, share in zip(values, even, strict=True))
-    written = st.text_area(
-        "Shares in percent, a line for each value",
-        start,
-        key=f"guard_given_{key}",
-        height=min(34 + 26 * len(values), 240),
-        persist_state="session",
-    )
-    valid_key, problem = f"guard_valid_{key}", ""
-    try:
-        st.session_state[valid_key] = _shares(written, values)
-    except InputError as error:
-        problem = f"{str(error).removesuffix('.')}; until then the last valid shares count."
-    return target, st.session_state.get(valid_key) or _shares(start, values), problem
-
-
-def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
-    """Read the shares, a line a value."""
-    shares: dict[str, float] = {}
-    for line in filter(str.strip, written.splitlines()):
-        name, _, number = line.rpartition(":")
-        try:
-            share = shares[name.strip()] = float(number.strip().removesuffix("%"))
-        except ValueError:
-            share = math.nan
-        if not 0 <= share <= 100:
-            rule = "Each line of the shares must read “value: percent”, the percent from 0 to 100"
-            raise InputError(f"{rule}, got “{line.strip()}”.")
-    if set(shares) != set(values):
-        missing = [v for v in values if v not in shares] or [name for name in shares if name not in values]
-        raise InputError(f"The shares must name each value once, as it is written; look at “{missing[0]}”.")
-    total = sum(shares.values())
-    if abs(total - 100) > 0.05:
-        raise InputError(f"The shares must add up to 100, got {total:g} in all.")
-    return tuple(shares[value] / total for value in values)
 
 
 def changes(records: ProtectedRecords) -> AttriGuardSettings:

@@ -165,27 +165,6 @@ def test_ratings(dashboard: Dashboard, gate: Growing, changes: dict[str, Any]):
     assert not dashboard.test.warning
 
 
-BAD_SHARES = {
-    "men: 30\nwomen: 60": "add up to 100, got 90 in all",
-    "men: 130\nwomen: -30": "from 0 to 100, got “men: 130”",
-    "men: 100": "look at “women”",
-}
-
-
-def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Growing, monkeypatch: pytest.MonkeyPatch):
-    settings = table_settings(target="given", target_shares=(0.3, 0.7))
-    monkeypatch.setitem(_STUDIES, settings, studies_of_demo(table_settings()))  # as good as one for these shares
-    dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
-    begun, finding = gate.begun, dashboard.finding
-    for written, sentence in BAD_SHARES.items():
-        dashboard.choose(guard_given=written)
-        assert_one_sentence(dashboard.plain_problem(), (sentence,))
-        assert dashboard.finding == finding  # at the last valid shares
-    dashboard.choose(guard_given="men: 30\nwomen: 70")
-    assert not dashboard.test.warning
-    assert dashboard.finding == finding and gate.begun == begun  # what was there is there still
-
-
 SECTIONS = {
     "transfer": "is fooled least: by",
     "person": "Inferred as",

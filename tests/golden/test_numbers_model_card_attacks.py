@@ -23,10 +23,11 @@ from core.studies.model_card import (
     predict,
     release_of,
 )
-from core.studies.model_card.meter import Chance, _controlled, entropy_bits, gained_bits, moved_bits
+from core.studies.model_card.meter import Chance, _controlled, entropy_bits, gained_bits
 from core.studies.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card import cards
+from tests.release_cases import moved_bits
 
 
 def in_gains() -> NamedValues:
@@ -106,8 +107,8 @@ def figures(study: ModelCardResult) -> np.ndarray:
         prediction.bits,
         (prediction.bits.value, prediction.low, prediction.high),
         prediction.draws,
-        *(getattr(study.measured, field.name) for field in fields(study.measured) if field.name != "moved_bits"),
-        study.measured.moved_bits,
+        *(getattr(study.measured, field.name) for field in fields(study.measured)),
+        moved_bits(study.people.posterior, study.probability),
         *(pinned_people.n_unsure, pinned_people.count),
         *(() if draws is None else (draws.count, study.most_pinned)),
         pinned_people.right,

@@ -9,6 +9,7 @@ from core.base.errors import InputError
 from core.base.validation import probabilities
 from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
 from core.studies.model_card.release import Published
+from tests.release_cases import part_mask
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,14 +64,14 @@ def _log_likelihood(vectors: Floats, published: Published) -> Floats:
     if noise is not None:
         total = np.zeros(len(vectors))
         for part, size, sums in zip(noise.parts, noise.sizes, noise.sums, strict=True):
-            inside = vectors * release.mask(part)
+            inside = vectors * part_mask(release, part)
             off = np.abs(inside.sum(axis=1) - size) + np.abs(inside @ release.predictions.T - sums).sum(axis=1)
             total -= off / noise.scale
         return total
     agrees = np.ones(len(vectors), dtype=np.bool_)
     row = {name: i for i, name in enumerate(release.names)}
     for number in published.numbers:
-        mask = release.mask(part_of(number.statistic))
+        mask = part_mask(release, part_of(number.statistic))
         size, people = (vectors * mask).sum(axis=1), float(mask.sum())
         if number.statistic in SIZE_PARTS:
             agrees &= np.abs(size - number.value) < 0.5

@@ -18,7 +18,7 @@ from core.datasets.splits import split
 from core.studies.model_card import Release, measured, meter, pinned, project
 from core.studies.model_card.card_people import natural_models
 from core.studies.subject import prior_of
-from tests.release_cases import invented
+from tests.release_cases import invented, moved_bits
 
 COUNTS = (1, 5, 20, 50)
 PRECISIONS: dict[str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ def row_of(people: Split, attribute: str, k: int, **precision: Any) -> dict[str,
     assert projection.converged and pinned_people.right is not None
     return {
         "bits": got.bits.value,
-        "moved": got.moved_bits,
+        "moved": moved_bits(q, projection.probability),
         "df_bits": told_by.df_bits,
         "joint_bits": told_by.joint_bits,
         "pinned": float(pinned_people.count),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.studies.fairness.absence import absence, absence_differences, absence_finding
+from core.studies.fairness.study import absence, absence_differences, absence_finding
 from core.studies.planted import draw_people, subject_of
 from core.studies.subject import Subject
 

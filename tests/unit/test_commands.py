@@ -139,9 +139,6 @@ BAD = {
     f"{GUARD} --method unmitigated": "--method is for tables, got it with --dataset demo_ratings",
     f"{GUARD} --defender ranges": "defender must be one of logistic, logistic_smooth,",
     f"{GUARD} --budget 0": "AttriGuard is not planned.",
-    f"{GUARD} --target-shares 0.5,0.5": "target_shares must come with the target given, got the target uniform",
-    f"{GUARD} --target given": "A given target must have one share a value, 4, got none.",
-    f"{GUARD} --target given --target-shares 0.5,0.6,0,0": "must add up to 1, got 1.1",
     f"{GUARD} --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
     "attack bias_queries --method unmitigated --train-epsilon 2": (
         "--train-epsilon is for the methods dp_id3, private_fair alone, got 2"

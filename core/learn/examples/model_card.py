@@ -6,6 +6,8 @@ the difference between two of them is an equation about one person.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...studies.model_card import Published, Release, measured, pinned, project
@@ -71,7 +73,7 @@ def card(name: str) -> Example:
 
 def _precision(release: Release, decimals: int | None, person: int) -> tuple[str | int, ...]:
     """Return the row of one precision: rates, one person's probability, bits, and how many are exposed."""
-    published = release.with_precision(decimals=decimals).publish(_WOMEN)
+    published = replace(release, decimals=decimals).publish(_WOMEN)
     after = project(_PRIOR, published).probability
     return (
         "exact" if decimals is None else decimals,
@@ -84,7 +86,7 @@ def _precision(release: Release, decimals: int | None, person: int) -> tuple[str
 
 def _fits(release: Release, decimals: int) -> str:
     """Return the interval that model A's rounded rate stands for, and the possible rates in it."""
-    published, women = release.with_precision(decimals=decimals).publish(_WOMEN), int(_WOMEN.sum())
+    published, women = replace(release, decimals=decimals).publish(_WOMEN), int(_WOMEN.sum())
     (entry, _) = (entry for entry in published.numbers if entry.statistic == "sp_rate_1")
     rates = numbers(k / women for k in range(women + 1) if entry.low <= k / women <= entry.high)
     return f"{number(entry.low)} to {number(entry.high)} contains {rates}"

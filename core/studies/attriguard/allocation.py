@@ -22,7 +22,6 @@ k is convex, k(0) = −(the cheapest values' share) and k(1) > 0, so there is on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,45 +31,20 @@ import numpy.typing as npt
 from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import at_least_zero
 
-TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known", "given": "Shares of my own"}
+TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known"}
 """Target distributions, and what to call them."""
 
-_ROUNDED = 1e-6
-"""How far from 1 shares may add up, as numbers typed with a few decimals do."""
 
-
-def target_distribution(kind: str, shares: npt.ArrayLike, chosen_shares: Sequence[float]) -> Floats:
+def target_distribution(kind: str, shares: Floats) -> Floats:
     """Return the target distribution over the m values of the private attribute.
 
-    By its kind it is uniform; the `shares` (m,) among the people everybody trains on, so that an attacker does no
-    better than one who knows nothing about a person; or `given`. InputError if shares are negative or do not add up to
-    1.
+    By its kind it is uniform, or the `shares` (m,) among the people everybody trains on, so that an attacker does no
+    better than one who knows nothing about a person.
     """
-    training_shares = checked_shares(shares, name="shares")
     if kind == "uniform":
-        return np.full(training_shares.size, 1.0 / training_shares.size)
-    if kind == "train_shares":
-        return training_shares
-    if not len(chosen_shares):
-        raise InputError(f"A given target must have one share a value, {training_shares.size}, got none.")
-    target = checked_shares(chosen_shares, name="The given target")
-    if target.size != training_shares.size:
-        raise InputError(f"The given target must have one share a value, {training_shares.size}, got {target.size}.")
-    return target
-
-
-def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
-    """Return shares as an array that adds up to 1, the rounding of its numbers taken out."""
-    values = np.asarray(shares, dtype=np.float64)
-    wrong = values[~((values >= 0) & np.isfinite(values))]
-    if wrong.size:
-        raise InputError(f"{name} must hold shares of at least 0, got {wrong[0]:g}.")
-    total = float(values.sum())
-    if abs(total - 1.0) > _ROUNDED:
-        raise InputError(f"{name} must add up to 1, got {total:.6g}.")
-    return values / total
+        return np.full(shares.size, 1.0 / shares.size)
+    return shares / shares.sum()
 
 
 _TIGHT = 1e-50
@@ -88,8 +62,8 @@ def allocate(
 
     `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
     inferences should look like; the budget β the most entries changed per person, on average over random draws;
-    `available` (u, m) says which noise there is, all by default. InputError if the target or the budget is out of
-    range, or somebody's least noise is above the budget.
+    `available` (u, m) says which noise there is, all by default. InputError if somebody has no noise, or none
+    within the budget.
     """
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     least = np.where(cheapest, size, 0.0).max(axis=1)
@@ -155,10 +129,10 @@ def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, available: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
-    goal = checked_shares(target_distribution, name="The target")
+    goal = np.asarray(target_distribution, dtype=np.float64)
+    goal = goal / goal.sum()
     size = np.asarray(noise_size, dtype=np.float64)
     usable = np.ones(size.shape, dtype=bool) if available is None else np.asarray(available, dtype=bool)
-    budget = at_least_zero(budget, name="budget")
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
     if without := int(np.isinf(least).sum()):
         raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")

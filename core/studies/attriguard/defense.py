@@ -229,7 +229,7 @@ class RatingsDefense(Defense):
         self.known_people = KnownPeople(
             records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values)
         )
-        self.target = target_distribution(settings.target, ratings.shares, settings.target_shares)
+        self.target = target_distribution(settings.target, ratings.shares)
         self._classifiers: dict[str, Any] = {}
 
     def classifier(self, kind: str) -> Any:
@@ -301,7 +301,7 @@ class TableDefense(Defense):
         super().__init__(settings, seed)
         self.people = people
         self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
-        self.target = target_distribution(settings.target, people.shares, settings.target_shares)
+        self.target = target_distribution(settings.target, people.shares)
         self.columns = table_columns(people, frozen=settings.frozen)
         self.found_rules = find_rules(people.attacker_records, self.columns)
         rules = pair_rules(

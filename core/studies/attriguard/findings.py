@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...stats.fairness import difference_title
 from ...stats.quantities import Quantity, Row, share
 from ..study import Finding
 from .allocation import Concentration
-from .attackers import ADVERSARIAL, ATTACKER_TITLES, attacker_label, knows_the_noise
+from .attackers import ADVERSARIAL, attacker_label, knows_the_noise
 from .comparators import Compared, Transfer
 from .defense import TableDefense
 from .exposure import Exposure, ExposurePoint, strongest_point
@@ -292,18 +291,6 @@ def guide(exposure: Exposure, defender: str) -> str:
 
 
 # Tables
-
-
-def point_row(point: ExposurePoint) -> dict[str, Any]:
-    """Return an attacker at a budget."""
-    return {
-        "attacker": ATTACKER_TITLES[point.attacker],
-        "β": point.budget,
-        "accuracy": share(point.accuracy),
-        "balanced accuracy": share(point.balanced),
-        "accuracy, or the baseline": share(point.reported),
-        "trained at β": point.trained_at,
-    }
 
 
 def value_rows(exposure: Exposure, budget: float) -> list[Row]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from ...base.errors import InputError
 from ...base.param import Param
 from ...base.serialize import UNSAID
-from ...base.settings import Settings, validate
+from ...base.settings import Settings
 from .allocation import TARGETS
 from .attackers import ATTACKER_TITLES
 from .panda import POLICIES
@@ -57,10 +56,6 @@ class AttriGuardSettings(Settings):
         str,
         Param("Target distribution", "Target distribution p of inferences: {options}.", options=TARGETS, written=False),
     ] = field(default="uniform", metadata=UNSAID)
-    target_shares: Annotated[
-        tuple[float, ...],
-        Param("Shares", "The target's shares, one a value, where it is given.", least=0.0, written=False),
-    ] = field(default=(), metadata=UNSAID)
     margin: Annotated[float, Param("Margin", "Lead of the target value.", least=0.0, written=False)] = field(
         default=0.0, metadata=UNSAID
     )
@@ -126,11 +121,6 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default="modify_add", metadata=UNSAID)
-
-    def __post_init__(self) -> None:
-        validate(self)
-        if self.target_shares and self.target != "given":
-            raise InputError(f"target_shares must come with the target given, got the target {self.target}.")
 
     @property
     def trained_at(self) -> tuple[float, ...]:

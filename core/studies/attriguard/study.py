@@ -11,13 +11,14 @@ import numpy as np
 from ...base.seeds import child_generator
 from ...datasets.ratings import Ratings
 from ...stats.estimates import strongest
+from ...stats.quantities import share
 from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
 from .defense import ProtectedRecords, RatingsDefense, TableDefense, defense_of, google_play, synthetic
 from .exposure import Exposure
-from .findings import findings, point_row
+from .findings import findings
 from .settings import AttriGuardSettings
 
 if TYPE_CHECKING:
@@ -142,10 +143,16 @@ class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
 
     def tables(self, result: Exposure, settings: AttriGuardSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return every attacker without noise and at the planned budget."""
-        points = (*result.undefended(), *result.at(settings.budget))
-        names = {"attacker": "attacker", "β": "budget"} | {name: name for name in ("accuracy", "balanced accuracy")}
-        rows = map(point_row, points)
-        return {self.title: tuple({title: row[name] for name, title in names.items()} for row in rows)}
+        rows = tuple(
+            {
+                "attacker": ATTACKER_TITLES[point.attacker],
+                "budget": point.budget,
+                "accuracy": share(point.accuracy),
+                "balanced accuracy": share(point.balanced),
+            }
+            for point in (*result.undefended(), *result.at(settings.budget))
+        )
+        return {self.title: rows}
 
 
 STUDY = AttriGuardStudy()

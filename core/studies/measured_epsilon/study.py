@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Settings
+from ...charts.drawing import Drawing, Scale
+from ...charts.rows import Mark, draw_rows
+from ...charts.rows import Row as ChartRow
 from ...stats.estimates import certain, epsilon_text
 from ..planted import draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Subject
 from .audits import MechanismAudit, audits
 from .bounds import OneRun
-
-if TYPE_CHECKING:
-    from ...charts.drawing import Drawing
 
 SURE = 0.9999
 """Confidence at which a mechanism counts as measured above the ε that is promised."""
@@ -186,8 +186,6 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
 
     def charts(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
         """Return what is promised and what is measured, a row a mechanism."""
-        from .charts import draw_budgets
-
         quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
         budgets = draw_budgets(result.audited, epsilon=settings.epsilon, confidence=settings.confidence)
         return {quantity: budgets}
@@ -237,6 +235,21 @@ def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
 
 def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:
     return f"ε = {audit.measured(settings.confidence):.2f}"
+
+
+def draw_budgets(audited: Sequence[MechanismAudit], *, epsilon: float, confidence: float) -> Drawing:
+    """Draw each mechanism: a bar up to the lower bound measured, the ε spent hollow, the ε promised as a line."""
+    rows = []
+    for audit in audited:
+        bound = audit.measured(confidence)
+        marks = [Mark(of=bound, color="leak", name="measured", symbol="", bar=0.0)]
+        if audit.spent is not None:
+            marks.append(Mark(of=audit.spent, color="before", symbol="circle-open", name="spent"))
+        rows.append(ChartRow(name=audit.mechanism, marks=marks, value=f"<b>at least {bound:.2f}</b>"))
+    promised = Mark(of=epsilon, color="ink", symbol="diamond", name="promised")
+    rows.append(ChartRow(name="promised", bold=True, marks=[promised], dash="dot", value=f"{epsilon:g}"))
+    axis = Scale(title="Privacy budget ε", start=0.0)
+    return draw_rows("Privacy budget by mechanism", rows, axis, first="mechanism")
 
 
 STUDY = MeasuredEpsilonStudy()

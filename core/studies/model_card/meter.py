@@ -53,8 +53,6 @@ class Meter(Result):
     person_bits: float
     """Σ_i min(−½ log₂(1 − ρ_i²), H(q_i)), where ρ_i² = q_i(1 − q_i) a_iᵀ (K + R)⁻¹ a_i is the squared correlation of
     person i with the numbers: what is disclosed person by person."""
-    independent: int
-    """Independent numbers among those published (the rank of K)."""
 
     @property
     def share(self) -> float:
@@ -81,7 +79,6 @@ def meter_of(modes: Modes) -> Meter:
         joint_bits=float(np.log1p(values).sum()) / (2 * math.log(2)),
         prior_bits=float(entropy.sum()),
         person_bits=float(np.minimum(-np.log1p(-correlation) / (2 * math.log(2)), entropy).sum()),
-        independent=int((values > 1e-9 * max(1.0, float(values.max(initial=0.0)))).sum()),
     )
 
 
@@ -183,8 +180,6 @@ class Measured(Result):
     """Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)). The gain itself is known; the interval is of the gain to be
     expected of such a release about as many other people like these (see `core.studies.model_card.meter.Chance`), nan
     where no prediction was handed in."""
-    moved_bits: float
-    """KL(q'‖q) in bits; equal to `bits` for exact numbers."""
     accuracy_before: Estimate
     accuracy_after: Estimate
     accuracy_gain: Estimate
@@ -215,7 +210,6 @@ def measured(
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
         bits=bits,
-        moved_bits=moved_bits(before, after),
         accuracy_before=accuracy(s, guess),
         accuracy_after=accuracy(s, now),
         accuracy_gain=accuracy_gain(s, guess, now),
@@ -225,15 +219,6 @@ def measured(
         majority=accuracy(s, larger),
         majority_balanced=balanced_accuracy(s, larger),
     )
-
-
-def moved_bits(before: Floats, after: Floats) -> float:
-    """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
-    total = 0.0
-    for to, of in ((after, before), (1.0 - after, 1.0 - before)):
-        positive = to > 0
-        total += float((to[positive] * np.log2(to[positive] / of[positive])).sum())
-    return total
 
 
 def gained_bits(before: Floats, after: Floats, s: Codes) -> Floats:

@@ -261,7 +261,7 @@ def advise(
     predicted: dict[tuple[Meter, int | None], float] = {}
     for decimals, epsilon in plans:
         if epsilon is None or release.sizes:
-            plan = release.with_precision(decimals=decimals, epsilon=epsilon)
+            plan = replace(release, decimals=decimals, epsilon=epsilon)
             read = meter(posterior, plan), None if release.sizes else decimals
             if read not in predicted:
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import binary_array, choice, privacy_budget, whole_number
@@ -127,14 +127,6 @@ class Release(Result):
     def noise_scale(self) -> float:
         """Scale of the Laplace noise; 0 without."""
         return (1.0 + self.n_models) / (math.inf if self.epsilon is None else self.epsilon)
-
-    def mask(self, part: str) -> Mask:
-        """Return who belongs to a part, shape (n,)."""
-        return self.cells.inside(part)[self.cells.pattern]
-
-    def with_precision(self, *, decimals: int | None = None, epsilon: float | None = None) -> Release:
-        """Return the same release with another precision."""
-        return replace(self, decimals=decimals, epsilon=epsilon)
 
     def publish(self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Published:
         """Return the numbers as they would be published.

@@ -1,7 +1,16 @@
 """People at risk: whom the attacks find of the same training records, and what would free each. Internal use only."""
 
 from .people_at_risk import PeopleAtRisk
-from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE, MEMBERS, IdentifiedRecords, PeopleAttacks
+from .people_attacks import (
+    ATTACKS,
+    CERTAIN,
+    IMPUTABLE,
+    MEMBERS,
+    MOST_PEOPLE,
+    IdentifiedRecords,
+    PeopleAttacks,
+    PeopleSettings,
+)
 from .people_study import PEOPLE
 from .remedies import (
     Effect,
@@ -13,7 +22,6 @@ from .remedies import (
     remedies_of,
     smallest_fixes,
 )
-from .settings import MOST_PEOPLE, PeopleSettings
 
 __all__ = [
     "ATTACKS",

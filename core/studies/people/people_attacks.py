@@ -1,4 +1,4 @@
-"""Four attacks on the same training records: whom each finds, and how many by chance.
+"""Four attacks on the same training records: what is published, whom each finds, and how many by chance.
 
 Found by an attribute attack is whose attribute it infers correctly with a probability of at least 99.5%. Correction,
 bias queries and model card start from one prior, imputation (`core.studies.subject.prior_of`), and each adds what is
@@ -19,20 +19,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
 from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
+from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
+from ...base.settings import Settings, params
+from ...base.validation import LEAST_EPSILON
 from ...models import GIVEN_PREDICTIONS
 from ...stats.fairness import row_sets
-from ..bias_queries import NoisySums, answers_text, mechanism_of
+from ..bias_queries import NOISE_TITLES, BiasQueriesSettings, NoisySums, answers_text, mechanism_of
 from ..bias_queries.decoders import AnsweredQueries, read_answers
 from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
-from ..correction import true_tolerance
+from ..correction import CorrectionSettings, true_tolerance
 from ..correction.soft import soft_correct
 from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
 from ..membership.attack import MemberGuess
@@ -42,7 +46,55 @@ from ..model_card.card_people import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
 from ..study import ReportProgress
 from ..subject import Subject, subject_of
-from .settings import PeopleSettings
+
+_ANSWERS, _CARD = params(BiasQueriesSettings), params(ModelCardSettings)
+
+_NOISES = {name: title for name, title in NOISE_TITLES.items() if name != "smooth_laplace"}
+"""Noise that keeps its ε whatever that is."""
+
+MOST_PEOPLE = 1_000
+"""Most people who are looked at, as on a model card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSettings(Settings):
+    """The same training records, and what is published about them."""
+
+    people: Annotated[
+        int,
+        Param("People", "Training records that are attacked, drawn with the seed.", least=20, most=MOST_PEOPLE),
+    ] = MOST_PEOPLE
+    tolerance: Annotated[float | None, params(CorrectionSettings)["tolerance"].param] = None
+    answers: Annotated[
+        int, Param("Answers", "Answers to bias queries about these people; 0 for none.", least=0, most=1_000)
+    ] = 250
+    noise: Annotated[str, replace(_ANSWERS["mechanism"].param, options=_NOISES)] = "exact"
+    answer_epsilon: Annotated[float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")] = 5.0
+    models: Annotated[
+        int, Param("Models on the card", "Models on the card: the audited one and variants of it.", least=1, most=50)
+    ] = 20
+    decimals: Annotated[int | None, _CARD["decimals"].param] = 3
+    card_epsilon: Annotated[
+        float | None,
+        Param(
+            "Privacy budget ε of the card",
+            "Privacy budget of all published numbers together, with noise in place of rounding; none for no noise.",
+            least=LEAST_EPSILON,
+            most=1_000.0,
+            flag="--publish-epsilon",
+        ),
+    ] = None
+    shadows: Annotated[int, params(MembershipSettings)["shadows"].param] = 16
+
+    @property
+    def steps(self) -> int:
+        """About how many steps are reported: each model with its shadows."""
+        return 1 + 3 * (1 + self.shadows)
+
+    def __post_init__(self) -> None:
+        super(PeopleSettings, self).__post_init__()
+        MembershipSettings(shadows=self.shadows)  # which has a rule of its own
+
 
 ATTACKS = {
     "correction": "Correction",
@@ -157,9 +209,9 @@ class PeopleAttacks:
         """(n,): whom imputation finds, without the model."""
         return np.asarray(self.prior[np.arange(self.n), self.truth] > IMPUTABLE)
 
-    def tick(self, steps: int = 1) -> None:
-        """Report progress."""
-        self._done += steps
+    def tick(self) -> None:
+        """Report one more step."""
+        self._done += 1
         if self._report is not None:
             self._report(self._done, max(self._done, self.settings.steps))
 

@@ -12,9 +12,8 @@ from ..study import Finding, ReportProgress, Row, Study
 from ..subject import Subject
 from . import findings as wording
 from .people_at_risk import PeopleAtRisk
-from .people_attacks import ATTACKS, PeopleAttacks
+from .people_attacks import ATTACKS, PeopleAttacks, PeopleSettings
 from .remedies import effect_of, remedies_of, smallest_fixes, strongest_plan
-from .settings import PeopleSettings
 
 
 class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):

@@ -22,8 +22,7 @@ from ..bias_queries import mechanism_of
 from ..correction import true_tolerance
 from ..model_card.settings import precision_text
 from ..subject import Subject
-from .people_attacks import ATTACKS, PeopleAttacks
-from .settings import PeopleSettings
+from .people_attacks import ATTACKS, PeopleAttacks, PeopleSettings
 
 TOLERANCES = (0.02, 0.05, 0.1)
 ANSWERS = (5.0, 1.0)

@@ -103,7 +103,7 @@ def test_every_defender_and_policy(defender: str, policy: str):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"target_shares": (0.5, 0.5)}, "target_shares must come with the target given, got the target train_shares"),
+        ({"target": "given"}, "target must be one of uniform, train_shares, got 'given'"),
         ({"attackers": ("nobody",)}, "attackers must be some of logistic"),
     ],
 )

@@ -50,7 +50,7 @@ from core.studies.correction.disclosure import GroupRecognition
 from core.studies.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
 from core.studies.correction.problem import SolverCertificate
 from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings, MechanismAudit, OneRun
-from core.studies.measured_epsilon import charts as measured_epsilon
+from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
 from core.studies.membership.bands import EPSILONS, CurveBand
