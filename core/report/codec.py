@@ -15,10 +15,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..auditing.plan import own_tables
-from ..auditing.policy import CHECKS, CheckVerdict, Verdict
+from ..auditing.policy import Verdict
 from ..base.errors import InputError, check_format
 from .canonical import number_of, parse_json, strict
-from .report import CheckRow, PeopleAtRiskSection, Report, Times, TitledTable, VerdictSection
+from .report import PeopleAtRiskSection, Report, Times, TitledTable, VerdictSection
 from .schema import schema_error
 
 if TYPE_CHECKING:
@@ -55,14 +55,8 @@ def verdict_section(verdict: Verdict) -> VerdictSection:
         overall=verdict.overall,
         headline=verdict.headline,
         detail=verdict.detail,
-        checks=tuple(map(_row, verdict.rows)),
+        checks=tuple(dataclasses.replace(row, measurement=None) for row in verdict.rows),
     )
-
-
-def _row(verdict: CheckVerdict) -> CheckRow:
-    check = CHECKS[verdict.check]
-    values = {field.name: getattr(verdict, field.name) for field in dataclasses.fields(CheckVerdict)}
-    return CheckRow(**{**values, "measurement": None}, unit=check.unit, at_least=check.at_least)
 
 
 def _tables(tables: Mapping[str, Any]) -> tuple[TitledTable, ...]:

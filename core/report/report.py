@@ -25,25 +25,13 @@ Cell = str | float | int | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRow(CheckVerdict):
-    """The verdict on one check, with what a reader needs to know of the check itself.
-
-    In a report it stands without its measurement; `Report.rows` have theirs.
-    """
-
-    measurement: Measurement | None = field(default=None, metadata=UNSAID)
-    unit: str
-    at_least: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictSection(Result):
-    """The verdict on a release: in a word, a headline and a sentence, and for every check."""
+    """The verdict on a release: in a word, a headline and a sentence, and for every check, without its measurement."""
 
     overall: Status
     headline: str
     detail: str
-    checks: tuple[CheckRow, ...]
+    checks: tuple[CheckVerdict, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +90,7 @@ class Report(Result):
         return report_fingerprint(strict(self))
 
     @cached_property
-    def rows(self) -> tuple[CheckRow, ...]:
+    def rows(self) -> tuple[CheckVerdict, ...]:
         """The checks in their order, each with its measurement."""
         measurements = {measurement.check: measurement for measurement in self.measurements}
         return tuple(replace(row, measurement=measurements.get(row.check)) for row in self.verdict.checks)

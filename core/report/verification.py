@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..auditing import failed_tests
-from ..auditing.policy import judge
+from ..auditing.policy import CheckVerdict, judge
 from ..base.errors import FairLeakError, InputError, check_format
 from ..base.fingerprint import code_fingerprint
 from ..base.serialize import Result
@@ -33,7 +33,7 @@ from .changes import changed_values
 from .codec import checked, report_of, verdict_section
 from .page import embedded_document, to_html
 from .public_summary import SUMMARY_KIND, is_summary_page
-from .report import CheckRow, Report
+from .report import Report
 from .schema import is_number, is_report
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def contradictions(report: Report) -> list[str]:
     return clauses
 
 
-def _first_difference(stated: CheckRow, computed: CheckRow) -> list[str]:
+def _first_difference(stated: CheckVerdict, computed: CheckVerdict) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
     stated_entries, computed_entries = (
         {name: value for name, value in strict(row).items() if name not in _PROSE} for row in (stated, computed)

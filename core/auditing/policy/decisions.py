@@ -213,12 +213,22 @@ def judge(
         for name in unlimited
     ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
-    titled = tuple(
-        replace(row, title=check_title(row.check, attribute), definition=CHECKS[row.check].definition) for row in rows
-    )
+    titled = tuple(_titled(row, attribute) for row in rows)
     headline, detail = headline_and_detail(titled, level=policy.level, failed_tests=failed_tests)
     worst = overall(titled, failed_tests=failed_tests)
     return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats)
+
+
+def _titled(row: CheckVerdict, attribute: str) -> CheckVerdict:
+    """Return a row with what its check is."""
+    check = CHECKS[row.check]
+    return replace(
+        row,
+        title=check_title(row.check, attribute),
+        definition=check.definition,
+        unit=check.unit,
+        at_least=check.at_least,
+    )
 
 
 def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:

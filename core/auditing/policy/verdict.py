@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from ...base.caveats import Caveat
-from ...base.serialize import Result
+from ...base.serialize import UNSAID, Result
 from ...stats.estimates import Estimate, interval, level_text
 from ...studies.registry import STUDIES
 from ...studies.study import Basis, Measurement, Outcome
@@ -67,15 +67,16 @@ class CheckVerdict(Result):
     None if the audit did not try the check at all. `decided` is the interval at the level of its step of Holm's
     procedure, from which the verdict follows, and `p_value` and `p_adjusted` are two-sided p-values of "the value is
     exactly the limit" before and after Holm's correction: None and nan where nothing is estimated. `why` is the verdict
-    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute, and
-    `definition` is the check's. What a reader is shown of it in words is empty where there is nothing.
+    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute;
+    `definition`, `unit` and `at_least` are the check's, for whoever reads a report without this version of FairLeak.
+    What a reader is shown of it in words is empty where there is nothing.
     """
 
     check: str
     verdict: Status
     limit: Limit | None = None
     item: int = 0
-    measurement: Measurement | None = None
+    measurement: Measurement | None = field(default=None, metadata=UNSAID)
     decided: Estimate | None = None
     p_value: float = math.nan
     p_adjusted: float = math.nan
@@ -83,6 +84,8 @@ class CheckVerdict(Result):
     blocks: bool = False
     title: str = ""
     definition: str = ""
+    unit: str = ""
+    at_least: bool = False
 
     @property
     def excused(self) -> bool:
