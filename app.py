@@ -10,8 +10,9 @@ shell.configure()
 page = shell.navigation()
 shell.open_page(page)
 
-from pages.shell import controls, signin
+from pages.shell import controls, preparation, signin
 
 controls.audit_settings(page.url_path)
+preparation.show_progress()
 signin.badge()
 shell.run(page)

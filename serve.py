@@ -36,6 +36,7 @@ from streamlit.web.server.starlette.starlette_websocket import _get_signed_cooki
 import core.studies.registry  # noqa: F401
 from core.auditing import subprocess_jobs
 from pages.shell import signin
+from pages.shell.preparation import preparation
 
 FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
@@ -79,8 +80,13 @@ PAGE_COOKIE = "fairleak_page"
 ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
-WORKING = ("attriguard_controls", "card_controls", "membership_study", "report_audit")
-"""Files of `pages.shell` that define work which is done in processes of its own."""
+WORKING = (
+    "pages._attriguard.attriguard_controls",
+    "pages._membership.membership_study",
+    "pages._report.report_audit",
+    "pages._study.study_run",
+)
+"""Modules of pages that define work which is done in processes of its own."""
 
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
@@ -245,9 +251,10 @@ def end_expired_sessions() -> None:
 
 
 async def prepare_work() -> None:
-    """Let the process from which work is forked import what that needs."""
+    """Let the process from which work is forked import what that needs, then prepare what the demo shows first."""
     await asyncio.sleep(FIRST_PAGE)
-    subprocess_jobs.warm_up(*(f"pages.shell.{name}" for name in WORKING))
+    subprocess_jobs.warm_up(*WORKING)
+    preparation.begin()
 
 
 @asynccontextmanager
@@ -258,6 +265,7 @@ async def serving(_: st.App) -> AsyncIterator[None]:
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
     tasks = [asyncio.create_task(prepare_work()), asyncio.create_task(end_sessions())]
     yield
+    preparation.end()
     for task in tasks:
         task.cancel()
 

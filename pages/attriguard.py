@@ -20,7 +20,7 @@ from core.stats.estimates import Estimate, count, proportion
 from core.stats.fairness import METRIC_TITLES
 from pages._attriguard import attriguard_controls as controls
 from pages.shell import cached, panels
-from pages.shell.background import State, ensure_started
+from pages.shell.background import ensure_started
 from pages.shell.controls import control
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _transfer(exposure: Exposure, budget: float) -> None:
     reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
     fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
     left, *right = st.columns(2, gap="large") if is_ratings else [st.container()]
-    finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.run.state == State.FINISHED)
+    finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.run.result is not None)
     drawn = charts.draw_transfer(exposure.attackers, noises, fooled)
     drawings = {"This noise": panels.under(finding, drawn, key="transfer_chart", container=left)}
     if right:
@@ -101,7 +101,7 @@ def _transfer(exposure: Exposure, budget: float) -> None:
 
 def _other_noise(exposure: Exposure) -> Drawing:
     label = "Showing noise to attackers"
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
     transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(defense, report))
     fooled = np.array([[transfer.share[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS])
     drawing = charts.draw_transfer(CLEAN_ATTACKERS, [title for title, _, _ in SURROGATES.values()], fooled)
@@ -129,7 +129,7 @@ def _person(exposure: Exposure, budget: float) -> None:
     person = int(number) - 1
     finding = findings.person(exposure, person, budget)
     drawn = charts.draw_mechanism(exposure, person, budget)
-    table = exposure.defense.card(person)
+    table = work.defense_of(exposure).card(person)
     with left:
         panels.whisper(finding)
         if len(exposure.values) <= _SIDE_BY_SIDE:
@@ -146,7 +146,7 @@ def _person(exposure: Exposure, budget: float) -> None:
 
 def _where(exposure: Exposure, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
     without_limit = exposure.mechanism(float(exposure.size.max()))
 
     def carry(report: Any) -> Any:
@@ -179,7 +179,7 @@ def _cost(exposure: Exposure, budget: float) -> None:
 def _decisions(exposure: Exposure, budget: float, budgets: list[float]) -> None:
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
 
     def ask(report: Any) -> tuple[Any, Any]:
         utility = attriguard.table_utility(defense, dataset, config)
@@ -212,7 +212,7 @@ def _decisions(exposure: Exposure, budget: float, budgets: list[float]) -> None:
 
 
 def _recommendations(exposure: Exposure, budget: float, budgets: list[float]) -> None:
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
     label = "Recommending items"
     recommendation: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(defense))
     drawing = charts.draw_cost(
@@ -229,7 +229,7 @@ def _recommendations(exposure: Exposure, budget: float, budgets: list[float]) ->
 
 def _other_defences(exposure: Exposure, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
     label = "Defending otherwise"
     defences: Any = work.need("others", label, lambda report: list(attriguard.comparison(defense, report)))
     finding = findings.other_defences(exposure, budget, charts.drawn_defences(defences))
@@ -254,7 +254,7 @@ _HEIGHT = 320
 
 def _changes(exposure: Exposure, budget: float) -> None:
     """Draw the columns and the rules, and a form that changes them."""
-    defense = exposure.defense
+    defense = work.defense_of(exposure)
     finding = findings.plausible(defense)
     panels.whisper(finding)
     left, right = st.columns(2, gap="large")

@@ -82,6 +82,7 @@ def enter() -> bool:
         atexit.register(_remove, run_folder())
         for name in [name for name in os.environ if name.startswith(UNSET)]:
             del os.environ[name]
+        os.environ["FAIRLEAK_PREPARE"] = "off"  # a server would compute beside its test; who tests that says so
     worker = run_folder() / os.environ.get("PYTEST_XDIST_WORKER", "main")
     for name, folder in FOLDERS.items():
         (worker / folder).mkdir(parents=True, exist_ok=True, mode=0o700)

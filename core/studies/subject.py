@@ -13,6 +13,7 @@ from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from ..base.errors import Cancelled, InputError
 from ..base.fingerprint import fingerprint
+from ..base.object_files import MEMO
 from ..base.param import Param
 from ..base.serialize import Result
 from ..base.settings import Settings
@@ -296,8 +297,7 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     They learn from the attack records and choose by the validation records, of many from a seeded
     sample. There is one for everything that starts from imputation or is compared with it.
     """
-    learners = attacker_sample(splits.attack, seed, most=_MOST_LEARNERS)
-    validation = attacker_sample(splits.validation, seed, most=MAX_ATTACKER_SAMPLE - _MOST_LEARNERS)
+    learners, validation = _records_of_imputation(splits, seed)
 
     def make() -> Imputation:
         records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.attacker_rows)
@@ -313,15 +313,21 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     return dataset.once(("imputation", fingerprint(splits.attacker_rows, learners, validation, seed)), make)
 
 
+def _records_of_imputation(splits: Splits, seed: int) -> tuple[Ints, Ints]:
+    """Return the records that imputation learns from, and those it chooses by."""
+    learners = attacker_sample(splits.attack, seed, most=_MOST_LEARNERS)
+    validation = attacker_sample(splits.validation, seed, most=MAX_ATTACKER_SAMPLE - _MOST_LEARNERS)
+    return learners, validation
+
+
 def imputed(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Imputed:
     """Return what `imputation_of` says of some rows that it did not learn from; asked once a dataset."""
-    imputation = imputation_of(dataset, splits, seed=seed)
-    records = imputation.records
-    key = fingerprint(records.learners, records.validation, rows, seed)
+    learners, validation = _records_of_imputation(splits, seed)
+    key = fingerprint(learners, validation, rows, seed)
 
     def ask() -> Imputed:
         columns = np.column_stack([dataset.features[rows], dataset.labels[rows]])
-        return imputation.about(columns)
+        return imputation_of(dataset, splits, seed=seed).about(columns)
 
     return dataset.once(("imputed", key), ask)
 
@@ -343,6 +349,9 @@ def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) ->
 
 class Progress:
     """Counts steps and reports them as (done, total); `report` may raise `core.base.errors.Cancelled` to stop."""
+
+    _report: Callable[[int, int], None] | None = None
+    """Nobody listens to a progress that was stored with its subject."""
 
     def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
         self.total, self.done, self._report = total, 0, report
@@ -382,7 +391,7 @@ class Subject:
     access: QueryAccess | None = field(default=None, kw_only=True)
     with_unanswered: Splits | None = field(default=None, kw_only=True)
     """The sets with the people without an answer of the model, where there are some."""
-    _cache: dict[str, Any] = field(default_factory=dict, init=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, metadata=MEMO)
 
     @property
     def everyone(self) -> Splits:

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.ratings import Ratings
+from core.studies import attriguard
 from core.studies.attriguard import AttriGuardSettings, Exposure, ProtectedRecords, ratings_subject
 from core.studies.attriguard.settings import RATING_DEFENDERS
 from core.studies.attriguard.study import AttriGuardStudy
@@ -144,6 +145,18 @@ class Defended:
         model = cached.audited()[0] if kind() == "table" else None
         key = fingerprint(name, self.run.key, repr(model))
         return require_result(self.run.store, key, label, lambda job: job.in_subprocess(make))
+
+    def defense_of(self, exposure: Exposure) -> Any:
+        """Return the defense that made an exposure; fitted again where the exposure was stored without it."""
+        if exposure.defense is not None:
+            return exposure.defense
+
+        def make(_: Any) -> Any:
+            defense = attriguard.defense_of(self.records.dataset, self.records.config, self.run.settings)
+            defense.search()
+            return defense
+
+        return self.need("defense", "Fitting the defence again", make)
 
 
 def defended() -> Defended:

@@ -25,6 +25,7 @@ from core.auditing.subprocess_jobs import ReportProgress, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
+from core.store.prepared import PreparedResults, ResultWriter
 from pages.shell import shell, state
 from pages.shell.panels import problem
 
@@ -240,13 +241,19 @@ def _sentence(error: Exception) -> str:
 class ResultStore:
     """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
-    `uploaded` says that the data are a session's own. Nothing is dropped before the release of the `uploads`, from
-    which all else follows, and of `points`, finished models of sweeps, which are a few numbers each and took long.
+    `uploaded` says that the data are a session's own; `prepared` are results of built-in data on disk. Nothing is
+    dropped before the release of the `uploads`, from which all else follows, and of `points`, finished models of
+    sweeps, which are a few numbers each and took long.
     """
 
-    def __init__(self, name: str, entries: int, *, uploaded: bool = False) -> None:
+    def __init__(
+        self, name: str, entries: int, *, uploaded: bool = False, prepared: PreparedResults | None = None
+    ) -> None:
         self.name, self._lane_prefix = name, "own " if uploaded else ""
         self._entries = entries
+        if uploaded and prepared is not None:
+            raise ValueError("Nothing of an upload is stored on disk.")
+        self._prepared = prepared
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: dict[str, Job] = {}
@@ -255,11 +262,21 @@ class ResultStore:
         self._generation = 0
 
     def get(self, key: str) -> Any | None:
-        """Return the result, or None if it is not there."""
+        """Return the result, also one that was prepared; None if it is not there."""
         with self._lock:
             if key in self._results:
                 self._results.move_to_end(key)
-            return self._results.get(key)
+                return self._results[key]
+        if self._prepared is None:
+            return None
+        result = self._prepared.load(key, self._datasets())
+        if result is not None:
+            self.put(key, result)
+        return result
+
+    def _datasets(self) -> list[AuditDataset]:
+        with self._lock:
+            return [result for result in self._results.values() if isinstance(result, AuditDataset)]
 
     def put(self, key: str, value: Any, *, begun: int | None = None) -> None:
         """Keep a result, unless there was a release since the generation it was `begun` in."""
@@ -283,6 +300,11 @@ class ResultStore:
         """Return the job last started for this key."""
         return self._jobs.get(key)
 
+    def busy_jobs(self) -> list[Job]:
+        """Return the jobs that wait or run."""
+        with self._lock:
+            return [job for job in self._jobs.values() if job.busy]
+
     def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
         """Return the job for this key, starting it unless it is under way, and not stopping, or has its result.
 
@@ -298,6 +320,8 @@ class ResultStore:
 
             def keep(result: Any) -> None:
                 self.put(key, result, begun=began)
+                if isinstance(self._prepared, ResultWriter):
+                    self._prepared.save(key, result, self._datasets())
 
             context = get_script_run_ctx(suppress_warning=True)
             session = context.session_id if context else ""

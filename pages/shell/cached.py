@@ -24,6 +24,7 @@ from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from pages.shell import panels, shell, state
 from pages.shell.background import Job, ResultStore, require_result
+from pages.shell.preparation import open_results
 from pages.shell.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class OwnModel:
 
 @st.cache_resource(show_spinner=False)
 def _shared_store() -> ResultStore:
-    return ResultStore("shared store", entries=48)
+    return ResultStore("shared store", entries=48, prepared=open_results())
 
 
 @st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import Floats, Ints, Mask
+from ...base.object_files import MEMO
 from ...base.serialize import Result
 from ...stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from .allocation import allocate, expected_size
@@ -83,8 +84,9 @@ class Exposure(Result):
     n_entries: int = 0
     """People everybody trains on, and entries of a record."""
     guesses: tuple[Guesses, ...] = ()
-    defense: Any = field(default=None, repr=False, compare=False)
-    """The `core.studies.attriguard.Defense` that made it, for further questions about the same people."""
+    defense: Any = field(default=None, repr=False, compare=False, metadata=MEMO)
+    """The `core.studies.attriguard.Defense` that made it, for further questions about the same people; None where it
+    was stored, as a defense holds fitted models."""
 
     @property
     def attackers(self) -> tuple[str, ...]:

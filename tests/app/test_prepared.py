@@ -1,0 +1,88 @@
+"""Pages that read a prepared result: the same as pages that compute it, and nothing of an upload is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from core.store.prepared import PreparedResults, ResultWriter
+from pages.shell import cached, preparation
+from pages.shell.background import ResultStore
+from tests import samples
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard, RecordedJob
+
+PAGES = ("correction", "membership")
+
+
+def content(dashboard: Dashboard) -> list[str]:
+    """Return all that a page sends to the browser, element by element, without what hangs on the session."""
+    parts: list[str] = []
+
+    def walk(block: Any) -> None:
+        for child in block.children.values():
+            if hasattr(child, "children"):
+                walk(child)
+            else:
+                parts.append(str(getattr(child, "proto", child)))
+
+    walk(dashboard.test._tree)
+    return parts
+
+
+def use(monkeypatch: pytest.MonkeyPatch, results: PreparedResults) -> None:
+    """Let a server that starts now use a folder."""
+    monkeypatch.setattr(cached, "open_results", lambda: results)
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_reads_shows_what_one_that_computes_shows(
+    page: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "prepared" / "fairleak-1"
+    use(monkeypatch, ResultWriter(folder))
+    computed = content(start().open(page))
+    assert len(computed) > 20
+    use(monkeypatch, PreparedResults(folder))
+    RecordedJob.started.clear()
+    # Whoever trains or attacks again breaks here.
+    monkeypatch.setattr(cached, "run", None)
+    read = start().open(page)
+    assert content(read) == computed
+    assert [job.lane for job in RecordedJob.started if job.lane not in ("fetch", "audit")] == []
+
+
+def test_nothing_of_an_own_table_is_stored_even_where_the_server_could_write(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "prepared" / "fairleak-1"
+    use(monkeypatch, ResultWriter(folder))
+    dashboard = start()
+    dashboard.open("data")
+    before = sorted(path.name for path in folder.iterdir())
+    dashboard.bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
+    dashboard.open("model")
+    assert "%" in dashboard.finding
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_store_of_an_upload_cannot_have_prepared_results(tmp_path: Path):
+    with pytest.raises(ValueError, match="upload"):
+        ResultStore("session store", entries=1, uploaded=True, prepared=PreparedResults(tmp_path))
+
+
+def test_the_sidebar_says_how_many_pages_are_prepared_while_some_are_not(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+):
+    line = "Preparing the demo: 1 of 11 pages. Each page can be used already."
+    assert line not in dashboard.open("glossary").page_text
+    now = preparation.preparation
+    monkeypatch.setattr(now, "busy", True)
+    monkeypatch.setattr(now, "finished_pages", {"model"})
+    assert line in dashboard.open("glossary").page_text
+    monkeypatch.setattr(now, "busy", False)
+    assert line not in dashboard.open("glossary").page_text

@@ -1,0 +1,231 @@
+"""The folder of prepared results, damaged, foreign, gone, full or shared: what cannot be relied on counts as absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.base.errors import InputError
+from core.datasets import AuditDataset
+from core.stats.estimates import proportion
+from core.store import prepared
+from core.store.prepared import PreparedResults, ResultWriter, only_process
+from pages.shell import preparation
+from tests import expected, hermetic
+
+KEY, OTHER = "a" * 64, "b" * 64
+RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a result and the list of the page it belongs to."""
+    place = tmp_path / "cache" / "prepared" / "fairleak-1"
+    writer = ResultWriter(place)
+    writer.save(KEY, RESULT)
+    writer.finish("model_card")
+    return place
+
+
+def loaded(folder: Path) -> bool:
+    """Return whether the result is there, whole."""
+    result = PreparedResults(folder).load(KEY)
+    if result is None:
+        return False
+    assert result["share"] == RESULT["share"]
+    return True
+
+
+def test_a_result_is_read_by_another_start(folder: Path):
+    assert loaded(folder) and PreparedResults(folder).has_page("model_card")
+    assert PreparedResults(folder).load(OTHER) is None
+    assert not PreparedResults(folder).has_page("people")
+
+
+def test_folders_and_files_are_the_users_alone(folder: Path):
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, *folder.iterdir())}
+    assert modes == {"prepared": 0o700, "fairleak-1": 0o700, KEY: 0o600, "page-model-card": 0o600}
+
+
+def damage(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a file's content."""
+    path.write_bytes(change(path.read_bytes()))
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "half": lambda content: content[: len(content) // 2],
+    "longer": lambda content: content + b"x",
+    "one bit": lambda content: content[:-40] + bytes([content[-40] ^ 1]) + content[-39:],
+    "no header": lambda content: content.partition(b"\n")[2],
+    "other format": lambda content: content.replace(b'"format": 1', b'"format": 2', 1),
+    "zeros": lambda content: bytes(len(content)),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
+    damage(folder / KEY, DAMAGES[kind])
+    assert not loaded(folder) and not PreparedResults(folder).has_page("model_card")
+    writer = ResultWriter(folder)
+    assert writer.load(KEY) is None
+    writer.save(KEY, RESULT)
+    assert writer.load(KEY) is not None and loaded(folder)
+
+
+def test_a_file_under_another_key_is_ignored(folder: Path):
+    (folder / KEY).rename(folder / OTHER)
+    assert PreparedResults(folder).load(OTHER) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("name", ["", KEY, ".."])
+def test_what_others_may_write_to_is_not_read(name: str, folder: Path):
+    place = folder / name
+    os.chmod(place, stat.S_IMODE(place.stat().st_mode) | 0o020)
+    assert not loaded(folder)
+    if name != KEY:
+        with pytest.raises(InputError, match="the user's alone"):
+            ResultWriter(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("name", ["", KEY, ".."])
+def test_what_belongs_to_others_is_not_read(name: str, folder: Path):
+    os.chown(folder / name, 12345, -1)
+    assert not loaded(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+def test_links_pipes_and_folders_are_not_read(folder: Path, tmp_path: Path):
+    (folder / KEY).rename(tmp_path / "elsewhere")
+    (folder / KEY).symlink_to(tmp_path / "elsewhere")
+    assert not loaded(folder)
+    (folder / KEY).unlink()
+    os.mkfifo(folder / KEY)
+    assert not loaded(folder)
+    (folder / KEY).unlink()
+    (folder / KEY).mkdir()
+    assert not loaded(folder)
+    linked = tmp_path / "linked"
+    linked.mkdir(mode=0o700)
+    (linked / "fairleak-1").symlink_to(folder)
+    with pytest.raises(InputError):
+        ResultWriter(linked / "fairleak-1")
+
+
+@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "A", "", "a\0b", "." * 10])
+def test_a_name_leads_nowhere_else(name: str, folder: Path):
+    assert PreparedResults(folder).load(name) is None
+
+
+def test_a_folder_deleted_meanwhile_is_made_again(folder: Path):
+    writer, reader = ResultWriter(folder), PreparedResults(folder)
+    shutil.rmtree(folder.parent)
+    assert reader.load(KEY) is None and not reader.has_page("model_card")
+    writer.save(KEY, RESULT)
+    writer.finish("model_card")
+    assert loaded(folder) and reader.has_page("model_card")
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(InputError, match="must be the user's alone"):
+        ResultWriter(tmp_path / "cache" / "prepared" / "fairleak-1")
+
+
+def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder: Path):
+    long_ago, lately = folder.parent / "fairleak-0", folder.parent / "fairleak-00"
+    for other, days in ((long_ago, 31), (lately, 29)):
+        shutil.copytree(folder, other)
+        os.utime(other, (time.time() - days * 86_400,) * 2)
+    ResultWriter(folder)
+    assert loaded(folder) and lately.exists() and not long_ago.exists()
+
+
+def test_half_a_file_is_no_result_and_is_swept_up(folder: Path):
+    half = folder / ".0123.part"
+    half.write_bytes((folder / KEY).read_bytes()[:100])
+    os.utime(half, (time.time() - 7200,) * 2)
+    ResultWriter(folder)
+    assert not half.exists()
+
+
+def test_one_process_at_a_time_prepares(folder: Path):
+    with only_process(folder) as first, only_process(folder) as second:
+        assert (first, second) == (True, False)
+    with only_process(folder) as third:
+        assert third
+
+
+def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder: Path):
+    dataset = expected.demo()
+    key = ("imputed", "a test")
+    dataset.keep({key: RESULT["people"], ("imputed", "a function"): len})
+    try:
+        ResultWriter(folder).save(OTHER, (dataset, 7), [dataset])
+    finally:
+        dataset.keep({key: None, ("imputed", "a function"): None})
+    fresh = AuditDataset(**{name: getattr(dataset, name) for name in AuditDataset.__dataclass_fields__})
+    about, number = PreparedResults(folder).load(OTHER, [fresh])
+    assert about is fresh and number == 7
+    assert fresh.cached_results()[key].tolist() == [0, 1, 2, 3, 4]
+    assert PreparedResults(folder).load(OTHER) is None  # the dataset is not at hand
+
+
+@pytest.fixture
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let results be prepared, by whom a test starts."""
+    monkeypatch.setenv(preparation.PREPARE, "on")
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
+    place = tmp_path / "cache"
+    place.write_text("a file")
+    done = subprocess.run(
+        [sys.executable, "-m", "pages.shell.prepare"],
+        cwd=hermetic.ROOT,
+        env={**os.environ, "XDG_CACHE_HOME": str(place)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.usefixtures("switched_on")
+def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(preparation, "version_folder", lambda: tmp_path / "prepared" / "fairleak-1")
+    monkeypatch.setattr(preparation.subprocess, "Popen", None)  # whoever starts one breaks here
+    writer = ResultWriter(preparation.version_folder())
+    for page in preparation.PAGES:
+        writer.finish(page)
+    now = preparation.Preparation()
+    now._follow()
+    assert now.finished_pages == set(preparation.PAGES) and not now.busy
+    shutil.rmtree(tmp_path / "prepared")
+    with pytest.raises(TypeError):
+        now._follow()
+
+
+def test_off_neither_reads_nor_prepares(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(preparation.PREPARE, "off")
+    assert preparation.open_results() is None and not preparation.is_on()
+
+
+def test_the_writer_is_opened_by_the_process_that_prepares_alone():
+    sources = [*(hermetic.ROOT / "core").rglob("*.py"), *(hermetic.ROOT / "pages").rglob("*.py")]
+    users = {path.name for path in sources if "ResultWriter(" in path.read_text(encoding="utf-8")}
+    assert users == {"prepared.py", "prepare.py"}
+    assert not hasattr(PreparedResults, "save") and hasattr(prepared.ResultWriter, "save")
