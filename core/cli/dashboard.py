@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 from ..base.errors import InputError
+from ..base.files import MEGABYTE
 from ..base.untrusted import ask_child
 from ..base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
+from ..store.prepared import default_folder
 from .console import Block, Console
 
 HELP = "Start the dashboard on localhost."
@@ -24,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="Start no server: try what a process that opens an uploaded file can reach on this system, and say it.",
+        help="Start no server: try what a process that opens an uploaded file can reach on this system, and say it; "
+        "name the folder of the demo's prepared results.",
     )
     parser.add_argument(
         "--allow-unconfined",
@@ -70,4 +73,12 @@ def _what_is_confined() -> Block:
         lines.append("Tables are opened there; model files too, because that was allowed.")
     else:
         lines.append(f"Tables are opened there. {UNCONFINED}")
-    return Block.of(lines)
+    return Block.of([*lines, _what_is_prepared()])
+
+
+def _what_is_prepared() -> str:
+    """Return where the demo's results lie from one start to the next, and how much room they take."""
+    folder = default_folder()
+    sizes = [path.lstat().st_size for path in folder.rglob("*") if path.is_file()]
+    megabytes = sum(sizes) / MEGABYTE
+    return f"Prepared results of the demo, which can be deleted: {folder} ({len(sizes)} files, {megabytes:.1f} MB)."

@@ -28,7 +28,6 @@ PAGES = (
     "model",
     "correction",
     "people",
-    "report",
     "bias_queries",
     "membership",
     "model_card",
@@ -36,8 +35,9 @@ PAGES = (
     "attribute",
     "measured_epsilon",
     "two_models",
+    "report",
 )
-"""Pages that compute something, in the order in which they are prepared."""
+"""Pages that compute something, in the order in which they are prepared; last the one with FairLeak's self-test."""
 
 _ROOT = Path(__file__).resolve().parents[2]
 

@@ -40,15 +40,15 @@ def main() -> None:
         if not is_only:  # another server's process prepares the same
             return
         threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()
-        _stay_away_from_user(Path(folder))
-        cached.open_results = lambda: writer
-        background.run_in_subprocess = run_in_process  # this process is apart already
         print(flush=True)
-        prepare(writer)
+        prepare(writer, Path(folder))
 
 
-def prepare(writer: ResultWriter) -> None:
-    """Open each page until all that it wants is there."""
+def prepare(writer: ResultWriter, folder: Path) -> None:
+    """Open each page until all that it wants is there; what it leaves beside its results lies in an empty `folder`."""
+    _stay_away_from_user(folder)
+    cached.open_results = lambda: writer
+    background.run_in_subprocess = run_in_process  # this process is apart already
     app = AppTest.from_file(_APP, default_timeout=_PATIENCE)
     for page in preparation.PAGES:
         if not writer.has_page(page):

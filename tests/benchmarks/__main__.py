@@ -12,6 +12,7 @@ NAMES = (
     "release",
     "sweep",
     "pages",
+    "start",
     "audit",
     "untrusted",
     "distinct",
