@@ -1,4 +1,4 @@
-"""How long each page of the demo waits on a fresh server: with an empty folder of prepared results, and with a full one.
+"""How long each page of the demo waits on a fresh server: with no prepared results, and with all of them.
 
 A real browser opens each page in a session of its own, one after the other, from when the server answers. *Finding* is
 when the page's finding is on screen, *settled* when no script has run and no progress has been shown for a second and a
@@ -135,9 +135,10 @@ def main() -> None:
             measured(browser, cache, "first start")
             fill(cache)
         times = measured(browser, cache, "second start")
+        limits = f"finding within {FINDING_LIMIT:g} s, settled within {SETTLED_LIMIT:g} s"
         verdicts(
             (
-                f"{name} within {FINDING_LIMIT:g} s and {SETTLED_LIMIT:g} s",
+                f"{name}: {limits}",
                 finding <= FINDING_LIMIT and end <= SETTLED_LIMIT,
             )
             for name, finding, end in times
