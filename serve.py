@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -87,6 +88,9 @@ WORKING = (
     "pages._study.study_run",
 )
 """Modules of pages that define work which is done in processes of its own."""
+
+DRAWING = ("pandas", "scipy.stats", "sklearn.ensemble", "core.report", "core.experiments.tolerance_map")
+"""Modules that pages import when they are opened, and that take seconds together."""
 
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
@@ -251,10 +255,17 @@ def end_expired_sessions() -> None:
 
 
 async def prepare_work() -> None:
-    """Let the process from which work is forked import what that needs, then prepare what the demo shows first."""
+    """Import what pages need, here and in the process from which work is forked; prepare what the demo shows first."""
     await asyncio.sleep(FIRST_PAGE)
+    await asyncio.to_thread(import_drawing)
     subprocess_jobs.warm_up(*WORKING)
     preparation.begin()
+
+
+def import_drawing() -> None:
+    """Import what the first visitor of a page would wait for."""
+    for name in DRAWING:
+        import_module(name)
 
 
 @asynccontextmanager

@@ -151,6 +151,7 @@ class ResultWriter(PreparedResults):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._used: dict[str, str] = {}
+        self._results: dict[str, tuple[Any, tuple[AuditDataset, ...]]] = {}
         self._make_folder()
         self._sweep_up()
 
@@ -159,6 +160,7 @@ class ResultWriter(PreparedResults):
         result = super().load(key, datasets)
         if result is not None:
             self._note(key)
+            self._results[key] = result, tuple(datasets)
         return result
 
     def save(self, key: str, value: Any, datasets: Datasets = ()) -> None:
@@ -174,10 +176,17 @@ class ResultWriter(PreparedResults):
                 name = f"{_memo_prefix(dataset)}{fingerprint(repr(memo_key))[:32]}"
                 if name not in self._used:
                     self._write(name, (memo_key, entry), {})
+        self._results[key] = value, tuple(datasets)
         self._write(key, value, shared)
 
     def finish(self, page: str) -> None:
-        """List a page: all its results are there. The next page's list begins with the memos, which it may need too."""
+        """List a page: all its results are there, with what drawing it has added to their memos.
+
+        The next page's list begins with the memos of the datasets, which it may need too.
+        """
+        for key, (value, datasets) in list(self._results.items()):
+            self.save(key, value, datasets)
+        self._results.clear()
         self._write(_list_name(page), dict(self._used), {})
         self._used = {name: checksum for name, checksum in self._used.items() if name.startswith(_MEMO)}
 
@@ -191,7 +200,7 @@ class ResultWriter(PreparedResults):
             body = pack(value, shared)
         except (UnstorableError, RecursionError):
             return
-        if len(body) > _MOST:
+        if len(body) > _MOST or self._used.get(name) == _checksum_of(body):
             return
         self._make_folder()  # it may have been deleted meanwhile
         content = json.dumps(_header_of(name, body)).encode() + b"\n" + body
