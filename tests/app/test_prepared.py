@@ -19,7 +19,8 @@ PAGES = ("correction", "membership")
 
 
 def content(dashboard: Dashboard) -> list[str]:
-    """Return all that a page sends to the browser, element by element, without what hangs on the session."""
+    """Return all that a page sends to the browser when it is drawn once more, element by element."""
+    dashboard.test.run()
     parts: list[str] = []
 
     def walk(block: Any) -> None:

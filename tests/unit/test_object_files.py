@@ -105,7 +105,6 @@ def test_a_cached_property_comes_back_computed_and_a_model_does_not():
     ones = np.ones((2, 2), dtype=np.int64)
     shares = np.array([0.5, 0.5])
     exposure = Exposure(
-        title="People",
         attribute="group",
         unit="columns",
         values=("a", "b"),
