@@ -63,7 +63,7 @@ def pack(value: Any, shared: Mapping[int, str] | None = None) -> bytes:
 
     Raises UnstorableError if anything else is in it.
     """
-    writer = _Writer(shared or {})
+    writer = _TreeWriter(shared or {})
     tree = json.dumps(writer.tree(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -84,7 +84,7 @@ def unpack(content: bytes, shared: Callable[[str], Any] | None = None) -> Any:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             tree = json.loads(archive.read(_TREE))
             arrays = [_array(archive.read(str(number))) for number in range(len(archive.namelist()) - 1)]
-        return _Reader(arrays, shared).value(tree)
+        return _TreeReader(arrays, shared).value(tree)
     except RecordError:
         raise
     except Exception as error:  # whatever a damaged archive makes of zipfile, json, numpy or a class
@@ -95,7 +95,7 @@ def _array(entry: bytes) -> Any:
     return np.load(io.BytesIO(entry), allow_pickle=False)
 
 
-class _Writer:
+class _TreeWriter:
     """Makes the tree of a value and collects its arrays; what occurs twice is written once."""
 
     def __init__(self, shared: Mapping[int, str]) -> None:
@@ -208,7 +208,7 @@ def _memos(kind: type) -> set[str]:
     return {field.name for field in fields if "memo" in field.metadata}
 
 
-class _Reader:
+class _TreeReader:
     """Builds a value of its tree."""
 
     def __init__(self, arrays: list[Any], shared: Callable[[str], Any] | None) -> None:
@@ -277,8 +277,8 @@ class _Reader:
                 raise RecordError(f"a column of type {kind!r:.40} is nothing that is written")
             series[self.value(name)] = pd.Series(self.value(cells), index=numbers, dtype=kind)
         frame = pd.DataFrame(series, index=numbers)
-        is_whole = np.array_equal(numbers, np.arange(numbers.size))
-        return frame.reset_index(drop=True) if is_whole else frame
+        is_numbered = np.array_equal(numbers, np.arange(numbers.size))
+        return frame.reset_index(drop=True) if is_numbered else frame
 
     def _class(self, name: str) -> Any:
         if name not in self._classes:
