@@ -22,18 +22,18 @@ from core.store.prepared import PreparedResults, ResultWriter, only_process
 from pages.shell import preparation
 from tests import expected, hermetic
 
-KEY, OTHER = "a" * 64, "b" * 64
+KEY, SECOND_KEY = "a" * 64, "b" * 64
 RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a result and the list of the page it belongs to."""
-    place = tmp_path / "cache" / "prepared" / "fairleak-1"
-    writer = ResultWriter(place)
+    location = tmp_path / "cache" / "prepared" / "fairleak-1"
+    writer = ResultWriter(location)
     writer.save(KEY, RESULT)
     writer.finish("model_card")
-    return place
+    return location
 
 
 def loaded(folder: Path) -> bool:
@@ -47,7 +47,7 @@ def loaded(folder: Path) -> bool:
 
 def test_a_result_is_read_by_another_start(folder: Path):
     assert loaded(folder) and PreparedResults(folder).has_page("model_card")
-    assert PreparedResults(folder).load(OTHER) is None
+    assert PreparedResults(folder).load(SECOND_KEY) is None
     assert not PreparedResults(folder).has_page("people")
 
 
@@ -83,15 +83,15 @@ def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
 
 
 def test_a_file_under_another_key_is_ignored(folder: Path):
-    (folder / KEY).rename(folder / OTHER)
-    assert PreparedResults(folder).load(OTHER) is None
+    (folder / KEY).rename(folder / SECOND_KEY)
+    assert PreparedResults(folder).load(SECOND_KEY) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 @pytest.mark.parametrize("name", ["", KEY, ".."])
 def test_what_others_may_write_to_is_not_read(name: str, folder: Path):
-    place = folder / name
-    os.chmod(place, stat.S_IMODE(place.stat().st_mode) | 0o020)
+    location = folder / name
+    os.chmod(location, stat.S_IMODE(location.stat().st_mode) | 0o020)
     assert not loaded(folder)
     if name != KEY:
         with pytest.raises(InputError, match="the user's alone"):
@@ -145,9 +145,9 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path):
 
 def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder: Path):
     long_ago, lately = folder.parent / "fairleak-0", folder.parent / "fairleak-00"
-    for other, days in ((long_ago, 31), (lately, 29)):
-        shutil.copytree(folder, other)
-        os.utime(other, (time.time() - days * 86_400,) * 2)
+    for version, days in ((long_ago, 31), (lately, 29)):
+        shutil.copytree(folder, version)
+        os.utime(version, (time.time() - days * 86_400,) * 2)
     ResultWriter(folder)
     assert loaded(folder) and lately.exists() and not long_ago.exists()
 
@@ -172,14 +172,14 @@ def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder: Path):
     key = ("imputed", "a test")
     dataset.keep({key: RESULT["people"], ("imputed", "a function"): len})
     try:
-        ResultWriter(folder).save(OTHER, (dataset, 7), [dataset])
+        ResultWriter(folder).save(SECOND_KEY, (dataset, 7), [dataset])
     finally:
         dataset.keep({key: None, ("imputed", "a function"): None})
     fresh = AuditDataset(**{name: getattr(dataset, name) for name in AuditDataset.__dataclass_fields__})
-    about, number = PreparedResults(folder).load(OTHER, [fresh])
+    about, number = PreparedResults(folder).load(SECOND_KEY, [fresh])
     assert about is fresh and number == 7
     assert fresh.cached_results()[key].tolist() == [0, 1, 2, 3, 4]
-    assert PreparedResults(folder).load(OTHER) is None  # the dataset is not at hand
+    assert PreparedResults(folder).load(SECOND_KEY) is None  # the dataset is not at hand
 
 
 @pytest.fixture
@@ -190,12 +190,12 @@ def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("switched_on")
 def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
-    place = tmp_path / "cache"
-    place.write_text("a file")
+    location = tmp_path / "cache"
+    location.write_text("a file")
     done = subprocess.run(
         [sys.executable, "-m", "pages.shell.prepare"],
         cwd=hermetic.ROOT,
-        env={**os.environ, "XDG_CACHE_HOME": str(place)},
+        env={**os.environ, "XDG_CACHE_HOME": str(location)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
