@@ -31,6 +31,11 @@ _CODE = (".py", ".toml", ".json", ".html")
 """What the files end in that decide what FairLeak computes and says."""
 
 
+def short_fingerprint(digits: str) -> str:
+    """Return the beginning of a fingerprint as people compare it: "41c0 9e2a"; empty where there is none."""
+    return f"{digits[:4]} {digits[4:8]}".strip()
+
+
 def fingerprint(*parts: Any) -> str:
     """Return the SHA-256 (64 hex digits) of the parts, in order, and of FairLeak's version.
 

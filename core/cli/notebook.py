@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
 from ..auditing.plan import changed_plan
-from ..auditing.policy import VERDICT_TITLES, CheckVerdict
+from ..auditing.policy import VERDICT_TITLES
 from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
@@ -78,12 +78,9 @@ class AuditResult:
         caveats = "".join(f"\n- {text}" for text in self.caveats)
         return f"{self.headline}\n{self.reports.audit.verdict.detail}{caveats}"
 
-    def _rows(self) -> tuple[CheckVerdict, ...]:
-        return self.reports.document.rows
-
     def _repr_html_(self) -> str:
         """Return the report's board of checks, in a frame that keeps its style to itself."""
-        rows, overall = self._rows(), self.reports.audit.verdict.overall
+        rows, overall = self.reports.document.rows, self.reports.audit.verdict.overall
         page = (
             f"<style>{board_style(overall=overall)} body {{font: 1rem/1.4 sans-serif; margin: .5rem 1rem;"
             " background: var(--fl-paper); color: var(--fl-ink)} h3 {color: var(--fl-verdict); margin: .4rem 0}</style>"
@@ -98,7 +95,7 @@ class AuditResult:
         """Return the verdict and a table of the checks with a limit."""
         lines = [f"**{self.headline}** {self.reports.audit.verdict.detail}", "", "| | Check | Value | Limit |"]
         lines.append("|---|---|---|---|")
-        for row in self._rows():
+        for row in self.reports.document.rows:
             if row.limit:
                 value = row.number if row.measured else ""
                 cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_label)

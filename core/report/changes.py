@@ -15,7 +15,7 @@ from ..auditing import AuditPlan
 from ..auditing.plan import PARTS
 from ..auditing.policy import limit_text
 from ..auditing.policy.limits import check_title
-from ..base.fingerprint import content_fingerprint
+from ..base.fingerprint import content_fingerprint, short_fingerprint
 from ..base.serialize import Result
 from .canonical import strict
 from .report import Cell, Report
@@ -193,7 +193,7 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
     return {
         "Data": {
             "table": data.title,
-            "fingerprint": _short(data.fingerprint),
+            "fingerprint": short_fingerprint(data.fingerprint),
             "records": data.n,
             **{f"{name} records": data.sets.get(name) for name in ("train", "attack", "validation", "test")},
             "columns": f"only here: {', '.join(extra_columns)}" if extra_columns else "none of its own",
@@ -203,19 +203,19 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
         "Model": {
             "title": model.title,
             "kind": model.kind,
-            "answers (fingerprint)": _short(model.fingerprint),
+            "answers (fingerprint)": short_fingerprint(model.fingerprint),
         },
         "Plan": {},
         "Policy": {
             "name": policy.name,
             "version": policy.version,
             "level": policy.level,
-            "fingerprint": _short(provenance.policy),
+            "fingerprint": short_fingerprint(provenance.policy),
             **limits,
         },
         "Code": {
             "FairLeak": provenance.fairleak,
-            "code (fingerprint)": _short(provenance.code),
+            "code (fingerprint)": short_fingerprint(provenance.code),
             "Python": provenance.python,
             "machine": provenance.platform,
             **provenance.packages,
@@ -233,10 +233,6 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _short(digits: str) -> str:
-    return f"{digits[:4]} {digits[4:8]}" if digits else ""
 
 
 def _settings(before: Report, after: Report, part: str) -> dict[str, tuple[Any, Any]]:

@@ -15,6 +15,7 @@ from ..auditing.policy import CheckVerdict, Policy, Status
 from ..auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
 from ..base.caveats import Caveat
 from ..base.errors import FORMAT
+from ..base.fingerprint import short_fingerprint
 from ..base.serialize import UNSAID, Result
 from ..studies.study import Finding, Measurement
 from .canonical import report_fingerprint, strict
@@ -113,8 +114,7 @@ class Report(Result):
     @property
     def name(self) -> str:
         """What tells the audit from others, such as "8 Nov 2026 · 41c0 9e2a"."""
-        digits = f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
-        return " · ".join(filter(None, (self.day, digits)))
+        return " · ".join(filter(None, (self.day, short_fingerprint(self.fingerprint))))
 
 
 def day_text(moment: str) -> str:

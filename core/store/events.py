@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..base.fingerprint import content_fingerprint
+from ..base.fingerprint import content_fingerprint, short_fingerprint
 from ..base.serialize import Result
 from ..report import Report
 from ..report.canonical import strict
@@ -60,7 +60,7 @@ class Entry(Result):
     @property
     def short(self) -> str:
         """Return the beginning of the fingerprint as pages print it."""
-        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+        return short_fingerprint(self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Signature(Result):
     @property
     def short(self) -> str:
         """Return the beginning of the signed fingerprint as pages print it."""
-        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+        return short_fingerprint(self.fingerprint)
 
     @property
     def sentence(self) -> str:

@@ -15,7 +15,7 @@ import streamlit as st
 from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
 from core.auditing.policy import Policy, default_policy, judge
 from core.auditing.subprocess_jobs import ReportProgress
-from core.base.fingerprint import code_fingerprint, fingerprint
+from core.base.fingerprint import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page
 from core.report.tables import self_test_table
@@ -233,7 +233,7 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
             for name in PUBLIC_FILES:
                 _public_button(reports, name)
     day = document.started_on
-    mark = report_history.short(document.fingerprint)
+    mark = short_fingerprint(document.fingerprint)
     version = f"FairLeak {document.provenance.fairleak}"
     st.caption(f"Fingerprint of the internal report {mark} · {day} · {version}")
 

@@ -15,6 +15,7 @@ import streamlit as st
 
 import core
 from core.base.errors import FairLeakError, InputError
+from core.base.fingerprint import short_fingerprint
 from core.report import Report, Reports
 from core.report.comparison import NO_PROOF, Comparison, compare
 from core.report.comparison_page import comparison_html
@@ -149,7 +150,7 @@ _SOMEBODY = "Dashboard, not signed in"
 def card(reports: Reports, *, testing: bool) -> None:
     """Draw the card; `testing` says that the self-test, which is part of the report, still runs."""
     document = reports.document
-    mark = short(document.fingerprint)
+    mark = short_fingerprint(document.fingerprint)
     entries = _read(History.entries)
     with st.container(border=True, gap="small", key="sign_off"):
         heading, project, button = st.columns([6, 3.4, 1], vertical_alignment="bottom")
@@ -186,11 +187,6 @@ def card(reports: Reports, *, testing: bool) -> None:
             panels.kept_problem(_PROBLEM)
             again: dict[str, Any] = {"on_click": panels.forget, "args": (_PROBLEM,)}
             st.button("Try again", key="history_again", icon=":material/refresh:", **again)
-
-
-def short(fingerprint: str) -> str:
-    """Return the beginning of a fingerprint as the page prints it."""
-    return f"{fingerprint[:4]} {fingerprint[4:8]}"
 
 
 def _project(entries: tuple[Entry, ...], document: Report) -> str:
