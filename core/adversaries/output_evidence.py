@@ -152,8 +152,9 @@ class ValueTable:
         One record more is shared out among the groups, so that a value seen once is no proof.
         """
         index, present = _positions(self.values, column)
-        counts = np.where(present[:, None], self.counts[index], 0.0) if self.values.size else None
-        return self._odds_of(np.zeros((column.size, self.share.size)) if counts is None else counts)
+        counts = np.zeros((column.size, self.share.size))
+        counts[present] = self.counts[index[present]]
+        return self._odds_of(counts)
 
     def odds_out_of_fold(self, column: Floats, groups: Groups, fold: Ints) -> Floats:
         """Return the same of the learners themselves, each by the learners of other folds."""
@@ -185,27 +186,20 @@ def _positions(values: Floats, column: Floats) -> tuple[Rows, Mask]:
 # --------------------------------------------------------------------------------- binary outputs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BinaryOutput:
-    """An output of two values, (n,), and the records that have one."""
-
-    values: Mask = field(repr=False)
-    defined: Mask = field(repr=False)
-
-
-def binary_outputs(outputs: Outputs, learners: Rows) -> list[BinaryOutput]:
+def binary_outputs(outputs: Outputs, learners: Rows) -> list[tuple[Mask, Mask]]:
     """Return the label; where the learners differ in it, also having a label, and having a score.
 
-    What a few of them have or lack is not learned: those judged may differ in it from them.
+    Of each its values, (n,), and which records have one. What a few of them have or lack is not learned: those judged
+    may differ in it from them.
     """
     labelled = outputs.labelled
-    binary = [BinaryOutput(values=outputs.labels == 1, defined=labelled)]
+    binary = [(outputs.labels == 1, labelled)]
     if _differ(labelled[learners]):
-        binary.append(BinaryOutput(values=labelled, defined=np.ones(labelled.size, dtype=bool)))
+        binary.append((labelled, np.ones(labelled.size, dtype=bool)))
     if outputs.scores is not None:
         scored = ~np.isnan(outputs.visible)
         if _differ(scored[learners][labelled[learners]]):
-            binary.append(BinaryOutput(values=scored, defined=labelled))
+            binary.append((scored, labelled))
     return binary
 
 
@@ -218,7 +212,9 @@ class BinaryRatios:
     """log P(value | x, g) - log P(value | x, 0) by row, (n, K - 1); 0 where there is no value."""
 
     x: Floats = field(repr=False)
-    output: BinaryOutput = field(repr=False)
+    values: Mask = field(repr=False)
+    defined: Mask = field(repr=False)
+    """Which records have a value."""
     models: tuple[Any, ...] = field(repr=False)
     """For each group a classifier of the value, or its rate."""
 
@@ -232,24 +228,26 @@ class BinaryRatios:
         teachers: Rows,
         *,
         x: Floats,
-        output: BinaryOutput,
+        values: Mask,
+        defined: Mask,
         sensitive: Groups,
         before: Imputation,
     ) -> BinaryRatios:
         """Learn "linear" or "boosted" models from the rows of some learners."""
-        teachers = teachers[output.defined[teachers]]
+        teachers = teachers[defined[teachers]]
         design = before.design if kind == "linear" else None
         models = []
         for group in range(before.n_groups):
             members = teachers[sensitive[teachers] == group]
-            models.append(value_model(x[members], output.values[members], before, design))
-        return cls(x=x, output=output, models=tuple(models), design=design)
+            models.append(value_model(x[members], values[members], before, design))
+        return cls(x=x, values=values, defined=defined, models=tuple(models), design=design)
 
     def __call__(self, rows: Rows) -> Floats:
         """Return the ratios of some rows."""
         logs = np.zeros((rows.size, len(self.models)))
-        defined = self.output.defined[rows]
-        columns, positive = self.x[rows[defined]], self.output.values[rows[defined]]
+        defined = self.defined[rows]
+        columns = self.x[rows[defined]]
+        positive = self.values[rows[defined]]
         if self.design is not None:
             columns = self.design(columns)
         for group, model in enumerate(self.models):
@@ -358,22 +356,6 @@ class Residuals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ResidualEvidence:
-    """One kind of residuals: those of the learners, out of fold, what each fold taught, and their spread."""
-
-    of_learners: Floats = field(repr=False)
-    predictors: list[Any] = field(repr=False)
-    logits: Logits = field(repr=False)
-    spread: float
-
-    def columns(self, learners: Rows, rows: Rows | None) -> Floats:
-        """Return `residual_ratios` of the learners, or of some rows."""
-        residuals = self.of_learners if rows is None else mean_of(self.predictors, rows)
-        about = learners if rows is None else rows
-        return residual_ratios(residuals, self.logits.variance[about] + self.spread**2)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearMeans:
     """The expected logit in each group by a linear regression, effects differing by group.
 
@@ -409,7 +391,7 @@ class LinearMeans:
         categorical: Mask,
         n_groups: int,
     ) -> LinearMeans:
-        """Return the regression that some records teach, and the spread of its residuals."""
+        """Return the regression that some records teach."""
         numbers = x[:, ~categorical]
         scale = numbers.std(axis=0)
         columns = np.flatnonzero(categorical)
@@ -423,13 +405,13 @@ class LinearMeans:
         design = means.design(x)
         identity = np.eye(n_groups)[:, 1:]
         if n_groups > _MOST_CROSSED:
-            coefficients, _ = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
+            coefficients = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
             common, shift = coefficients[: design.shape[1]], coefficients[design.shape[1] :]
             weights = np.tile(common[:, None], (1, n_groups))
             weights[0, 1:] += shift
         else:
             crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
-            coefficients, _ = reweighted(np.column_stack([design, *crossed]), logits, variance)
+            coefficients = reweighted(np.column_stack([design, *crossed]), logits, variance)
             parts = coefficients.reshape(n_groups, design.shape[1])
             weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
         return replace(means, weights=weights)
@@ -453,10 +435,10 @@ def frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
     return tuple(values[counts >= fewest] for values, counts in counted)
 
 
-def reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Floats, float]:
-    """Return weighted least-squares coefficients and the residual's own spread, in a few rounds."""
+def reweighted(design: Floats, logits: Floats, variance: Floats) -> Floats:
+    """Return weighted least-squares coefficients, the weights by the residual's own spread, in a few rounds."""
     weight: Any = np.ones(logits.size)
-    coefficients, spread = np.zeros(design.shape[1]), 0.0
+    coefficients = np.zeros(design.shape[1])
     typical = float(np.median(variance))
     for _ in range(_STEPS):
         scaled = design * weight[:, None]
@@ -467,7 +449,7 @@ def reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Floats
         spread = float(np.sqrt(max(residual**2 - typical, 0.0)))
         total = variance + max(spread, 1e-9) ** 2
         weight = np.asarray(total.min() / total)
-    return coefficients, max(spread, 1e-9)
+    return coefficients
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -544,7 +526,10 @@ class OutputEvidence:
     before: Imputation = field(repr=False)
     binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
-    residual: tuple[ResidualEvidence, ...] = field(repr=False)
+    residual: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
+    """Of each kind the residuals of the learners, out of fold, and the folds' models."""
+    variances: tuple[Floats, ...] = field(repr=False)
+    """Of each kind the variance of the residuals, (n,): that of the rounding and of their own spread."""
     tables: tuple[ValueTable, ...] = field(repr=False)
     """Of the score, then of each column of its digits; none where hardly a learner has a score."""
     tie_values: Floats = field(repr=False)
@@ -558,11 +543,19 @@ class OutputEvidence:
         records = before.records
         everybody = np.concatenate([records.known_rows, attacked_rows])
         binary = []
-        for output in binary_outputs(outputs, records.learners):
+        for answers, defined in binary_outputs(outputs, records.learners):
             for kind in ("linear", "boosted"):
-                fit = partial(BinaryRatios.fit, kind, x=x, output=output, sensitive=sensitive, before=before)
+                fit = partial(
+                    BinaryRatios.fit,
+                    kind,
+                    x=x,
+                    values=answers,
+                    defined=defined,
+                    sensitive=sensitive,
+                    before=before,
+                )
                 binary.append(out_of_fold(records, fit, records.learners))
-        residual, tables = [], []
+        residual, variances, tables = [], [], []
         visible = outputs.visible
         if outputs.scores is not None:
             logits = Logits.of(outputs)
@@ -572,9 +565,8 @@ class OutputEvidence:
                     learn = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
                     of_learners, predictors = out_of_fold(records, learn, records.learners)
                     spread = residual_spread(of_learners, before.groups, logits.variance[records.learners])
-                    residual.append(
-                        ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)
-                    )
+                    residual.append((of_learners, predictors))
+                    variances.append(logits.variance + spread**2)
             if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
                 for column in _value_columns(outputs, records.learners).T:
                     tables.append(ValueTable.of(column, before.groups, before.n_groups))
@@ -585,24 +577,10 @@ class OutputEvidence:
             before=before,
             binary=tuple(binary),
             residual=tuple(residual),
+            variances=tuple(variances),
             tables=tuple(tables),
             tie_values=values,
             tie_counts=counts,
-        )
-
-    def label_columns(self, rows: Rows) -> Columns:
-        """Return of the evidence about some rows that of the binary outputs alone."""
-        ratios = np.column_stack([_of(part, rows) for part in self.binary])
-        empty = np.empty((rows.size, 0))
-        return Columns(
-            ratios=ratios,
-            n_binary=ratios.shape[1],
-            residuals=empty,
-            score_odds=empty,
-            digit_odds=empty,
-            ties=empty,
-            outputs=empty,
-            digits=empty,
         )
 
     def columns(self, rows: Rows | None = None) -> Columns:
@@ -610,7 +588,10 @@ class OutputEvidence:
         learners = self.before.records.learners
         about = learners if rows is None else rows
         of_binary = np.column_stack([_of(part, rows) for part in self.binary])
-        residuals = [part.columns(learners, rows) for part in self.residual]
+        residuals = [
+            residual_ratios(_of(part, rows), variance[about])
+            for part, variance in zip(self.residual, self.variances, strict=True)
+        ]
         empty = np.empty((about.size, 0))
         values = _value_columns(self.outputs, about)
         odds = [empty]

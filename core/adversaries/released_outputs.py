@@ -91,7 +91,7 @@ def attack_released(
     chosen = min(losses, key=lambda name: losses[name])
     after = imputed.probability
     if chosen != NO_ATTACK:
-        after = normalised(attack.logs(attacked_rows, imputed.odds, only=chosen)[chosen])
+        after = normalised(attack.logs(attacked_rows, imputed.odds)[chosen])
     return ReleasedAttack(
         before=imputed.probability,
         after=after,
@@ -127,20 +127,18 @@ class _FittedAttack:
         boosted = boosting(everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True)
         return cls(x=x, evidence=evidence, regressions=regressions, boosted=boosted, columns=columns)
 
-    def logs(self, rows: Rows, odds: Floats, *, only: str = "") -> dict[str, Floats]:
-        """Return the log posteriors of some rows, (m, K), by every combination, or what one takes."""
-        before, k = self.evidence.before, self.evidence.before.n_groups
-        evidence_columns = self.evidence.label_columns(rows) if only == "label" else self.evidence.columns(rows)
-        names = {"mean": [*self.regressions][-1:], "boosting": [], "": [*self.regressions]}.get(only, [only])
-        logs = {
-            name: log_posterior(self.regressions[name], _regression_columns(name, odds, evidence_columns), k)
-            for name in names
-        }
-        if only in ("", "boosting", "mean"):
-            everything, _ = _boosting_columns(odds, self.x[rows], evidence_columns, before)
-            logs["boosting"] = log_posterior(self.boosted, everything[:, self.columns], k)
-        if only in ("", "mean"):
-            logs["mean"] = (logs[[*self.regressions][-1]] + logs["boosting"]) / 2
+    def logs(self, rows: Rows, odds: Floats) -> dict[str, Floats]:
+        """Return the log posteriors of some rows, (m, K), by every combination."""
+        before = self.evidence.before
+        evidence_columns = self.evidence.columns(rows)
+        logs = {}
+        for name, model in self.regressions.items():
+            columns = _regression_columns(name, odds, evidence_columns)
+            logs[name] = log_posterior(model, columns, before.n_groups)
+        *_, largest_regression = logs.values()
+        everything, _ = _boosting_columns(odds, self.x[rows], evidence_columns, before)
+        logs["boosting"] = log_posterior(self.boosted, everything[:, self.columns], before.n_groups)
+        logs["mean"] = (largest_regression + logs["boosting"]) / 2
         return logs
 
 
