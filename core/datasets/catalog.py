@@ -293,14 +293,6 @@ def _adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.
     )
 
 
-def black_and_white(table: Table) -> tuple[Table, Roles]:
-    """Return Adult's Black and White people alone, with race as the attribute, as Hamman et al. (2023) use it."""
-    frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
-    race = next(roles for roles in table.roles if roles.key == "race")
-    roles = _halves(race, "race", ("Black",), "Black people", "White people")
-    return replace(table, frame=frame, roles=(roles,)), roles
-
-
 def _read_uci(folder: Path) -> pandas.DataFrame:
     """Read the UCI files as they are: no header, "?" for missing, perhaps a first line that begins with "|"."""
     import pandas as pd

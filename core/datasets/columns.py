@@ -36,11 +36,21 @@ _NUMBER_BEGINS = r"\s*[+-]?(\.?[0-9]|[iI])"
 _MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
+def _parted(name: object) -> str:
+    """Return a column's name without accents, a blank before each capital that follows a small letter."""
+    letters = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
 def bare_name(name: object) -> str:
     """Return a column's name in small letters, without accents and brackets, its parts with a blank between them."""
-    letters = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)))
-    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.sub(r"[\s_.-]+", " ", re.sub(r"(?<=\S)\s*[(\[][^)\]]*[)\]]", "", bare)).strip().casefold()
+    without_brackets = re.sub(r"(?<=\S)\s*[(\[][^)\]]*[)\]]", "", _parted(name))
+    return re.sub(r"[\s_.-]+", " ", without_brackets).strip().casefold()
+
+
+def plain_name(name: object) -> str:
+    """Plain form of a column's name: small letters without accents, a blank for all but letters, digits and $."""
+    return re.sub(r"(?:[^\w$]|_)+", " ", _parted(name)).strip().casefold()
 
 
 def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) -> str:
@@ -254,9 +264,7 @@ def usable_columns(frame: pandas.DataFrame, selected: npt.NDArray[np.bool_]) -> 
 def _numbers_records(column: pandas.Series) -> bool:
     if not is_numeric(column) or column.isna().any():
         return False
-    values = column.to_numpy(dtype=np.float64)
-    contiguous = values.max(initial=-np.inf) - values.min(initial=np.inf) == values.size - 1
-    return bool(contiguous and (values == np.round(values)).all() and np.unique(values).size == values.size)
+    return identifier_reason(column.to_numpy(dtype=np.float64), column.size, "") == _NUMBERING
 
 
 def set_aside(column: pandas.Series, name: str) -> str:

@@ -261,7 +261,8 @@ def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     """Say that a score which is left out is not audited."""
     if not roles.prediction or roles.score:
         return []
-    scores = [name for name in roles.excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])]
+    excluded = [name for name in map(str, frame.columns) if name in roles.excluded]
+    scores = [name for name in excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])]
     if not scores:
         return []
     point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."

@@ -14,7 +14,6 @@ and yes, ...), "{x}" for one to three letters.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.serialize import Result
-from .columns import as_text, bare_name, is_numeric
+from .columns import as_text, bare_name, is_numeric, plain_name
 from .splits import TESTED_ON, TRAINED_ON, named_set, named_sets
 
 if TYPE_CHECKING:
@@ -195,14 +194,6 @@ _MOST_ROWS_A_PERSON = 20
 
 _MEAN_WEIGHT_TOLERANCE = 0.1
 """How far the mean of a column called "weight" may lie from 1 to be taken for weights of records."""
-
-
-def plain_name(name: str) -> str:
-    """Plain form of a column's name: small letters without accents, a blank for all but letters, digits and $."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    letters = unicodedata.normalize("NFKD", parted)
-    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.sub(r"(?:[^\w$]|_)+", " ", bare).strip().casefold()
 
 
 def _compiled(templates: Sequence[str], targets: Iterable[str]) -> list[re.Pattern[str]]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs, tuning
+from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs
 from core.base.arrays import decimals_of
 from core.stats.estimates import Estimate
 from core.studies.attribute import study
@@ -358,7 +358,7 @@ def _placed() -> NamedValues:
 
 def _tuned() -> NamedValues:
     sample = people(70, 3, 9)
-    parameters = tuning.tune_forest(
+    parameters = adversary.tune_forest(
         "predictions", sample["x"], sample["labels"], sample["groups"], sample["answers"], evaluations=2, seed=1
     )
     yield "tuned", {field.name: getattr(parameters, field.name) for field in fields(parameters)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from core.base.seeds import child_generator
-from core.datasets import build_dataset, load
-from core.datasets.catalog import black_and_white
+from core.datasets import Roles, Table, build_dataset, load
 from core.studies.bias_queries import LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.config import AuditConfig
@@ -19,6 +19,14 @@ HEAD = (
     f"{'n':>5} {'m':>4} {'eps':>4} {'noise':>8} | {'paper':>7} {'median':>9} {'95th':>10} | {'paper':>5} {'l1':>11} "
     f"{'no prior':>11} {'prior':>11} | draws"
 )
+
+
+def black_and_white(table: Table) -> tuple[Table, Roles]:
+    """Return Adult's Black and White people alone, with race as the attribute, as the paper uses it."""
+    frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
+    race = next(roles for roles in table.roles if roles.key == "race")
+    roles = replace(race, group=("Black",), first_name="Black people", other_name="White people")
+    return replace(table, frame=frame, roles=(roles,)), roles
 
 
 def adult_pool(folder: Path, *, seed: int = 0) -> QueryPool:

@@ -9,19 +9,17 @@ import re
 import threading
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import HTTPError, URLError
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from core.base.errors import DataUnavailableError
 from core.datasets import catalog
 from core.datasets.build import build_dataset
-from core.datasets.catalog import CATALOG, DEMO_FILE, black_and_white, demo_table, load
+from core.datasets.catalog import CATALOG, DEMO_FILE, demo_table, load
 from tests.oracles.demo_people import make_demo
 from tests.patience import PATIENT
 
@@ -225,17 +223,6 @@ def test_a_damaged_local_file_stays_and_gives_a_sentence(
         load(name, data_folder=tmp_path)
     assert str(e.value).startswith(CATALOG[name].title.split(" (")[0])
     assert ("to download" in str(e.value)) == (name != "compas") and len(files_in(tmp_path)) == len(files)
-
-
-def test_black_and_white_people_alone(tmp_path: Path) -> None:
-    table = load("adult", data_folder=uci_files(tmp_path))
-    frame = pd.concat([table.frame] * 3, ignore_index=True)
-    frame["race"] = np.resize(["White", "Black", "Other", "Black", "Amer-Indian-Eskimo"], len(frame))
-    some, roles = black_and_white(replace(table, frame=frame))
-    expected = frame[frame["race"].isin(["White", "Black"])]
-    assert some.frame.equals(expected.reset_index(drop=True)) and 0 < len(expected) < len(frame)
-    assert some.roles == (roles,) and some.fingerprint not in ("", table.fingerprint)
-    assert (roles.sensitive, roles.group, roles.label, roles.positive) == ("race", ("Black",), "income", ">50K")
 
 
 # Downloads

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.name_patterns import ColumnContent, Content, contents_of, plain_name
+from core.datasets.columns import plain_name
+from core.datasets.name_patterns import ColumnContent, Content, contents_of
 from core.datasets.role_suggestion import suggest_roles
 from core.datasets.splits import named_set, named_sets
 
