@@ -25,7 +25,7 @@ from ..base.errors import InputError, PrivacyLeakWarning
 from ..base.seeds import child_generator
 from ..base.validation import choice, privacy_budget
 from .id3 import grow
-from .tree_budget import ACCOUNTINGS, BudgetLedger, Domains, public_domains, read_domains
+from .tree_budget import ACCOUNTINGS, BudgetLedger, codes_of, domain_sizes, public_domains, read_domains
 
 
 class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,9 +95,9 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _finite(x)
         self.classes_, labels = _labels(y, self.classes)
         domains = read_domains(x) if self.domains is None else public_domains(self.domains, x.shape[1])
-        codes = domains.codes(x)
+        codes = codes_of(x, domains)
         _warn(epsilon, accounting, from_records=self.domains is None or self.classes is None)
-        self.domains_ = domains.entries
+        self.domains_ = domains
         self.budget_ledger_ = BudgetLedger(
             accounting=accounting,
             requested_epsilon=epsilon,
@@ -107,7 +107,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = grow(
             np.ascontiguousarray(codes.T),
             labels,
-            sizes=domains.sizes,
+            sizes=domain_sizes(domains),
             n_classes=len(self.classes_),
             ledger=self.budget_ledger_,
             rng=_generator(self.random_state),
@@ -125,7 +125,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         _finite(x)
-        return np.asarray(self.tree_.answer[self.tree_.leaves(Domains(entries=self.domains_).codes(x))])
+        return np.asarray(self.tree_.answer[self.tree_.leaves(codes_of(x, self.domains_))])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return each record's likeliest class, of equals the first, shape (n,)."""

@@ -157,26 +157,24 @@ _MOST_VALUES = 1_000_000
 Entry = int | tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Domains:
-    """The domains of all columns, an entry each."""
+Domains = tuple[Entry, ...]
+"""The domains of all columns."""
 
-    entries: tuple[Entry, ...]
 
-    @property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """Return how many codes each column has, shape (d,)."""
-        return np.array([entry if isinstance(entry, int) else BINS for entry in self.entries], dtype=np.int64)
+def domain_sizes(domains: Domains) -> npt.NDArray[np.int64]:
+    """Return how many codes each column has, shape (d,)."""
+    return np.array([entry if isinstance(entry, int) else BINS for entry in domains], dtype=np.int64)
 
-    def codes(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Return the records as codes, shape (n, d), in Fortran order: columns are read whole.
 
-        Raises `InputError` if a column holds a value outside its codes.
-        """
-        coded = np.empty(x.shape, dtype=np.int64, order="F")
-        for j, entry in enumerate(self.entries):
-            coded[:, j] = _checked(x[:, j], entry, j) if isinstance(entry, int) else _bins(x[:, j], *entry)
-        return coded
+def codes_of(x: npt.NDArray[np.float64], domains: Domains) -> npt.NDArray[np.int64]:
+    """Return the records as codes, shape (n, d), in Fortran order: columns are read whole.
+
+    Raises `InputError` if a column holds a value outside its codes.
+    """
+    coded = np.empty(x.shape, dtype=np.int64, order="F")
+    for j, entry in enumerate(domains):
+        coded[:, j] = _checked(x[:, j], entry, j) if isinstance(entry, int) else _bins(x[:, j], *entry)
+    return coded
 
 
 def public_domains(domains: Sequence[object], d: int) -> Domains:
@@ -184,16 +182,14 @@ def public_domains(domains: Sequence[object], d: int) -> Domains:
     entries = list(domains)
     if len(entries) != d:
         raise InputError(f"domains must have one entry a column, got {len(entries)} for {d} columns.")
-    return Domains(entries=tuple(_entry(entry, j) for j, entry in enumerate(entries)))
+    return tuple(_entry(entry, j) for j, entry in enumerate(entries))
 
 
 def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     """Return the domains as the records show them: few whole numbers from 0 on are codes, anything else numbers."""
     low, high = x.min(axis=0), x.max(axis=0)
     is_code = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
-    return Domains(
-        entries=tuple(int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
-    )
+    return tuple(int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
 
 
 def _entry(entry: object, j: int) -> Entry:

@@ -63,9 +63,9 @@ def ledgers() -> NamedValues:
         drawn = refused(tree_budget.noisy_counts, np.arange(20), epsilon, np.random.default_rng(1))
         yield f"noise {epsilon}", drawn
     columns = np.array([[0, 99, 100, -1, 0.5, 2.5], [1, 0, 3, 4, 1, 2.5], [4, 1, 0, 2, 2, 2.5]])
-    yield "read", tree_budget.read_domains(columns).entries
+    yield "read", tree_budget.read_domains(columns)
     domains = tree_budget.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
-    yield "sizes", (domains, domains.sizes, domains.codes(columns[:, :5]))
+    yield "sizes", (domains, tree_budget.domain_sizes(domains), tree_budget.codes_of(columns[:, :5], domains))
     for domain_columns in (
         [1],
         [0],
@@ -81,7 +81,7 @@ def ledgers() -> NamedValues:
     ):
         yield (
             f"given {domain_columns}",
-            refused(lambda domain_columns=domain_columns: tree_budget.public_domains(domain_columns, 1).entries),
+            refused(lambda domain_columns=domain_columns: tree_budget.public_domains(domain_columns, 1)),
         )
     for value in (-1, 0, 4, 5, 1.5):
         yield f"code {value}", refused(tree_budget._checked, np.array([0.0, value]), 5, 2)
