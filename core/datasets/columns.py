@@ -24,7 +24,9 @@ from ..base.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
-_SURE = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "ssn", "identifier", "identifiant", "kennung"}
+ID_TERMS = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "identifier", "identifiant", "kennung"}
+"""Words of a name that surely say an identifier."""
+
 _ALONE = {"index", "unnamed", "index level"}  # "Unnamed: 0", "__index_level_0__": what pandas calls a kept index
 _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")
@@ -69,7 +71,7 @@ def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) 
 
 def _names_identifier(name: str, *, all_distinct: bool, mostly_distinct: bool) -> bool:
     parts = [part.casefold() for part in _PARTS.findall(name)]
-    if mostly_distinct and (_SURE.intersection(parts) or " ".join(parts) in _ALONE):
+    if mostly_distinct and ((ID_TERMS | {"ssn"}).intersection(parts) or " ".join(parts) in _ALONE):
         return True
     return all_distinct and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.serialize import Result
-from .columns import as_text, bare_name, is_numeric, plain_name
+from .columns import ID_TERMS, as_text, bare_name, is_numeric, plain_name
 from .splits import TESTED_ON, TRAINED_ON, named_set, named_sets
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ _PERSON_NOUNS = {
     *("kunde", "kunden", "kundin", "patientin", "patienten", "schuler", "mitarbeiter", "versicherte", "burger"),
     *("etudiant", "personne", "utilisateur", "salarie", "assure", "eleve", "candidat"),
 }
-_SURE_ID_TERMS = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "identifier", "identifiant", "kennung", "pid"}
+_SURE_ID_TERMS = ID_TERMS | {"pid"}
 _ID_TERMS = _SURE_ID_TERMS | {"nr", "no", "num", "number", "nbr", "nummer", "numero", "hash", "ref", "code"}
 _PERSON_IDS = {"ssn", "mrn", "email", "e mail", "nhs number", "subjid", "usubjid", "personid", "userid", "customerid"}
 _PERSON_IDS |= {"patientid", "studentid", "memberid", "clientid", "custid", "cust id", "empid", "emp id"}

@@ -17,11 +17,17 @@ from ..base.caveats import Caveat, CaveatKind
 from ..base.errors import InputError
 from ..base.seeds import child_generator
 from ..base.validation import seed_value
-from .columns import bare_name, quoted
+from .columns import bare_name, parse_bool, quoted
 from .dataset import AuditDataset
 
 SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""
+
+_VALIDATION_NAMES = (
+    *("validation", "validate", "valid", "val", "dev", "validation set"),
+    *("validierung", "validierungsmenge"),
+)
+"""Names of attack records that mean test records where nothing else does: a table of train and val."""
 
 SET_NAMES = {
     "train": (
@@ -31,8 +37,8 @@ SET_NAMES = {
         *("apprentissage", "entraînement", "entrainement", "membre"),
     ),
     "attack": (
-        *("attack", "attacker", "validation", "validate", "valid", "val", "dev", "validation set"),
-        *("shadow", "auxiliary", "validierung", "validierungsmenge", "attaque"),
+        *("attack", "attacker", "shadow", "auxiliary", "attaque"),
+        *_VALIDATION_NAMES,
     ),
     "test": (
         *("test", "testing", "tst", "test set", "eval", "evaluation", "unseen"),
@@ -45,12 +51,6 @@ SET_NAMES = {
 }
 """Set -> what it may be called, in any case."""
 
-_VALIDATION_NAMES = (
-    *("validation", "validate", "valid", "val", "dev", "validation set"),
-    *("validierung", "validierungsmenge"),
-)
-"""Names of attack records that mean test records where nothing else does: a table of train and val."""
-
 TRAINED_ON = (
     *("in training", "in train", "is train", "is training", "train", "training", "trained", "trained on"),
     *("training set", "used in training", "member", "is member", "membership", "in sample", "is in sample"),
@@ -61,11 +61,8 @@ TRAINED_ON = (
 TESTED_ON = ("is test", "in test", "in test set", "test set", "holdout", "is holdout", "held out", "is held out")
 """Bare names of columns that say with a yes or no who was not in training."""
 
-_ANSWERS = {
-    **dict.fromkeys(("yes", "y", "true", "t", "1", "1.0", "in", "ja", "oui"), "train"),
-    **dict.fromkeys(("no", "n", "false", "f", "0", "0.0", "out", "nein", "non"), "test"),
-}
-_OPPOSITE = {"train": "test", "test": "train", "": ""}
+_LETTERS = ("t", "f", "y", "n")
+_IN_OR_OUT = {"in": True, "out": False}
 
 
 def named_set(value: str, column: str = "") -> str:
@@ -77,11 +74,14 @@ def named_set(value: str, column: str = "") -> str:
     name = next((name for name, names in SET_NAMES.items() if word in names), "")
     if name:
         return name
+    says_yes = _IN_OR_OUT.get(word, parse_bool(word, _LETTERS))
+    if says_yes is None:
+        return ""
     column_name = bare_name(column)
     if column_name in TRAINED_ON:
-        return _ANSWERS.get(word, "")
+        return "train" if says_yes else "test"
     if column_name in TESTED_ON:
-        return _OPPOSITE[_ANSWERS.get(word, "")]
+        return "test" if says_yes else "train"
     return ""
 
 
