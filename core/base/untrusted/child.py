@@ -314,6 +314,8 @@ def ask_child(
     silence: float | None = None,
     modules: tuple[str, ...] = (),
     report: Callable[..., None] | None = None,
+    memory: int = MEMORY,
+    answer: int = ANSWER,
     must_be_confined: bool = False,
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
     """Call a function, "module:name", in a child of its own, and return its answer.
@@ -325,30 +327,30 @@ def ask_child(
     keep the child from everything else. Raises `InputError`: what the function refuses, or how the child ended.
     """
     too_much = (
-        f"{what} needs more than {MEMORY // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
+        f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
     )
     with _places:
-        process = start(modules, "core.base.untrusted.opening:serve", memory=MEMORY)
+        process = start(modules, "core.base.untrusted.opening:serve", memory=memory)
         started = time.monotonic()
         most_silence = seconds if silence is None else min(seconds, silence)
-        watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=MEMORY)
+        watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory)
         try:
             with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
                 pickle.dump((function, dict(arguments), seconds, must_be_confined), process.questions, protocol=5)
                 process.questions.flush()
-            kind, reply, table = read_frame(process.answers, most=ANSWER)
+            kind, reply, table = read_frame(process.answers, most=answer)
             while kind is Kind.PROGRESS:
                 watch.heard()
                 if report is not None:
                     report(*reply["told"])
-                kind, reply, table = read_frame(process.answers, most=ANSWER)
+                kind, reply, table = read_frame(process.answers, most=answer)
         except (EOFError, OSError):
             code = process.ending()
             took = min(seconds, max(time.monotonic() - started, 1))
             raise InputError(too_much if watch.reason == "memory" else _ending(what, code, watch, took)) from None
         except Oversize:
             raise InputError(
-                f"{what} unpacks to more than {ANSWER // 1024**2:,} MB, the most that is taken; use a smaller one."
+                f"{what} unpacks to more than {answer // 1024**2:,} MB, the most that is taken; use a smaller one."
             ) from None
         except (ValueError, KeyError):
             raise InputError(f"{what} broke its reader; ask for it again.") from None
