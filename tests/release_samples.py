@@ -23,7 +23,6 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
         rows.append(np.where(flipped, 1 - rows[-1], rows[-1]))
     columns = pd.DataFrame({"age": rng.integers(18, 70, n), "town": rng.choice(["North", "South <b>", "*West*"], n)})
     return ReleasedPeople(
-        title="Sample",
         attribute="origin",
         group="north",
         group_names=("south", "north"),

@@ -85,7 +85,6 @@ def card_people(n: int = 40, names: tuple[str, ...] = ("south", "north")) -> Rel
     posteriors = rng.dirichlet(np.ones(len(names)), n)
     models = np.stack([codes > 0, rng.random(n) < 0.4, np.where(rng.random(n) < 0.1, codes == 0, codes > 0)])
     return ReleasedPeople(
-        title="People",
         attribute="origin",
         group=names[1],
         group_names=names,
@@ -126,7 +125,7 @@ def in_disclosed() -> NamedValues:
     yield "common", common_values(columns, chosen)
     yield "common, two", common_values(columns, np.arange(40) < 2)
     rows = [
-        Tried(decimals=d, epsilon=None, pinned=p, df_bits=1.0, known=k)
+        Tried(decimals=d, epsilon=None, pinned=p, df_bits=1.0, converged=k)
         for d, p, k in ((None, 1, 1), (4, 0, 1), (3, 0, 0))
     ]
     more = [Tried(decimals=d, epsilon=None, pinned=p, df_bits=1.0) for d, p in ((2, 0), (1, 0))]
@@ -162,7 +161,7 @@ def in_disclosed() -> NamedValues:
                 f"{title}, tried",
                 [
                     [
-                        [candidate.pinned, candidate.draws, candidate.known, candidate.df_bits]
+                        [candidate.pinned, candidate.draws, candidate.converged, candidate.df_bits]
                         for candidate in advised.tried
                     ]
                 ],

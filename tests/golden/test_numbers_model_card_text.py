@@ -68,12 +68,12 @@ def worded(seed: int) -> ModelCardResult:
     truth = people.sensitive[who]
     guess = truth if seed % 2 else np.ones_like(truth)
     right = None if seed % 6 == 5 else accuracy(truth, guess)
-    disclosed = replace(study.pinned, people=who, count=who.size, said=guess, right=right)
+    disclosed = replace(study.pinned, people=who, inferred=guess, right=right)
     gain = Estimate(value=0.01, low=some(rng, -0.02, 0.0, 0.005), high=some(rng, 0.02, 0.05, 0.3), n=40)
     bits = replace(study.measured.bits, low=some(rng, 2.0, 3.04, math.nan), high=some(rng, 3.0, 3.05, 90.0))
     expected = replace(study.prediction.bits, value=some(rng, 0.0, 3.04, 120.0))
     share = some(rng, 0.0, 0.0099, 0.01, 0.5, 1.0)
-    noise = None if epsilon is None else Draws(count=20, pinned=some(rng, 0, who.size, 7), known=rng.random() < 0.7)
+    noise = None if epsilon is None else Draws(count=20, pinned=some(rng, 0, who.size, 7), converged=rng.random() < 0.7)
     return replace(
         study,
         people=replace(people, left_out=("Two.", "Three.")[: seed % 3], rows_read=1234),
@@ -99,7 +99,7 @@ def in_sentences() -> NamedValues:
         rng = np.random.default_rng(seed)
         kinds = ((None, None), (1, None), (None, 3.0))[: 2 + seed % 2]
         tried = tuple(
-            Tried(decimals=decimals, epsilon=epsilon, pinned=some(rng, 0, 3), df_bits=1.5, known=rng.random() < 0.8)
+            Tried(decimals=decimals, epsilon=epsilon, pinned=some(rng, 0, 3), df_bits=1.5, converged=rng.random() < 0.8)
             for decimals, epsilon in kinds
         )
         best = {"decimals": some(rng, None, None, 1, 3), "epsilon": some(rng, None, 0.3)}
@@ -110,7 +110,7 @@ def in_sentences() -> NamedValues:
             yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120]]
     halves = replace(study, people=replace(study.people, codes=np.arange(40) % 2))
     for guess in ([0], [1], [0, 1], [1, 1]):
-        both = replace(halves, pinned=replace(study.pinned, said=np.array(guess), count=len(guess)))
+        both = replace(halves, pinned=replace(study.pinned, people=np.arange(len(guess)), inferred=np.array(guess)))
         people = replace(both.people, codes=(np.arange(40) % 3 > 0).astype(np.uint8))
         yield (
             f"half of all, {guess}",

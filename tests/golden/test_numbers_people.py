@@ -12,22 +12,21 @@ import numpy as np
 import pytest
 
 from core.studies.config import AuditConfig
-from core.studies.people import (
-    PEOPLE,
+from core.studies.people import PEOPLE, PeopleAtRisk, PeopleSettings
+from core.studies.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
+from core.studies.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
+from core.studies.people.remedies import (
     Effect,
-    PeopleAtRisk,
-    PeopleSettings,
     Remedy,
+    anybody,
     effect_of,
     plan_text,
     plans,
     remaining_leaks,
     remedies_of,
     smallest_fixes,
+    strongest_plan,
 )
-from core.studies.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
-from core.studies.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
-from core.studies.people.remedies import anybody, strongest_plan
 from core.studies.subject import Subject, subject_of
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused

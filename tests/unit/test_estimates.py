@@ -32,7 +32,7 @@ from core.stats.estimates import (
     summarize_seeds,
 )
 from core.stats.fairness import distance_from_all, largest_difference
-from core.studies.fairness import rate_ratio
+from core.studies.fairness.study import rate_ratio
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

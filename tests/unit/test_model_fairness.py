@@ -11,7 +11,8 @@ import pytest
 from core.stats.estimates import tolerance_text
 from core.stats.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
 from core.studies.correction import true_tolerance
-from core.studies.fairness import fairness_metrics, headline, metric_table, metrics_heading
+from core.studies.fairness import metric_table, metrics_heading
+from core.studies.fairness.findings import fairness_metrics, headline
 from core.studies.fairness.study import four_fifths
 from core.studies.planted import draw_people, subject_of
 from core.studies.subject import Subject

@@ -10,8 +10,6 @@ from tests import house
 ALLOWED = {
     ("core/auditing/result.py", "told"): "key of a report's self-tests",
     ("core/datasets/roles.py", "each"): "key of a plan's table of data",
-    ("core/studies/model_card/pinned_people.py", "known"): "key of a card study's JSON",
-    ("core/studies/model_card/pinned_people.py", "said"): "key of a card study's JSON",
     ("tests/faults/operators.py", "off_by_one"): "name of an operator in recorded faults",
     ("tests/golden/test_numbers_parts.py", "one"): "name of a setting in recorded texts",
 }

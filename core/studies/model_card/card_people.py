@@ -43,7 +43,6 @@ EVERYBODY_ELSE = "everybody else"
 class ReleasedPeople(Result):
     """Everything a release study starts from; slow to make, to be kept."""
 
-    title: str
     attribute: str
     group: str
     """The group that counts as s = 1."""
@@ -125,7 +124,6 @@ def released_people(
     predictions, names = _models(subject, rows, settings, steps)
     people = ReleasedPeople(
         group=group,
-        title=dataset.title,
         attribute=dataset.roles.attribute,
         group_names=groups,
         posteriors=posteriors,

@@ -37,10 +37,6 @@ class ModelCardResult(Result):
 
     settings: ModelCardSettings
     people: ReleasedPeople = field(repr=False)
-    n: int
-    n_models: int
-    n_numbers: int
-    """People, models, published numbers."""
     published: Published = field(repr=False)
     status: str
     reason: str
@@ -61,6 +57,21 @@ class ModelCardResult(Result):
     """The cards of the first few of these models, at the `COUNTS` below all of them."""
     advice: Advice | None = None
     """The finest precision that discloses nobody, once it is known."""
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return self.people.n
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return self.published.release.n_models
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of published numbers."""
+        return len(self.published.numbers)
 
     @property
     def most_pinned(self) -> int:
@@ -91,9 +102,6 @@ def measure_card(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCa
     return ModelCardResult(
         settings=settings,
         people=people,
-        n=people.n,
-        n_models=release.n_models,
-        n_numbers=len(published.numbers),
         published=published,
         status=projected.status,
         reason=projected.reason,

@@ -150,7 +150,7 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
     undisclosed[disclosed.people] = False
     grid = _once(before[undisclosed], after[undisclosed])
     points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
-    inferred, truth = disclosed.said, people.sensitive[disclosed.people]
+    inferred, truth = disclosed.inferred, people.sensitive[disclosed.people]
     (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
     beside = []
     for code, name in ((1, people.group), (0, people.other_group)):
@@ -271,10 +271,10 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
         advised.discard((None, None))
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
-        people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
+        people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.converged else "not known"
         if people == "nobody" and (row.decimals, row.epsilon) in advised:
             people = "<b>✓ nobody</b>"
-        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.known else None}
+        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.converged else None}
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
         name, facts = precision_text(row.decimals, row.epsilon), {"expected bits": row.df_bits}

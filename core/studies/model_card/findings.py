@@ -44,7 +44,7 @@ def disclosure(study: ModelCardResult) -> Finding:
     numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
     if study.status == "infeasible":
         point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
-    elif draws is not None and not worst and not draws.known:
+    elif draws is not None and not worst and not draws.converged:
         point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
     else:
         point = f"{numbers} make the {attribute} near certain for {n:,} of {study.n:,} people"
@@ -60,7 +60,7 @@ def disclosure(study: ModelCardResult) -> Finding:
         so_what = "This card exposes 0 people; a card of more models may expose some."
         what = "these numbers" if study.published.noise is None else "a draw of this noise with a secret seed"
         to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
-    if study.status == "infeasible" or (draws is not None and not draws.known):
+    if study.status == "infeasible" or (draws is not None and not draws.converged):
         so_what = to_do = ""
     caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
     return Finding(
@@ -101,7 +101,7 @@ def near_certain(study: ModelCardResult) -> Finding:
     evidence = [f"{correct.capitalize()}."] if correct else []
     if most := settled_as_most(study):
         evidence.append(f"Inferred of all: “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
-    if draws is not None and (draws.known or study.most_pinned):
+    if draws is not None and (draws.converged or study.most_pinned):
         evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
@@ -275,7 +275,7 @@ def left_out(people: ReleasedPeople) -> str:
 
 def settled_as_most(study: ModelCardResult) -> tuple[str, float] | None:
     """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
-    inferred, people = study.pinned.said, study.people
+    inferred, people = study.pinned.inferred, study.people
     if not inferred.size or inferred.min() != inferred.max():
         return None
     share = float((people.sensitive == inferred[0]).mean())
@@ -425,7 +425,7 @@ def precision_rows(advice: Advice) -> list[Row]:
     return [
         {
             "precision": precision_text(row.decimals, row.epsilon),
-            "disclosed": row.pinned if row.known else "not known",
+            "disclosed": row.pinned if row.converged else "not known",
             "worst of random draws": None if row.epsilon is None else row.draws,
             "expected gain": Quantity(row.df_bits, "bits"),
         }

@@ -41,16 +41,20 @@ class Pinned(Result):
 
     people: Ints
     """Their row numbers."""
-    count: int
     n_unsure: int
-    """Disclosed; unsure before."""
+    """People who were unsure before."""
     right: Estimate | None
     """Share of the disclosed inferred correctly; None without a truth."""
-    said: Codes
+    inferred: Codes
     """(count,), 0 or 1: what is now believed of each."""
     before: Floats
     after: Floats
     """(count,): probabilities of s = 1."""
+
+    @property
+    def count(self) -> int:
+        """Number of people disclosed."""
+        return int(self.people.size)
 
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
@@ -61,10 +65,9 @@ def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayL
     inferred = (now[people] > 0.5).astype(np.uint8)
     return Pinned(
         people=people,
-        count=int(people.size),
         n_unsure=int(np.count_nonzero(unsure)),
         right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], inferred),
-        said=inferred,
+        inferred=inferred,
         before=then[people],
         after=now[people],
     )
@@ -86,7 +89,7 @@ class Draws(Result):
     """Draws looked at; they end soon where somebody is disclosed. 1 without noise."""
     pinned: int
     """Most people disclosed in any of them."""
-    known: bool
+    converged: bool
     """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
     few people."""
 
@@ -112,7 +115,7 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
             all_converged and projection.converged,
         )
         done += 1
-    return Draws(count=done, pinned=most, known=all_converged)
+    return Draws(count=done, pinned=most, converged=all_converged)
 
 
 _FEW_NUMBERS = 8
@@ -206,7 +209,7 @@ class Tried(Result):
     """People disclosed; the most of all draws of the noise, which end soon where somebody is."""
     df_bits: float
     """Predicted gain, see `core.studies.model_card.Prediction`."""
-    known: bool = True
+    converged: bool = True
     """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
     few people, and this precision is not advised."""
     draws: int = 1
@@ -267,7 +270,7 @@ def advise(
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value
             worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
             row = Tried(decimals=decimals, epsilon=epsilon, pinned=worst.pinned, df_bits=predicted[read])
-            tried.append(replace(row, known=worst.known, draws=worst.count))
+            tried.append(replace(row, converged=worst.converged, draws=worst.count))
         steps.tick()
     finest = _finest([row for row in tried if row.epsilon is None])
     largest = _finest([row for row in tried if row.epsilon is not None])
@@ -283,7 +286,7 @@ def _finest(rows: list[Tried]) -> Tried | None:
     """Return the first row, from fine to coarse, from which on it is known that nobody is disclosed."""
     fine = None
     for row in reversed(rows):
-        if row.pinned or not row.known:
+        if row.pinned or not row.converged:
             break
         fine = row
     return fine

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 class PeopleAtRisk(Result):
     """Whom each attack finds of the same n people."""
 
-    title: str
     attribute: str
     group_names: tuple[str, ...]
     rows: Ints = field(repr=False)

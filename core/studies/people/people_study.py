@@ -38,7 +38,6 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         tried = [*((remedy,) for remedy in remedies), *([strictest] if len(strictest) > 1 else [])]
         somebody = any(attack.leak.any() for attack in now)
         yield PeopleAtRisk(
-            title=subject.dataset.title,
             attribute=subject.attribute,
             group_names=subject.dataset.group_names,
             rows=attacks.rows,

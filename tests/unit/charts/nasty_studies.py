@@ -49,8 +49,10 @@ from core.studies.correction.attribution import LeakStep
 from core.studies.correction.disclosure import GroupRecognition
 from core.studies.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
 from core.studies.correction.problem import SolverCertificate
-from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings, MechanismAudit, OneRun
 from core.studies.measured_epsilon import study as measured_epsilon
+from core.studies.measured_epsilon.audits import MechanismAudit
+from core.studies.measured_epsilon.bounds import OneRun
+from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
 from core.studies.membership.bands import EPSILONS, CurveBand
@@ -468,7 +470,11 @@ def _precisions(rng: Generator) -> Drawing:
     pinned = rng.choice([0, 0, 1, 8, 12_345], len(kinds)).tolist()
     tried = [
         Tried(
-            decimals=d, epsilon=e, pinned=n, df_bits=float(rng.choice([0.0, 0.004, 12_345.6])), known=rng.random() < 0.9
+            decimals=d,
+            epsilon=e,
+            pinned=n,
+            df_bits=float(rng.choice([0.0, 0.004, 12_345.6])),
+            converged=rng.random() < 0.9,
         )
         for (d, e), n in zip(kinds, pinned, strict=True)
     ]

@@ -134,16 +134,16 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     now = CARDS[-1]
     assert now.pinned.count > 2  # or this test says nothing
     wrong = people().sensitive.copy()
-    wrong[now.pinned.people] = 1 - now.pinned.said
+    wrong[now.pinned.people] = 1 - now.pinned.inferred
     unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
     for somebody in (people(), replace(people(), codes=wrong)):
         drawing = draw_pinned(replace(now, people=somebody))
-        right = now.pinned.said == somebody.sensitive[now.pinned.people]
+        right = now.pinned.inferred == somebody.sensitive[now.pinned.people]
         right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
         assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())
         for x, y in right_ones + crosses:
             assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
-        assert f"near-certain: {int((now.pinned.said == 1).sum())} north" in drawing.alt
+        assert f"near-certain: {int((now.pinned.inferred == 1).sum())} north" in drawing.alt
         assert (" wrong" in drawing.alt) == bool(crosses)
         assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
         assert 0 < len(traces(drawing, "others")) <= people().n - now.pinned.count
@@ -152,7 +152,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
 
 def test_a_precision_nobody_knows_about_pins_not_nobody():
     tried = Tried(decimals=2, epsilon=None, pinned=0, df_bits=3.0)
-    advice = Advice(exact=False, decimals=2, epsilon=None, tried=(replace(tried, known=False), tried))
+    advice = Advice(exact=False, decimals=2, epsilon=None, tried=(replace(tried, converged=False), tried))
     assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in draw_precisions(advice, (None, None)).alt
     # three decimals expose somebody where exact numbers happen not to: these are not advised
     advice = replace(advice, tried=(replace(tried, decimals=None), replace(tried, decimals=3, pinned=1), tried))

@@ -215,9 +215,9 @@ def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: py
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
     advice = advise(q, case.release, sensitive=case.sensitive)
     exact = advice.tried[0]
-    assert not exact.known and exact.pinned == 0
+    assert not exact.converged and exact.pinned == 0
     assert not advice.exact and advice.decimals is None
-    assert advice.tried[-1].known and advice.epsilon == 1.0  # much noise rules nothing out
+    assert advice.tried[-1].converged and advice.epsilon == 1.0  # much noise rules nothing out
 
 
 def by_hand(posterior: np.ndarray, release: Release, sensitive: np.ndarray, *, seed: int, draws: int) -> list[int]:
@@ -235,7 +235,7 @@ def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
     case = large_case(200, n=250, k=25, epsilon=epsilon)
     worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive, seed=4)
     counts = by_hand(case.posterior, case.release, case.sensitive, seed=4, draws=worst.count)
-    assert worst.pinned == max(counts) and worst.known
+    assert worst.pinned == max(counts) and worst.converged
     assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
 
 

@@ -23,14 +23,17 @@ from tests.release_samples import card, people
 @pytest.mark.parametrize(
     ("draws", "point"),
     [
-        (Draws(count=20, pinned=0, known=True), " people. In the worst of 20 draws of the noise: 0."),
-        (Draws(count=4, pinned=1, known=True), " people. In the worst of 4 draws of the noise: 1."),
-        (Draws(count=20, pinned=0, known=False), "near-certain inference could not be computed in all of 20 draws of "),
+        (Draws(count=20, pinned=0, converged=True), " people. In the worst of 20 draws of the noise: 0."),
+        (Draws(count=4, pinned=1, converged=True), " people. In the worst of 4 draws of the noise: 1."),
+        (
+            Draws(count=20, pinned=0, converged=False),
+            "near-certain inference could not be computed in all of 20 draws of ",
+        ),
     ],
 )
 def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(draws: Draws, point: str):
     study = card(12, epsilon=10.0)
-    nobody = replace(study.pinned, people=np.arange(0), count=0, said=np.zeros(0, dtype=np.uint8), right=None)
+    nobody = replace(study.pinned, people=np.arange(0), inferred=np.zeros(0, dtype=np.uint8), right=None)
     finding = card_findings.headline(replace(study, pinned=nobody, draws=draws))
     assert point in finding.point
     assert finding.estimate == study.measured.bits and finding.baseline == study.measured.majority
@@ -72,7 +75,7 @@ def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be
     study = card(12)
     n = study.pinned.n_unsure
     full = replace(study, meter=replace(study.meter, joint_bits=study.meter.prior_bits + 1), ceiling=None)
-    everybody, nearly_all = (replace(study.pinned, count=count) for count in (n, n - 1))
+    everybody, nearly_all = (replace(study.pinned, people=np.arange(count)) for count in (n, n - 1))
     unsure = "not everybody's attribute is near certain"
     assert unsure in card_findings.uncertainty_resolved(replace(full, pinned=nearly_all)).point
     sure = replace(full, pinned=everybody)
@@ -86,6 +89,6 @@ def test_the_average_is_said_to_hardly_move_where_few_are_inferred():
     study = card(12)
     still = replace(study.measured.accuracy_gain, value=0.0, low=-0.01, high=0.01)
     for count, hardly_moves in ((1, True), (study.n, False)):
-        pinned = replace(study.pinned, count=count)
+        pinned = replace(study.pinned, people=np.arange(count))
         inferred = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
         assert ("The average hardly moves." in card_findings.headline(inferred).so_what) == hardly_moves

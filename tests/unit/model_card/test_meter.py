@@ -99,7 +99,9 @@ def test_measured_and_pinned_by_hand():
     outcome = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))
     assert outcome.people.tolist() == [1, 2, 3] and outcome.count == 3 and outcome.n_unsure == 5
     assert (
-        outcome.said.tolist() == [0, 1, 1] and outcome.right is not None and outcome.right.value == pytest.approx(2 / 3)
+        outcome.inferred.tolist() == [0, 1, 1]
+        and outcome.right is not None
+        and outcome.right.value == pytest.approx(2 / 3)
     )
     assert pinned(before, after).right is None
 

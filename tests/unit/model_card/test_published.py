@@ -197,6 +197,6 @@ def test_twin_models_name_the_person_they_differ_in():
         after = project(case.posterior, release.publish(case.sensitive)).probability
         pinned_people = pinned(case.posterior, after, sensitive=case.sensitive)
         assert pinned_people.people.tolist() == [person]
-        assert pinned_people.said.tolist() == [case.sensitive[person]]
+        assert pinned_people.inferred.tolist() == [case.sensitive[person]]
         assert pinned_people.right is not None and pinned_people.right.value == 1.0
         assert after[person] == pytest.approx(case.sensitive[person], abs=1e-6)

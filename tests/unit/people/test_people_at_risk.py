@@ -17,19 +17,10 @@ from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY as MEMBERSHIP
 from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
-from core.studies.people import (
-    ATTACKS,
-    PEOPLE,
-    PeopleAtRisk,
-    PeopleSettings,
-    people_attacks,
-    plan_text,
-    plans,
-    remedies_of,
-)
+from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.findings import findings
 from core.studies.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
-from core.studies.people.remedies import remaining_leaks
+from core.studies.people.remedies import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.planted import SyntheticRecords, draw_people, posterior
 from core.studies.planted import subject_of as planted_subject_of
 from core.studies.subject import Subject, prior_of, subject_of
@@ -244,7 +235,6 @@ def twins(*, planted: bool) -> Subject:
         group_names=("group 0", "group 1"),
         posteriors=np.column_stack([1 - posteriors, posteriors]),
         codes=people.sensitive[rows],
-        title="Twins",
         attribute="group",
         rows=rows,
         predictions=np.stack([lots[rows], twin]),

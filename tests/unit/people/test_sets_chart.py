@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.studies.people import ATTACKS, IdentifiedRecords, PeopleAtRisk
+from core.studies.people import ATTACKS, PeopleAtRisk
 from core.studies.people.charts import draw_sets
+from core.studies.people.people_attacks import IdentifiedRecords
 from tests import samples
 from tests.unit.charts.checks import check, written
 
@@ -24,7 +25,6 @@ def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
         for i, name in enumerate(ATTACKS)
     )
     return PeopleAtRisk(
-        title="Made",
         attribute="origin",
         group_names=("south", "<b>north</b>"),
         rows=np.arange(n),

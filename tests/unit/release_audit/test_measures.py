@@ -29,7 +29,7 @@ from core.studies.config import AuditConfig
 from core.studies.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
 from core.studies.correction import run as whole_audit
 from core.studies.correction.study import applied_tolerance
-from core.studies.fairness import rate_ratio
+from core.studies.fairness.study import rate_ratio
 from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
 from core.studies.membership.disparity import lira_gaps
 from core.studies.membership.roc import advantage

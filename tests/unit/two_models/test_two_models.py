@@ -14,8 +14,7 @@ from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from core.studies.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
-from core.studies.two_models import TwoModelsSettings, attributes, companion_of, membership
-from core.studies.two_models.study import STUDY, TwoModels
+from core.studies.two_models.study import STUDY, TwoModels, TwoModelsSettings, attributes, companion_of, membership
 from tests import samples
 
 SETTINGS = TwoModelsSettings(companion="counterpart")
