@@ -32,7 +32,7 @@ from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
 from core.studies.attriguard.allocation import RepresentativeNoise
-from core.studies.attriguard.defense import Transfer
+from core.studies.attriguard.comparators import Transfer
 from core.studies.attriguard.settings import RATING_DEFENDERS, AttriGuardSettings
 from core.studies.attriguard.study import STUDY as ATTRIGUARD
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
@@ -233,7 +233,7 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
         yield guard.concentrated(Concentration(entries=np.arange(8), share=shares, n_entries=1200), exposure.unit)
     sizes = {name: mean(rng.integers(0, 5, n)) for name, n in (("logistic", 9), ("logistic_margin", m - 2))}
     fooled = {(name, "network"): mean_rate(rng.random(sample.n)) for name, sample in sizes.items()}
-    yield guard.margin_helps(Transfer(makers=tuple(sizes), attackers=("network",), share=fooled, size=sizes))
+    yield guard.margin_helps(Transfer(share=fooled, size=sizes))
     for change in (mean(rng.normal(size=7)), certain(0.02, 7), certain(0.0, 7)):
         after, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
         yield guard.decisions(was, after, certain(0.6, 7), "equalized_odds")

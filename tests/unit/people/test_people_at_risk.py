@@ -65,7 +65,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
     card = ModelCardSettings(family="mixed", count=6, on="train", decimals=3, seed=CONFIG.seed)
     people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
     study = measure_card(people.some(60, seed=CONFIG.seed), card)
-    disclosed = study.pinned.people[study.pinned.said == study.people.sensitive[study.pinned.people]]
+    disclosed = study.pinned.people[study.pinned.inferred == study.people.sensitive[study.pinned.people]]
     assert set(disclosed) <= set(np.flatnonzero(result.leaks[:, 2]))  # who was below 5% before is found too
     assert [attack.reason for attack in result.attacks] == [""] * 4
 
