@@ -31,7 +31,7 @@ from core.studies.bias_queries.mechanisms import (
     SmoothLaplace,
 )
 from tests.golden.numbers import NamedValues, compare_numbers, lines, refused
-from tests.unit.queries.people import attribute, pool
+from tests.unit.queries.people import attribute, pool, posterior
 
 SCORES = np.array([[0.0, 1.0, 0.25, 0.5, 0.875], [0.5, 0.5, 0.5, 1.0, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
 SENSITIVE = np.array([1, 0, 1, 1, 0], dtype=np.uint8)
@@ -79,8 +79,6 @@ def _gaps() -> NamedValues:
     yield "attribute", [refused(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
     yield "sizes", [refused(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
     yield "gap", gaps.statistical_parity_gap(SCORES, SENSITIVE)
-    for labels in ([1, 1, 1, 1, 0], [0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [0] * 5, [1, 1]):
-        yield f"opportunity {labels}", refused(gaps.equal_opportunity_gap, SCORES, SENSITIVE, labels)
     for values in ([1, 0, 1, 1, 0], [0, 0, 1, 1, 0], [1, 1, 1, 1, 0], [0, 1, 0, 0, 1], [1, 0]):
         yield f"leakage {values}", refused(gaps.leakage, SENSITIVE, values)
     prior = np.array([[0.2, 0.5, 0.9, 0.01], [0.999999, 0.5, 1e-6, 0.3]])
@@ -236,15 +234,14 @@ def _decoders_of_many() -> NamedValues:
             yield "swaps", flat(decoders._but_for_swaps(replace(uniform, mechanism=how), 0, vector, aware=aware))
             yield "missed", decoders._missed(uniform, 0, vector)
     for mechanism in (Exact(), SmoothLaplace(5.0, 0.1), LaplaceGlobal(9.0, absolute=True)):
-        for sizes in ((3, 2), (2, 3), (3, 3), (0, 5)):
+        for sizes in ((3, 2), (2, 3)):
             size_options: dict[str, Any] = dict(zip(("n_advantaged", "n_disadvantaged"), sizes, strict=True))
             alone, sure = np.eye(5), [0.0, 1.0, 0.4, 0.6, 0.7]
             for h, prior in ((SCORES, None), (alone[:3], sure), (alone[:3] / 2 + alone[2:] / 2, sure)):
-                output = refused(decoders.decode_noisy, h, [0.3, -0.2, 0.1], mechanism, prior=prior, **size_options)
+                output = refused(posterior, h, [0.3, -0.2, 0.1], mechanism, prior=prior, **size_options)
                 yield f"decoded {name(mechanism)} {sizes} {prior is None}", output
     released = NoisySums(9.0).release(SCORES, SENSITIVE, rng=rng())
-    for sums in (released, released.gaps, [0.1]):
-        yield "sums", refused(decoders.decode_noisy, SCORES, sums, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
+    yield "sums", posterior(SCORES, released, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
 
 
 def _reveal() -> NamedValues:
@@ -279,12 +276,11 @@ def _reveal() -> NamedValues:
     ):
         yield f"refused {options}", refused(reveal.recover_compressed, SCORES, [0.1, 0.2, 0.3], **options)
     yield "refused", refused(reveal.recover_compressed, SCORES, [0.1, 0.2], **sizes)
-    yield "face", reveal.reveal_compressed(SCORES, [0.1, 0.2, 0.3], n_advantaged=3, n_disadvantaged=2)
     for s in ([0.9, 0.8, 0.1, 0.05, 0], [0.35, 0.3, 0.3, 0.2, 0.2, 0.1], [0.4, 0, 0, 0], [1, 1, 1, 0]):
         yield f"two values {s}", reveal._nearest_two_values(np.array(s, dtype=float))
     for cost, low in (([1.0, 2.0], 0.5), ([-1.0, 1.0], 0.5), ([1.0, 1.0], 3.0)):
         output = reveal.solve_program(np.array(cost), np.ones((1, 2)), np.array([low]), np.array([2.0]), upper=1.0)
-        yield f"program {cost} {low}", [output.x, output.status]
+        yield f"program {cost} {low}", [output]
 
 
 def _trials() -> NamedValues:

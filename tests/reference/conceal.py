@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from core.studies.bias_queries import NoisySums, SmoothCauchy, decode_noisy, leakage, statistical_parity_gap
+from core.studies.bias_queries import NoisySums, SmoothCauchy, leakage, statistical_parity_gap
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.bias_queries.reveal import solve_program
+from tests.unit.queries.people import posterior
 
 DRAWS = 200  # of noisy sums, for their error
 
@@ -116,9 +117,9 @@ def l1_guess(h: np.ndarray, answers: np.ndarray, sizes: tuple[int, int], limit: 
     c = 1 / n0 + 1 / n1
     target = (h.sum(axis=1) / n1 - answers) / c
     solved = solve_program(np.ones(2 * h.shape[1]), np.hstack([h, -h]), target, target, time_limit=limit)
-    if solved.x is None:
+    if solved is None:
         return None
-    return (solved.x[: h.shape[1]] - solved.x[h.shape[1] :] <= 0.5).astype(np.uint8)
+    return (solved[: h.shape[1]] - solved[h.shape[1] :] <= 0.5).astype(np.uint8)
 
 
 def draw(cell: Cell, seed: int, repeat: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
@@ -141,7 +142,7 @@ def measure(cell: Cell, *, seed: int, limit: float) -> dict[str, Any]:
         answers = mechanism.answer(h, a, rng=rng)
         guess = l1_guess(h, answers, (n1, n0), limit)
         l1.append(None if guess is None else leakage(a, guess))
-        probability = decode_noisy(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=n0)
+        probability = posterior(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=n0)
         aware.append(leakage(a, probability > probability.mean()))
         if repeat < 5:
             drawn = NoisySums(cell.epsilon).draws(h, a, rng=rng, draws=DRAWS if cell.n <= 1000 else 20)

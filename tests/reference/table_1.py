@@ -22,7 +22,7 @@ from core.base.serialize import Result
 from core.stats.estimates import Estimate, rate_over_repeats
 from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
 from core.studies.bias_queries.mechanisms import LaplaceGlobal, SmoothCauchy
-from core.studies.bias_queries.reveal import reveal_bits, reveal_compressed
+from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
 from core.studies.bias_queries.trials import QueryPool
 
 
@@ -116,7 +116,7 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         for attack, values in leakages.items():
             informed = attack == "box_with_prior"
             how: dict[str, Any] = {"method": "box", "prior": people.prior} if informed else {"method": attack}
-            recovered = reveal_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how)
+            recovered = recover_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how).recovered
             values.append(leakage(people.sensitive, recovered))
         packing = design_scores("bits", people.base, questions, rng=rng)
         answers = statistical_parity_gap(packing, people.sensitive)

@@ -27,8 +27,9 @@ import math
 import numpy as np
 import pytest
 
-from core.studies.bias_queries import QueriedRecords, leakage, reveal_compressed, statistical_parity_gap
+from core.studies.bias_queries import QueriedRecords, leakage, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores
+from core.studies.bias_queries.reveal import recover_compressed
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 
@@ -76,9 +77,9 @@ def reached(people: QueriedRecords, n: int, m: int, seed: int, *, decimals: int 
     answers, arguments = statistical_parity_gap(scores, a), {"slack": 0.0, **sizes(a)}
     if decimals is not None:
         answers, arguments["slack"] = np.round(answers, decimals), 0.5 * 10.0**-decimals
-    recoveries = {method: reveal_compressed(scores, answers, method=method, **arguments) for method in METHODS}
-    recoveries["prior"] = reveal_compressed(scores, answers, method="box", prior=people.prior[rows], **arguments)
-    return {name: leakage(a, recovery) for name, recovery in recoveries.items()}
+    recoveries = {method: recover_compressed(scores, answers, method=method, **arguments) for method in METHODS}
+    recoveries["prior"] = recover_compressed(scores, answers, method="box", prior=people.prior[rows], **arguments)
+    return {name: leakage(a, recovery.recovered) for name, recovery in recoveries.items()}
 
 
 @pytest.mark.parametrize(("n", "m"), [pytest.param(n, m, marks=[pytest.mark.long] * (n > 100)) for n, m in EXPECTED])

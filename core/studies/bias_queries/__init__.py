@@ -3,7 +3,7 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, DecodedAttribute, decode_noisy
+from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, DecodedAttribute
 from .findings import (
     answers_excess,
     answers_text,
@@ -12,13 +12,7 @@ from .findings import (
     error_text,
     findings,
 )
-from .gaps import (
-    equal_opportunity_gap,
-    global_sensitivity,
-    leakage,
-    smooth_sensitivity,
-    statistical_parity_gap,
-)
+from .gaps import global_sensitivity, leakage, smooth_sensitivity, statistical_parity_gap
 from .guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_leakage
 from .mechanisms import (
     NOISE_TITLES,
@@ -32,7 +26,7 @@ from .mechanisms import (
     mechanism_of,
 )
 from .result import BiasQueriesResult
-from .reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
+from .reveal import partition_absolute, recover_flips, reveal_double
 from .settings import BiasQueriesSettings
 from .trials import (
     Leak,
@@ -68,8 +62,6 @@ __all__ = [
     "answers_text",
     "curve_finding",
     "declared_limits",
-    "decode_noisy",
-    "equal_opportunity_gap",
     "error_text",
     "findings",
     "global_sensitivity",
@@ -80,7 +72,6 @@ __all__ = [
     "partition_absolute",
     "query_pool",
     "recover_flips",
-    "reveal_compressed",
     "reveal_double",
     "smooth_sensitivity",
     "statistical_parity_gap",

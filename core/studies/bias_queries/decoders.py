@@ -37,17 +37,10 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats
 from ...base.errors import InputError
-from ...base.validation import choice, probabilities
-from .gaps import answer_array, check_sizes, counted, score_matrix
+from ...base.validation import choice
+from .gaps import counted
 from .guarantees import exact_posterior
-from .mechanisms import (
-    AdditiveNoise,
-    Mechanism,
-    NoisySums,
-    Rounded,
-    SumsRelease,
-    centred_scores,
-)
+from .mechanisms import AdditiveNoise, Rounded, centred_scores
 from .propagation import propagate
 from .reveal import recover_compressed, reveal_bits
 
@@ -245,55 +238,6 @@ def _suffices(answered: AnsweredQueries, r: int) -> bool:
     bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[1] / math.log(4)
     vectors = math.lgamma(n + 1) - math.lgamma(n1 + 1) - math.lgamma(n0 + 1)
     return bool(bits >= vectors / math.log(2))
-
-
-def decode_noisy(
-    scores: npt.ArrayLike,
-    answers: npt.ArrayLike | SumsRelease,
-    mechanism: Mechanism,
-    *,
-    n_advantaged: int,
-    n_disadvantaged: int,
-    prior: npt.ArrayLike | None = None,
-) -> Floats:
-    """Return the attacker's P(advantaged) of each person after one set of answers, shape (n,), in [0, 1].
-
-    But for absolute gaps they add up to `n_advantaged`. Raises `InputError` if lengths or sizes do not fit together, a
-    value is out of its range, or absolute gaps are of questions that accept several people.
-
-    Parameters
-    ----------
-    scores : array-like of shape (m, n) or (n,), in [0, 1]
-        What was asked; for equal opportunity, the columns of the people with label 1.
-    answers : array-like of shape (m,), or SumsRelease
-        What was answered; of `NoisySums` the release, which says more than its gaps.
-    mechanism : Mechanism
-        How it was answered.
-    n_advantaged, n_disadvantaged : int, at least 1, together n
-        The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
-    prior : array-like of shape (n,), in [0, 1], optional
-        P(advantaged) before any answer; by default the group proportions.
-    """
-    h = score_matrix(scores)
-    n1, n0 = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
-    released = [answers] if isinstance(answers, SumsRelease) else []
-    y = answer_array(answers.gaps if isinstance(answers, SumsRelease) else answers)
-    if y.size != len(h):
-        raise InputError(f"answers must have one value for each of {len(h)} questions, got {y.size}.")
-    if isinstance(mechanism, NoisySums) and not released:
-        raise InputError("answers of noisy sums must be their release.")
-    p = np.full(n1 + n0, n1 / (n1 + n0)) if prior is None else probabilities(prior, n1 + n0, name="prior")
-    answered = AnsweredQueries(
-        design="",
-        scores=h[np.newaxis],
-        answers=y[np.newaxis],
-        released=released,
-        prior=p[np.newaxis],
-        mechanism=mechanism,
-        n_advantaged=n1,
-        n_disadvantaged=n0,
-    )
-    return np.asarray(_posterior(answered, aware=True)[0])
 
 
 def _propagated(answered: AnsweredQueries, *, aware: bool) -> list[DecodedAttribute]:

@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats
 from ...base.errors import InputError
-from ...base.validation import binary_array, choice, one_length, whole_number
+from ...base.validation import binary_array, choice, whole_number
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
@@ -90,19 +90,10 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return a
 
 
-def people(
-    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None = None
-) -> tuple[Floats, npt.NDArray[np.uint8]]:
-    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1."""
+def people(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """Return scores (m, n) and attribute (n,) of the people that questions are about."""
     a = binary_array(sensitive, name="sensitive")
-    h = score_matrix(scores, n=a.size)
-    if labels is None:
-        return h, a
-    y = binary_array(labels, name="labels")
-    one_length(sensitive=a, labels=y)
-    if not y.any():
-        raise InputError("An equal opportunity gap needs people with label 1, there are none.")
-    return h[:, y == 1], a[y == 1]
+    return score_matrix(scores, n=a.size), a
 
 
 def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -> tuple[int, int]:
@@ -133,7 +124,8 @@ def counted(probability: Floats, total: int) -> Floats:
 def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> Floats:
     """Return the statistical parity gap of each model, shape (m,), in [-1, 1] (Hamman et al. 2023, equation 1).
 
-    Raises `InputError` if a score lies outside [0, 1], the lengths differ, or a group is empty.
+    Of people with label 1 alone it is the equal opportunity gap (equation 2). Raises `InputError` if a score lies
+    outside [0, 1], the lengths differ, or a group is empty.
 
     Parameters
     ----------
@@ -146,19 +138,6 @@ def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> F
     n_advantaged = int(a.sum())
     v = np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
     return np.asarray(score_matrix(scores, n=v.size) @ v)  # SP = H v (equation 4)
-
-
-def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
-    """Return the equal opportunity gap of each model: the same among people with label 1 (equation 2).
-
-    Raises `InputError` as `statistical_parity_gap`, and if a group has nobody with label 1.
-
-    Parameters
-    ----------
-    scores : array-like of shape (m, n) or (n,), in [0, 1]
-    sensitive, labels : array-like of shape (n,), 0 or 1
-    """
-    return statistical_parity_gap(*people(scores, sensitive, labels))
 
 
 def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:

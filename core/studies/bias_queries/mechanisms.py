@@ -81,14 +81,7 @@ class Mechanism:
         gaps = statistical_parity_gap(scores, sensitive)
         return np.abs(gaps) if self.absolute else gaps
 
-    def answer(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
+    def answer(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> Floats:
         """Return one answer a question, shape (m,).
 
         Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty.
@@ -98,11 +91,8 @@ class Mechanism:
         scores : array-like of shape (m, n) or (n,), in [0, 1]
         sensitive : array-like of shape (n,), 0 or 1
             1 = advantaged.
-        labels : array-like of shape (n,), 0 or 1, optional
-            Given, the gap is that of equal opportunity: everything is computed among people with label 1.
         """
-        h, a = people(scores, sensitive, labels)
-        return np.asarray(self._answers(h, a, rng, 1)[0])
+        return np.asarray(self.draws(scores, sensitive, rng=rng, draws=1)[0])
 
     @property
     def holds(self) -> bool:

@@ -48,9 +48,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,18 +66,13 @@ from .gaps import (
 )
 
 
-class RecoveryStatus(StrEnum):
-    """How an attack ended."""
-
-    RECOVERED = "recovered"  # there is a solution, right or wrong
-    INFEASIBLE = "infeasible"  # no attributes give these answers, as happens with noise
-    UNDETERMINED = "undetermined"  # the answers are the same for everybody's opposite
-    NOT_SOLVED = "not_solved"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery(Result):
-    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it."""
+    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it.
+
+    There is no solution where no attributes give these answers, as happens with noise, where the answers are the same
+    for everybody's opposite, or where the solver stopped.
+    """
 
     values: Floats | None
     """(n,): s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged
@@ -89,9 +82,6 @@ class Recovery(Result):
     recovered: npt.NDArray[np.uint8]
     """(n,): 1 = advantaged. Without a solution the attacker's guess before any answer: by the prior,
     those at least as likely advantaged as people are at large; without one, everybody in the larger group."""
-    status: RecoveryStatus
-    reason: str
-    """Why there is no solution, or what it leaves open; empty otherwise."""
 
 
 SAME = 1e-12  # answers do not distinguish scores nearer than this
@@ -133,10 +123,8 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
         raise InputError(f"answers must be {n} or {n - 1} for {n} people, got {sp.size}.")
     v = _gap_weights(rows[0], sp)
     if np.isnan(v).all():
-        why = "These flips cancel out: the answers are the same for every attribute."
-        return Recovery(
-            values=None, threshold=None, recovered=np.ones(n, np.uint8), status=RecoveryStatus.UNDETERMINED, reason=why
-        )
+        # the flips cancel out: the answers are the same for every attribute
+        return Recovery(values=None, threshold=None, recovered=np.ones(n, np.uint8))
     return _read(v)
 
 
@@ -180,11 +168,7 @@ def _read(v: Floats) -> Recovery:
     recovered = (v > 0).astype(np.uint8)
     left = n_adv - int(recovered.sum())  # the advantaged among the hidden
     recovered[hidden] = 2 * left >= hidden.sum()
-    is_uniform = left in (0, int(hidden.sum()))
-    reason = "" if is_uniform or not hidden.any() else f"{hidden.sum()} people have a score of 1/2, which hides them."
-    return Recovery(
-        values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=reason
-    )
+    return Recovery(values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered)
 
 
 NEIGHBOURS = sorted(range(-16, 17), key=abs)
@@ -274,23 +258,15 @@ def _answers(answers: npt.ArrayLike, k: int) -> Floats:
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramSolution:
-    """What came of a program: `x` of shape (n,) when it is solved to the optimum, else None and why."""
-
-    x: Floats | None
-    status: RecoveryStatus
-    reason: str = ""
-
-
 def solve_program(
     cost: Floats, matrix: Floats, low: Floats, high: Floats, *, upper: float = np.inf, time_limit: float = 60.0
-) -> ProgramSolution:
-    """Minimise cost · x (n,) subject to low <= matrix x <= high (m,) and 0 <= x <= upper; the limit is in seconds.
+) -> Floats | None:
+    """Return the x (n,) of least cost · x with low <= matrix x <= high (m,) and 0 <= x <= upper.
 
-    HiGHS' dual simplex, without the presolve that takes as long as solving these dense programs. The matrix is passed
-    as sparse: scipy turns dense ones over with all warnings made errors, in every thread of the process. A solution is
-    handed on only after its rows and bounds were recomputed.
+    None where there is none, or none was found within the limit in seconds. HiGHS' dual simplex, without the presolve
+    that takes as long as solving these dense programs. The matrix is passed as sparse: scipy turns dense ones over with
+    all warnings made errors, in every thread of the process. A solution is handed on only after its rows and bounds
+    were recomputed.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
@@ -301,25 +277,18 @@ def solve_program(
         bounds=Bounds(0.0, upper),
         options={"presolve": False, "time_limit": time_limit},
     )
-    if optimum.status == 2:
-        return ProgramSolution(None, RecoveryStatus.INFEASIBLE, "No attributes explain every answer.")
     if optimum.status != 0 or optimum.x is None:
-        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, f"The solver stopped: {optimum.message}")
+        return None
     x = np.clip(optimum.x, 0.0, upper)
     reached = matrix @ x
     room = TOLERANCE * (1.0 + np.abs(matrix) @ np.abs(x))
     if ((reached < low - room) | (reached > high + room)).any():
-        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, "The solver's solution does not meet the answers.")
-    return ProgramSolution(x, RecoveryStatus.RECOVERED)
+        return None
+    return x
 
 
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite
-
-
-def reveal_compressed(scores: npt.ArrayLike, answers: npt.ArrayLike, **options: Any) -> npt.NDArray[np.uint8]:
-    """Return the recovered attribute, shape (n,), 1 = advantaged: `recover_compressed` without the rest."""
-    return recover_compressed(scores, answers, **options).recovered
 
 
 def recover_compressed(
@@ -368,11 +337,13 @@ def recover_compressed(
     p = None if prior is None else np.clip(probabilities(prior, h.shape[1], name="prior"), SURE, 1.0 - SURE)
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
-    solution = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
-    return _recovery(solution, c, before=_before(sizes, p))
+    before = _before(sizes, p)
+    if method == "box":
+        return _recovery(_box(h, target, slack / c, n_dis, p), c, before=before)
+    return _recovery(_sparse(h, target, slack / c, sizes, method), c, before=before)
 
 
-def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> ProgramSolution:
+def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> Floats | None:
     """Solve for 0 <= x <= 1 with the known sum."""
     weight = np.ones(h.shape[1]) if prior is None else np.log(prior) - np.log1p(-prior)
     matrix = np.vstack([h, np.ones(h.shape[1])])
@@ -380,7 +351,7 @@ def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Fl
     return solve_program(weight, matrix, low, high, upper=1.0)
 
 
-def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], method: str) -> ProgramSolution:
+def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], method: str) -> Floats | None:
     """Solve for the sparsest x, or for the sparsest 1 - x when the advantaged are the fewer."""
     n_advantaged, n_disadvantaged = sizes
     turned = n_advantaged < n_disadvantaged
@@ -388,23 +359,24 @@ def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], meth
         target = h.sum(axis=1) - target
     n, signed = h.shape[1], method == "l1"
     matrix = np.hstack([h, -h]) if signed else h
-    solution = solve_program(np.ones(matrix.shape[1]), matrix, target - room, target + room)
-    if solution.x is None:
-        return solution
-    x = solution.x[:n] - solution.x[n:] if signed else solution.x
-    return ProgramSolution(1.0 - x if turned else x, solution.status)
+    x = solve_program(np.ones(matrix.shape[1]), matrix, target - room, target + room)
+    if x is None:
+        return None
+    if signed:
+        x = x[:n] - x[n:]
+    return 1.0 - x if turned else x
 
 
 def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
     """Solve for s in the unit 1/n, then read the sizes off it."""
     n = h.shape[1]
-    solution = solve_program(np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room))
+    x = solve_program(np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room))
     everybody = np.ones(n, dtype=np.uint8)
-    if solution.x is None:
-        return _recovery(solution, 1.0, before=everybody)
-    s = solution.x / n
+    if x is None:
+        return _recovery(None, 1.0, before=everybody)
+    s = x / n
     c = _nearest_two_values(s)
-    return _recovery(ProgramSolution(s / c, solution.status), c, before=everybody)
+    return _recovery(s / c, c, before=everybody)
 
 
 def _nearest_two_values(s: Floats) -> float:
@@ -417,13 +389,10 @@ def _nearest_two_values(s: Floats) -> float:
     return float(c[away.argmin()])
 
 
-def _recovery(solution: ProgramSolution, c: float, *, before: npt.NDArray[np.uint8]) -> Recovery:
-    if solution.x is None:
-        return Recovery(values=None, threshold=None, recovered=before, status=solution.status, reason=solution.reason)
-    recovered = (solution.x <= 0.5).astype(np.uint8)
-    return Recovery(
-        values=solution.x * c, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=""
-    )
+def _recovery(x: Floats | None, c: float, *, before: npt.NDArray[np.uint8]) -> Recovery:
+    if x is None:
+        return Recovery(values=None, threshold=None, recovered=before)
+    return Recovery(values=x * c, threshold=c / 2, recovered=(x <= 0.5).astype(np.uint8))
 
 
 def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint8]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from core.studies.bias_queries import QueriedRecords, QueryPool, statistical_parity_gap
+from core.studies.bias_queries import QueriedRecords, QueryPool, decoders, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores
 
 
@@ -38,6 +39,26 @@ def with_ones(n: int, ones: int) -> np.ndarray:
     """Return every attribute of n people with that many ones, one a row."""
     every = vectors(n)
     return every[every.sum(axis=1) == ones]
+
+
+def posterior(
+    scores: Any, answers: Any, mechanism: Any, *, n_advantaged: int, n_disadvantaged: int, prior: Any = None
+) -> np.ndarray:
+    """Return the attacker's P(advantaged) of each person after one set of answers; of noisy sums, their release."""
+    h = np.atleast_2d(np.asarray(scores, dtype=float))
+    n, released = n_advantaged + n_disadvantaged, [answers] if hasattr(answers, "sums") else []
+    before = np.full(n, n_advantaged / n) if prior is None else np.asarray(prior, dtype=float)
+    answered = decoders.AnsweredQueries(
+        design="",
+        scores=h[np.newaxis],
+        answers=np.atleast_1d(np.asarray(answers.gaps if released else answers, dtype=float))[np.newaxis],
+        released=released,
+        prior=before[np.newaxis],
+        mechanism=mechanism,
+        n_advantaged=n_advantaged,
+        n_disadvantaged=n_disadvantaged,
+    )
+    return decoders._posterior(answered, aware=True)[0]
 
 
 def pool(

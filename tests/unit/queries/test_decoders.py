@@ -16,7 +16,6 @@ from core.studies.bias_queries import (
     SmoothCauchy,
     SmoothLaplace,
     Trials,
-    decode_noisy,
     global_sensitivity,
     leakage,
 )
@@ -25,7 +24,7 @@ from core.studies.bias_queries.gaps import DESIGNS, counted
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
 from core.studies.bias_queries.propagation import propagate
 from core.studies.bias_queries.reveal import recover_compressed
-from tests.unit.queries.people import attribute, pool, with_ones
+from tests.unit.queries.people import attribute, pool, posterior, with_ones
 
 REPEATS, N = 6, 40
 SIGNED = [Exact(), Rounded(2), LaplaceGlobal(50.0), SmoothCauchy(50.0), SmoothLaplace(50.0, 1e-5), NoisySums(50.0)]
@@ -104,7 +103,7 @@ def test_answers_without_noise_are_read_as_noisy_by_their_rounding_or_a_share_of
     drawn_trials = trials()
     queries, sizes = drawn_trials.ask(4, mechanism, [0]), {"n_advantaged": 28, "n_disadvantaged": 12}
     noisy = LaplaceGlobal(global_sensitivity(N, 4) / scale)
-    chances, same = (decode_noisy(queries.scores[0], queries.answers[0], law, **sizes) for law in (mechanism, noisy))
+    chances, same = (posterior(queries.scores[0], queries.answers[0], law, **sizes) for law in (mechanism, noisy))
     assert (drawn_trials.n_advantaged, drawn_trials.n_disadvantaged) == (28, 12) and chances == pytest.approx(
         same, abs=1e-9
     )
@@ -223,7 +222,7 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     rng, (n1, n0) = np.random.default_rng(9), (90, 10)
     mechanism, h, prior = make(2000.0, absolute=True), np.eye(100), rng.uniform(0.02, 0.98, 100)
     y = mechanism.answer(h, attribute(100, n0), rng=rng)
-    chances = decode_noisy(h, y, mechanism, prior=prior, n_advantaged=n1, n_disadvantaged=n0)
+    chances = posterior(h, y, mechanism, prior=prior, n_advantaged=n1, n_disadvantaged=n0)
     first, second = ((y - 1 / size) / mechanism.scale(n1, n0, 100) for size in (n1, n0))
     law = {LaplaceGlobal: lambda x: np.exp(-np.abs(x)), SmoothCauchy: lambda x: 1 / (1 + x**2)}[make]
     assert chances == pytest.approx(prior * law(first) / (prior * law(first) + (1 - prior) * law(second)), abs=1e-9)
@@ -233,7 +232,7 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
 def test_without_noise_an_absolute_gap_of_one_person_is_certain(make):
     a, mechanism = attribute(9, 4), make(np.inf, absolute=True)
     y = mechanism.answer(np.eye(9), a, rng=np.random.default_rng(0))
-    chances = decode_noisy(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
+    chances = posterior(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
     assert chances == pytest.approx(a, abs=1e-9)
 
 

@@ -15,7 +15,6 @@ from core.studies.bias_queries import (
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
-    equal_opportunity_gap,
     statistical_parity_gap,
 )
 from core.studies.bias_queries.mechanisms import centred_scores, public_grid
@@ -38,15 +37,6 @@ def test_without_noise_the_answer_is_the_gap(make, absolute: bool):
     truth = statistical_parity_gap(h, a)
     answer = make(math.inf, absolute=absolute).answer(h, a, rng=rng)
     assert answer == pytest.approx(np.abs(truth) if absolute else truth, abs=1e-12)
-
-
-@pytest.mark.parametrize("make", [lambda e, **k: Exact(**k), *NOISY])
-def test_labels_make_it_equal_opportunity(make):
-    h, a, rng = case()
-    y = (np.arange(a.size) % 3 > 0).astype(int)
-    expected = statistical_parity_gap(h[:, y == 1], a[y == 1])
-    assert make(math.inf).answer(h, a, rng=rng, labels=y) == pytest.approx(expected, abs=1e-12)
-    assert equal_opportunity_gap(h, a, y) == pytest.approx(expected, abs=1e-15)
 
 
 def test_scales_by_hand():

@@ -45,7 +45,7 @@ def test_flips_without_the_last_answer(n: int):
         answer_lists = [flip_answers(base, a)[:-1] for a in vectors(n)]
         answers = {tuple(np.round(gaps, 9)) for gaps in answer_lists}
         recoveries = [recover_flips(base, gaps) for gaps in answer_lists]
-        open_questions = [recovery.status == "undetermined" for recovery in recoveries]
+        open_questions = [recovery.values is None for recovery in recoveries]
         if len(answers) == 2**n - 2 and not all(open_questions):
             right = [(recovery.recovered == a).all() for recovery, a in zip(recoveries, vectors(n), strict=True)]
             assert all(right)
@@ -57,7 +57,7 @@ def test_two_people_and_the_sum_of_their_scores(base: tuple[float, float]):
     for a in vectors(2):
         answers = flip_answers(np.array(base), a)
         if sum(base) == 1:
-            assert recover_flips(base, answers).status == "undetermined"
+            assert recover_flips(base, answers).values is None
         else:
             assert (recover_flips(base, answers).recovered == a).all()
 
@@ -68,7 +68,6 @@ def test_several_hidden_people_get_what_most_of_them_are(hidden: tuple[int, int,
     recovery = recover_flips(base, flip_answers(base, a))
     assert recovery.threshold == pytest.approx((1 / a.sum() + 1 / (6 - a.sum())) / 2)
     assert recovery.recovered.tolist() == [round(np.mean(hidden))] * 3 + [1, 0, 1]
-    assert recovery.reason == "3 people have a score of 1/2, which hides them."
 
 
 def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
@@ -167,8 +166,7 @@ def test_rounded_answers_contradict_each_other_without_slack():
     a = attribute(20, 5)
     scores, answers = scores_and_gaps(a, 40)
     recovery = recover_compressed(scores, np.round(answers, 2), method="box", **sizes(a))
-    assert recovery.status == "infeasible" and recovery.values is None and recovery.threshold is None
-    assert recovery.reason == "No attributes explain every answer."
+    assert recovery.values is None and recovery.threshold is None
     assert (recovery.recovered == 1).all()  # the larger group
     prior = np.linspace(0.3, 0.9, a.size)
     recovery = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
@@ -191,8 +189,7 @@ def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatc
     rng = np.random.default_rng(0)
     matrix = rng.random((150, 600))
     right = matrix @ (rng.random(600) < 0.1)
-    solved = solve_program(np.ones(600), matrix, right, right, time_limit=1e-3)
-    assert solved.x is None and solved.status == "not_solved" and solved.reason.startswith("The solver stopped: ")
+    assert solve_program(np.ones(600), matrix, right, right, time_limit=1e-3) is None
     real = scipy.optimize.milp
 
     def lying(*args, **keywords):
@@ -201,9 +198,7 @@ def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatc
         return solution
 
     monkeypatch.setattr(scipy.optimize, "milp", lying)
-    solved = solve_program(COST, MATRIX, RIGHT, RIGHT)
-    assert solved.x is None and solved.status == "not_solved"
-    assert solved.reason == "The solver's solution does not meet the answers."
+    assert solve_program(COST, MATRIX, RIGHT, RIGHT) is None
 
 
 def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,5 +211,5 @@ def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.Monke
             return super().__enter__()
 
     monkeypatch.setattr(_constraints, "catch_warnings", Watched)
-    assert solve_program(np.ones(3), np.eye(3)[:2], np.ones(2), np.ones(2)).status == "recovered"
+    assert solve_program(np.ones(3), np.eye(3)[:2], np.ones(2), np.ones(2)) is not None
     assert not entered
