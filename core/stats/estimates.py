@@ -351,11 +351,6 @@ _COARSE = 0.035
 _MOST_DECIMALS = 8
 _ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")
 
-_NUMERALS = (
-    *("none", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-
 
 def _decimals(estimate: Estimate) -> int:
     half = (estimate.high - estimate.low) / 2
@@ -420,16 +415,6 @@ def ratio(value: Estimate) -> str:
 def count(number: int) -> str:
     """Write a count as "15,375"."""
     return f"{number:,}"
-
-
-def joined(names: Sequence[str]) -> str:
-    """Write several names: "LiRA, RMIA and boosting"."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def count_text(number: int) -> str:
-    """Write a count as in a sentence: "none", "one" to "twelve", then "13"."""
-    return _NUMERALS[number] if 0 <= number < len(_NUMERALS) else count(number)
 
 
 def epsilon_text(value: float) -> str:

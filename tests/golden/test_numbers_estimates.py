@@ -92,8 +92,6 @@ def _written() -> NamedValues:
         yield f"beside {beside}", [estimates.decimals_beside(beside, 0.2, least) for least in (1, 3)]
     yield "levels", [estimates.level_text(level) for level in (0.95, 0.991667, 0.9999, 0.99991)]
     yield "budgets", [estimates.epsilon_text(value) for value in (0.1, 10.0, math.inf)]
-    yield "words", [estimates.count_text(number) for number in (-1, 0, 1, 12, 13, 15375)]
-    yield "joined", [estimates.joined(names) for names in ((), ("a",), ("a", "b"), ("a", "b", "c"))]
 
 
 CASES = {"rates": _rates, "combined": _combined, "written": _written}

@@ -62,71 +62,97 @@ def first_tolerance(result: CorrectionResult) -> float:
 
 def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:
     """Return what disclosing the tolerance changes, beside imputation and the majority-class baseline."""
-    who, name = ATTACKERS[adversary], result.subject.attribute
-    if result.config.forest is not None and adversary not in STRONG:
-        who += " (tuned)"
-    strong, attack_accuracy = result.strong, now.after or now.before
-    ahead = difference(strong, attack_accuracy).low > 0
-    majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
-    beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
+    point, to_do = _point_and_advice(result, now, adversary)
+    beside = f"Baseline, always “{_majority(result, now)}”: {percent(now.majority)}."
     if adversary not in STRONG:
-        beside = f"Imputation without the model: {percent(strong)}. {beside}"
-    at, reached, to_do = tolerance_text(now.used), tolerance_text(now.achieved, limit=now.used), ""
-    start = percent(now.before)
-    if now.after is None or now.gain is None:
-        verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
-        point = f"No correction {verb} tolerance {at}; {_smallest(now)}."
-        to_do = "Disclose a looser tolerance to see what it would reveal."
-        measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
-    else:
-        if not now.is_true:
-            effect = "not statistically significant"
-            if now.gain.low > 0 or now.gain.high < 0:
-                effect = f"{points(now.gain)}, from {start}"
-            point = (
-                f"Tolerance {at} is false for this model: unfairness {reached}. "
-                f"Effect of believing it on {who}: {effect}."
-            )
-            holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
-            to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}."
-        elif now.gain.low > 0:
-            still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
-            point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}{still}."
-            to_do = "Publish a looser tolerance if this gain matters to you; the report judges the best attacker's."
-            if still:
-                to_do = (
-                    f"This is no leak of the model: imputation alone reaches {percent(strong)}. The report judges the "
-                )
-                to_do += "best attacker, not this one."
-        elif now.gain.high < 0:
-            point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
-            to_do = "Do not count on it: an attacker who knows the group proportions may gain."
-        else:
-            point = f"Publishing the fairness tolerance {_NONE} on {who}."
-            to_do = "Try other seeds under More analyses before you rely on it."
-        measured = (
-            f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
-            f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."
-        )
-    worse = ""
-    if adversary not in STRONG and attack_accuracy.high < now.majority.value:
-        worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
-    falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
-    if falls and now.gain is not None and now.gain.low > 0:
-        worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
+        beside = f"Imputation without the model: {percent(result.strong)}. {beside}"
+    people = (now.after or now.before).n
     few: tuple[str, ...] = ()
-    if attack_accuracy.n < _FEW:
-        few = (f"People attacked: {count(attack_accuracy.n)}. Take it as a hint.",)
+    if people < _FEW:
+        few = (f"People attacked: {count(people)}. Take it as a hint.",)
     return Finding(
         point=point,
-        evidence=f"{measured} {beside}",
-        so_what=f"{worse}{ONLY_THE_DIFFERENCE}",
+        evidence=f"{_accuracies(now, result.subject.attribute)} {beside}",
+        so_what=f"{_reservations(result, now, adversary)}{ONLY_THE_DIFFERENCE}",
         to_do=to_do,
         caveats=(*few, *_protocol(now, as_published, adversary)),
         estimate=now.after,
         baseline=now.majority,
         attacker_knows=", ".join(attacker_knowledge(result, adversary)[0]),
     )
+
+
+def _majority(result: CorrectionResult, now: Disclosure) -> str:
+    """Return the name of the largest group."""
+    return result.group_names[max(now.groups, key=lambda group: group.before.n).group]
+
+
+def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str) -> tuple[str, str]:
+    """Return what disclosure changes for an attacker, and what can be done about it."""
+    if now.after is None or now.gain is None:
+        verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
+        point = f"No correction {verb} tolerance {tolerance_text(now.used)}; {_smallest(now)}."
+        return point, "Disclose a looser tolerance to see what it would reveal."
+    who, start = ATTACKERS[adversary], percent(now.before)
+    if result.config.forest is not None and adversary not in STRONG:
+        who += " (tuned)"
+    if not now.is_true:
+        return _false_tolerance(now, who)
+    if now.gain.low > 0:
+        point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}"
+        if adversary not in STRONG and difference(result.strong, now.after).low > 0:
+            return (
+                f"{point}, but imputation without the model does better still.",
+                f"This is no leak of the model: imputation alone reaches {percent(result.strong)}. The report judges "
+                "the best attacker, not this one.",
+            )
+        return (
+            f"{point}.",
+            "Publish a looser tolerance if this gain matters to you; the report judges the best attacker's.",
+        )
+    if now.gain.high < 0:
+        point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
+        return point, "Do not count on it: an attacker who knows the group proportions may gain."
+    point = f"Publishing the fairness tolerance {_NONE} on {who}."
+    return point, "Try other seeds under More analyses before you rely on it."
+
+
+def _false_tolerance(now: Disclosure, who: str) -> tuple[str, str]:
+    """Return what believing a false tolerance changes for an attacker, and that it must not be published."""
+    effect = "not statistically significant"
+    if now.gain is not None and (now.gain.low > 0 or now.gain.high < 0):
+        effect = f"{points(now.gain)}, from {percent(now.before)}"
+    reached = tolerance_text(now.achieved, limit=now.used)
+    holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
+    return (
+        f"Tolerance {tolerance_text(now.used)} is false for this model: unfairness {reached}. "
+        f"Effect of believing it on {who}: {effect}.",
+        f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}.",
+    )
+
+
+def _accuracies(now: Disclosure, attribute: str) -> str:
+    """Return the accuracy before and after disclosure, and the gain."""
+    if now.after is None or now.gain is None:
+        return f"Accuracy at inferring {attribute} stays at {percent(now.before)} (95% CI {interval(now.before)})."
+    return (
+        f"Accuracy at inferring {attribute}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
+        f"{tolerance_text(now.used)} (95% CI {interval(now.after)}; {count(now.after.n)} people). "
+        f"Gain {_change(now.gain)}."
+    )
+
+
+def _reservations(result: CorrectionResult, now: Disclosure, adversary: str) -> str:
+    """Return where the attacker is worse than the baseline, and where a gain is in the larger groups alone."""
+    reservations = ""
+    if adversary not in STRONG and (now.after or now.before).high < now.majority.value:
+        reservations = (
+            f"This attacker is worse than always guessing “{_majority(result, now)}”: it over-predicts small groups. "
+        )
+    falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
+    if falls and now.gain is not None and now.gain.low > 0:
+        reservations += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
+    return reservations
 
 
 def _balanced(now: Disclosure) -> str:
@@ -301,36 +327,32 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
     return "Accuracy by disclosed tolerance"
 
 
-def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
+def constraint_effect(leak: Attribution) -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
-    change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
-    measure_text = f"the {leak.attacker} attacker's {title}"
+    effect, target = leak.step("constraint").changes["accuracy"], f"the {leak.attacker} attacker's accuracy"
     false = leak.n_seeds - leak.n_true
     caveats = (f"The disclosed tolerance does not hold. Seeds: {false} of {leak.n_seeds}.",) if false else ()
     opening = "Once group proportions are known, the tolerance"
-    if change.n == 0:
-        return Finding(point=f"{opening}'s effect on {measure_text} could not be measured.", caveats=caveats)
-    scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
-    scaled = [scale * value for value in (change.value, change.low, change.high)]
-    places = _places(scaled, *((4, 6) if unit == "nats" else (1, 3)))
+    if effect.n == 0:
+        return Finding(point=f"{opening}'s effect on {target} could not be measured.", caveats=caveats)
+    scaled = [100 * number for number in (effect.value, effect.low, effect.high)]
+    places = _places(scaled, 1, 3)
     value, low, high = (gap(number, decimals=places) for number in scaled)
-    over = f"{change.n} seeds" if change.over == "seeds" else f"{count(change.n)} people, one seed"
-    if change.low > 0 or change.high < 0:
-        point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {measure_text} by {value.lstrip('+−')} {unit}."
+    over = f"{effect.n} seeds" if effect.over == "seeds" else f"{count(effect.n)} people, one seed"
+    if effect.low > 0 or effect.high < 0:
+        point = f"{opening} {'raises' if effect.low > 0 else 'lowers'} {target} by {value.lstrip('+−')} points."
     else:
-        point = f"{opening} {_NONE} on {measure_text}: {value} {unit}."
-    evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak, measure)}"
-    return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=change.estimate)
+        point = f"{opening} {_NONE} on {target}: {value} points."
+    evidence = f"{100 * effect.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak)}"
+    return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=effect.estimate)
 
 
-def _from_to(leak: Attribution, measure: str) -> str:
+def _from_to(leak: Attribution) -> str:
     """Return the constraint's step with its baseline: what the step that it builds on reaches, and what it reaches."""
     step = leak.step("constraint")
     if not step.builds_on:
         return ""
-    before, after = leak.step(step.builds_on).values[measure], step.values[measure]
-    if measure == "log_loss":
-        return f"Log-loss without the tolerance {before.value:.4f}, with it {after.value:.4f}."
+    before, after = leak.step(step.builds_on).values["accuracy"], step.values["accuracy"]
     return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
 
 

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords, permuted_by_set
+from ...base.arrays import Codes, Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import binary_array, one_length
@@ -47,10 +48,7 @@ from .attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, at
 from .attribution import Attribution
 from .disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
 from .exact import smallest_tolerance, true_tolerance
-from .problem import Disclosed, SolverCertificate, correct_jointly
-
-KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-"""The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
+from .problem import Correction, Disclosed, SolverCertificate, correct_jointly
 
 _SECONDS_OF_MORE = 30.0
 """Time each of these corrections may take."""
@@ -58,8 +56,10 @@ _SECONDS_OF_MORE = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreDisclosed(Result):
-    """What one more disclosure, `knowledge` of `KNOWLEDGE`, changes.
+    """What one more disclosure changes.
 
+    `knowledge` is "bound"; "bound_shares", with the exact group shares; "exact", the exact unfairness; "exact_shares";
+    or "all_metrics", three metrics at once.
     Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
     and `reason` says why, when there is no correction.
     """
@@ -90,11 +90,26 @@ def disclose_more(
     The intervals of the bound are those of `CorrectionResult.disclose`; the others take the changed guesses as given,
     which is narrower.
     """
-    attack, metric = result.attack(adversary, as_published=as_published), result.config.metric
-    attacked, held_out = attack.attacked, attack.held_out
+    attack = result.attack(adversary, as_published=as_published)
+    attacked = attack.attacked
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
-    prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
-    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    prices, _ = prices_of(attacked, attack.held_out, tolerance, result.config.metric, cost)
+    before = accuracy(attacked.truth, guess)
+    corrections = _corrections(attacked, guess, prices, result.config.metric, tolerance)
+    bound, *further = (
+        _more_disclosed(knowledge, correction, attacked, guess, before) for knowledge, correction in corrections.items()
+    )
+    if bound.after is not None:
+        alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
+        bound = replace(bound, after=alone.after, gain=alone.gain)
+    return bound, *further
+
+
+def _corrections(
+    attacked: AttackedRecords, guess: Codes, prices: Floats | None, metric: str, tolerance: float
+) -> dict[str, Correction]:
+    """Return the correction of one guess with each kind of knowledge."""
+    truth = attacked.truth
     shares = (np.bincount(truth, minlength=attacked.n_groups) / truth.size).tolist()
     exact = true_unfairness(attacked, truth, metric)
     disclosures: dict[str, dict[str, Any]] = {
@@ -116,25 +131,28 @@ def disclose_more(
         )
         for name in IDENTIFIABLE
     ]
-    corrections["all_metrics"] = correct_jointly(
-        guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
+    jointly = correct_jointly(guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE)
+    return {**corrections, "all_metrics": jointly}
+
+
+def _more_disclosed(
+    knowledge: str, correction: Correction, attacked: AttackedRecords, guess: Codes, before: Estimate
+) -> MoreDisclosed:
+    """Return what a correction changes; the interval takes the changed guesses as given."""
+    after = correction.reconstruction
+    reached = gain = None
+    if after is not None:
+        reached = accuracy(attacked.truth, after)
+        gain = accuracy_gain(attacked.truth, guess, after)
+    return MoreDisclosed(
+        knowledge=knowledge,
+        before=before,
+        after=reached,
+        gain=gain,
+        n_changed=correction.n_changed,
+        certificate=correction.certificate,
+        reason=correction.reason,
     )
-    bound, *further = (
-        MoreDisclosed(
-            knowledge=knowledge,
-            before=before,
-            after=None if (after := correction.reconstruction) is None else accuracy(truth, after),
-            gain=None if after is None else accuracy_gain(truth, guess, after),
-            n_changed=correction.n_changed,
-            certificate=correction.certificate,
-            reason=correction.reason,
-        )
-        for knowledge, correction in corrections.items()
-    )
-    if bound.after is not None:
-        alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
-        bound = replace(bound, after=alone.after, gain=alone.gain)
-    return bound, *further
 
 
 IDENTIFIABLE = METRICS[:3]

@@ -24,7 +24,7 @@ from ...datasets.catalog import demo_table
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...models import GIVEN_PREDICTIONS
-from ...stats.estimates import estimate_columns
+from ...stats.estimates import Estimate, estimate_columns
 from ...stats.fairness import METRIC_TITLES
 from ..config import AuditConfig
 from ..planted import draw_people, posterior, subject_of
@@ -75,28 +75,16 @@ def correction_gain(result: CorrectionResult) -> Measurement:
     """Return what a true tolerance adds to the best attacker without it; see `core.studies.correction.gain_of_best`."""
     subject, config = result.subject, result.config
     disclosures = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
-    first_disclosure = next(iter(disclosures.values()))
-    unsolved = [ATTACKERS[kind] for kind, disclosure in disclosures.items() if disclosure.after is None]
-    if len(unsolved) == len(disclosures):
-        says = first_disclosure.certificate.status
-        reason = f"No correction with tolerance {first_disclosure.used:g} was found: the solver says {says}."
+    if reason := _unsolved(disclosures):
         return not_run("correction_gain", reason)
-    if unsolved:
-        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
-    before, after = (
-        {
-            **{ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()},
-            _MAJORITY: first_disclosure.majority,
-        }
-        for when in ("before", "after")
-    )
+    now = next(iter(disclosures.values()))
+    before, after = (_accuracies(disclosures, when) for when in ("before", "after"))
     first, last = (max(reached, key=lambda who: reached[who].value) for reached in (before, after))
-    promised, difference = config.tolerance, subject.model.difference_train
-    false, truth = (
-        findings.false_promise(promised, first_disclosure.achieved),
-        findings.truth_of(first_disclosure, promised, difference),
-    )
-    instead = f" So the attackers used {first_disclosure.used:g}, the smallest that holds in steps of 0.001."
+    measured = {
+        f"{ATTACKERS[kind]}, {when}": getattr(disclosure, when).value
+        for kind, disclosure in disclosures.items()
+        for when in ("before", "after", "gain")
+    }
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(
@@ -104,36 +92,66 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         ),
         control=before[first],
         control_name="the best attacker before disclosure",
-        attacked=(
-            f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(disclosures)} "
-            f"attackers and the majority-class baseline. {_best_text(first, last)}"
-        ),
+        attacked=_attacked(result, now, _best_text(first, last)),
         knows=(
             f"Features, label and prediction of everybody, the {subject.attribute} of "
             f"{subject.splits.attacker_rows.size:,} "
             f"other people, and the disclosed constraint on {METRIC_TITLES[config.metric].lower()} "
-            f"within {first_disclosure.used:g}."
+            f"within {now.used:g}."
         ),
         assumptions=(
             *subject.over_people,
-            f"{truth.point} {truth.evidence}{f' {truth.so_what}{instead}' if truth.so_what else ''}",
+            _truth(result, now),
             "The interval holds for the attackers tried together.",
         ),
         details={
-            f"{ATTACKERS[kind]}, {when}": getattr(disclosure, when).value
-            for kind, disclosure in disclosures.items()
-            for when in ("before", "after", "gain")
-        }
-        | {
-            "majority-class baseline": first_disclosure.majority.value,
-            "disclosed tolerance used": first_disclosure.used,
-            "unfairness on these records": first_disclosure.achieved,
+            **measured,
+            "majority-class baseline": now.majority.value,
+            "disclosed tolerance used": now.used,
+            "unfairness on these records": now.achieved,
             "best before": before[first].value,
             "best after": after[last].value,
-            "disclosed tolerance": promised,
-            "difference between groups on these records": difference,
+            "disclosed tolerance": config.tolerance,
+            "difference between groups on these records": subject.model.difference_train,
         },
     )
+
+
+def _unsolved(disclosures: Mapping[str, Disclosure]) -> str:
+    """Return why the best attacker is unknown; "" where every correction was solved."""
+    unsolved = [kind for kind, disclosure in disclosures.items() if disclosure.after is None]
+    if not unsolved:
+        return ""
+    if len(unsolved) < len(disclosures):
+        return f"The correction of {ATTACKERS[unsolved[0]]} was not solved, so the best is unknown."
+    now = disclosures[unsolved[0]]
+    return f"No correction with tolerance {now.used:g} was found: the solver says {now.certificate.status}."
+
+
+def _accuracies(disclosures: Mapping[str, Disclosure], when: str) -> dict[str, Estimate]:
+    """Return what attackers and the majority-class baseline reach "before" or "after" the disclosure."""
+    reached = {ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()}
+    return {**reached, _MAJORITY: next(iter(disclosures.values())).majority}
+
+
+def _attacked(result: CorrectionResult, now: Disclosure, best: str) -> str:
+    """Return who was attacked by whom, after the promise where that is false."""
+    subject = result.subject
+    attacked = (
+        f"The {subject.attribute} of {subject.trained_on}, by {len(ATTACKERS)} "
+        f"attackers and the majority-class baseline. {best}"
+    )
+    return f"{findings.false_promise(result.config.tolerance, now.achieved)} {attacked}".lstrip()
+
+
+def _truth(result: CorrectionResult, now: Disclosure) -> str:
+    """Return whether the disclosed tolerance holds, and what was used instead where it does not."""
+    truth = findings.truth_of(now, result.config.tolerance, result.model.difference_train)
+    says = f"{truth.point} {truth.evidence}"
+    if not truth.so_what:
+        return says
+    instead = f"So the attackers used {now.used:g}, the smallest that holds in steps of 0.001."
+    return f"{says} {truth.so_what} {instead}"
 
 
 def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
