@@ -18,7 +18,7 @@ only "statistical parity" is a name that comes from the training and not from th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -27,6 +27,7 @@ import pytest
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
 from core.models import fit_model
+from core.stats.estimates import Estimate, proportion
 from core.stats.fairness import METRICS
 from core.studies.config import AuditConfig
 from core.studies.correction import Disclosure, attack_model, disclose
@@ -36,7 +37,6 @@ from core.studies.correction.knowledge import (
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
-    share_identified,
 )
 from tests.reference.data import needs_adult
 
@@ -57,6 +57,11 @@ RECORDED = {
 }
 Key = tuple[str, str | None]
 cases = pytest.mark.parametrize("key", RECORDED, ids=lambda key: f"{key[0]}-{key[1]}")
+
+
+def share_identified(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+    """Return in how many of some estimates, one a seed, a metric is named."""
+    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))
 
 
 class Lab:

@@ -66,12 +66,16 @@ _Rows = npt.NDArray[np.intp]
 class AdversaryResult(Result):
     """One adversary on the training records (`attacked`), and on those its exponent and calibration come from.
 
-    These are the attacker's own held-out records, as published the test records; its accuracy is on them.
+    These are the attacker's own held-out records, as published the test records.
     """
 
-    held_out_accuracy: Estimate
     attacked: AttackedRecords = field(repr=False)
     held_out: AttackedRecords = field(repr=False)
+
+    @property
+    def held_out_accuracy(self) -> Estimate:
+        """Accuracy on the records that exponent and calibration come from."""
+        return accuracy(self.held_out.truth, self.held_out.guess)
 
 
 def protocols_of(kind: str) -> tuple[str, ...]:
@@ -167,8 +171,7 @@ def attack_saying(
         )
         for raw, scaled, inside in zip(probabilities, calibrated, rows, strict=True)
     )
-    right = accuracy(held_out.truth, held_out.guess)
-    return AdversaryResult(held_out_accuracy=right, attacked=attacked, held_out=held_out)
+    return AdversaryResult(attacked=attacked, held_out=held_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -177,7 +180,7 @@ class CorrectionResult:
 
     subject: Subject
     attacks: dict[tuple[str, str], AdversaryResult]
-    """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
+    """(attacker, protocol) -> what it guesses, attackers from `ATTACKERS`."""
 
     @classmethod
     def of(

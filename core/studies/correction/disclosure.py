@@ -89,7 +89,7 @@ class Disclosure(Result):
 
     Attributes
     ----------
-    told, used : float
+    disclosed_tolerance, used : float
         Tolerance disclosed, and tolerance corrected with; they differ only if it was raised until true.
     achieved : float
         The model's real unfairness on these records; above `used` the disclosure is false.

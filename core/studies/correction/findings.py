@@ -6,6 +6,7 @@ Names of groups and columns stand as they are in the table: who shows a sentence
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult
 from .attribution import MEASURES, STEP_TITLES, Attribution
 from .disclosure import Disclosure
 from .exact import true_tolerance
-from .knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_identified
+from .knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed
 
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""
@@ -462,8 +463,8 @@ def control_findings(
 def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
     trained = config.metric if config.method in CONSTRAINED_METHODS else None
-    estimates, n = [p.unknown.estimate for p in method_points], len(method_points)
-    twins = [p.unknown.estimate for p in leak_points if p.config.method == "unmitigated"]
+    n, estimates = len(method_points), Counter(p.unknown.estimate.metric for p in method_points)
+    twins = [p.unknown.estimate.metric for p in leak_points if p.config.method == "unmitigated"]
     compared = [
         p for p in method_points if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)
     ]
@@ -471,16 +472,16 @@ def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoi
     known_after = [p.unknown.trained.after.value for p in compared if p.unknown.trained and p.unknown.trained.after]
     evidence = []
     if trained is None:
-        shares = {metric: share_identified(estimates, metric).value for metric in METRIC_TITLES}
-        most = max(shares, key=shares.__getitem__)
+        most = max(METRIC_TITLES, key=lambda metric: estimates[metric])
         title = METRIC_TITLES[most].lower()
-        evidence.append(f"Seeds in which the attacker estimates {title}: {round(shares[most] * n)} of {n}.")
+        evidence.append(f"Seeds in which the attacker estimates {title}: {estimates[most]} of {n}.")
     else:
         chance = percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)
-        right = round(share_identified(estimates, trained).value * n)
-        evidence.append(f"Seeds with the correct metric: {right} of {n} (guessing 1 of {len(IDENTIFIABLE)}: {chance}).")
+        evidence.append(
+            f"Seeds with the correct metric: {estimates[trained]} of {n} (guessing 1 of {len(IDENTIFIABLE)}: {chance})."
+        )
         if twins:
-            right = round(share_identified(twins, trained).value * len(twins))
+            right = twins.count(trained)
             evidence.append(f"Without mitigation: {right} of {len(twins)}.")
     if after:
         evidence.append(f"Accuracy with the estimated constraint: {percent(mean_over_repeats(after).value)}.")

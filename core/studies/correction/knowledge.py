@@ -40,7 +40,7 @@ from ...base.serialize import Result
 from ...base.validation import binary_array, one_length
 from ...datasets.dataset import AuditDataset
 from ...models import CONSTRAINED_METHODS
-from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
+from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from ..config import AuditConfig
 from ..subject import ModelPoint, subject_of
@@ -201,11 +201,6 @@ def estimate_constraint(
     smallest = min(defined.values())
     taken = next(metric for metric, value in defined.items() if value <= smallest + _TIE)
     return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
-
-
-def share_identified(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
-    """Return in how many of some estimates, one a seed, a metric is named."""
-    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,10 +181,17 @@ def _tolerance_rows(result: CorrectionResult, tolerance: float | None) -> Iterat
             "tolerance": disclosure.used,
             "attacker": title,
             "true": "yes" if disclosure.is_true else "no",
-            **estimate_columns("before", disclosure.before),
-            **estimate_columns("after", disclosure.after),
-            **estimate_columns("gain", disclosure.gain),
+            **_corrected_columns(disclosure),
         }
+
+
+def _corrected_columns(disclosure: Disclosure) -> Row:
+    """Return the accuracy before and after a correction, and the gain."""
+    return {
+        **estimate_columns("before", disclosure.before),
+        **estimate_columns("after", disclosure.after),
+        **estimate_columns("gain", disclosure.gain),
+    }
 
 
 def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> Iterator[Row]:
@@ -198,9 +205,7 @@ def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> I
             "disclosed tolerance": now.disclosed_tolerance,
             "tolerance": now.used,
             "attacker": ATTACKERS[kind],
-            **estimate_columns("before", now.before),
-            **estimate_columns("after", now.after),
-            **estimate_columns("gain", now.gain),
+            **_corrected_columns(now),
             "exponent": now.exponent,
         }
 

@@ -22,7 +22,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,26 @@ class TangentSolution:
     def counts(self) -> Ints | None:
         """The counts, rounded."""
         return None if self.point is None else np.rint(self.point).astype(np.int64)
+
+
+_Cut = tuple[int, float, float]
+"""Of a row -slope new - height <= right: the group and cell, the slope, and the right side, costs scaled."""
+
+
+class _Program(NamedTuple):
+    """What HiGHS is asked; the unknowns are counts, then heights (costs times the unit), then multipliers.
+
+    The rows are low <= matrix @ unknowns <= high and tangents @ unknowns <= right, the bounds `least` and `most`.
+    """
+
+    heights: Floats
+    matrix: Any
+    low: Floats
+    high: Floats
+    tangents: Any
+    right: Floats
+    least: Floats
+    most: Floats
 
 
 _CLOSED = 2e-10
@@ -149,69 +169,88 @@ class _BestFirstSearch:
         """Tell whether the search must end."""
         return self.nodes <= 0 or self.deadline <= time.perf_counter()
 
-    def ask(
-        self,
-        choice: Choice,
-        cuts: Sequence[tuple[int, float, float]],
-        *,
-        unit: float = 1.0,
-        integral: bool = True,
-        margin: float = 0.0,
-        gap: float = 0.0,
-    ) -> TangentSolution:
-        """Ask HiGHS for the counts of least height under some cuts, and count its work.
+    def program(self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0) -> _Program | None:
+        """Return the program of the counts of least height under some cuts; None where a choice has no fraction.
 
-        Unknowns are counts, heights (costs times the unit) and multipliers; in the relaxation none need be `integral`.
-        The margin tightens the rows. HiGHS may take what is left, nodes on any machine and seconds of this one, to a
-        relative gap.
+        The margin tightens the rows.
         """
-        from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-        from scipy.sparse import csr_array, vstack
+        from scipy.sparse import csr_array
 
         rows, old = Rows(self.problem, choice, margin), self.problem.old.ravel()
         if rows.impossible:
-            return TangentSolution(infeasible=True)
-        size, low, high = old.size, rows.low, rows.high
+            return None
+        size = old.size
         empty = np.zeros((len(rows.matrix), size))
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
         width, columns = matrix.shape[1], np.array([j for j, _, _ in cuts], dtype=np.int64)
         entries = np.concatenate([[-slope for _, slope, _ in cuts], np.full(len(cuts), -1.0)])
         where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
-        tangents, right = csr_array((entries, where), shape=(len(cuts), width)), np.array([cut[2] for cut in cuts])
-        heights = np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size])
         # Few enough records leave that none of them alone costs more than the best solution.
         limit = self.value * (1 + 1e-9)
         most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
-        least = np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)])
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
-        highest = np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)])
-        if not integral:
-            same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
-            solution = linprog(
-                heights,
-                A_ub=vstack([matrix[above], -matrix[below], tangents]),
-                b_ub=np.concatenate([high[above], -low[below], right]),
-                A_eq=matrix[same],
-                b_eq=low[same],
-                bounds=np.column_stack([least, highest]),
-                method="highs-ds",
-            )
-            self.nodes -= 1
-            if solution.status != 0:  # 2: infeasible
-                return TangentSolution(infeasible=solution.status == 2)
-            prices = solution.eqlin.marginals / unit  # the first rows are the cells'
-            costs = solution.x[size : 2 * size] / unit
-            return TangentSolution(bound=solution.fun / unit, point=solution.x[:size], heights=costs, prices=prices)
+        return _Program(
+            heights=np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
+            matrix=matrix,
+            low=rows.low,
+            high=rows.high,
+            tangents=csr_array((entries, where), shape=(len(cuts), width)),
+            right=np.array([cut[2] for cut in cuts]),
+            least=np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)]),
+            most=np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]),
+        )
+
+    def relaxation(self, program: _Program | None, unit: float) -> TangentSolution:
+        """Ask HiGHS for any numbers of least height, costs being scaled by the unit, and count its work."""
+        from scipy.optimize import linprog
+        from scipy.sparse import vstack
+
+        if program is None:
+            return TangentSolution(infeasible=True)
+        low, high, matrix = program.low, program.high, program.matrix
+        same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
+        solution = linprog(
+            program.heights,
+            A_ub=vstack([matrix[above], -matrix[below], program.tangents]),
+            b_ub=np.concatenate([high[above], -low[below], program.right]),
+            A_eq=matrix[same],
+            b_eq=low[same],
+            bounds=np.column_stack([program.least, program.most]),
+            method="highs-ds",
+        )
+        self.nodes -= 1
+        if solution.status != 0:  # 2: infeasible
+            return TangentSolution(infeasible=solution.status == 2)
+        size = self.problem.old.size
+        return TangentSolution(
+            bound=solution.fun / unit,
+            point=solution.x[:size],
+            heights=solution.x[size : 2 * size] / unit,
+            prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
+        )
+
+    def ask(self, program: _Program | None, *, unit: float = 1.0, gap: float = 0.0) -> TangentSolution:
+        """Ask HiGHS for whole counts of least height, costs being scaled by the unit, and count its work.
+
+        It may take what is left, nodes on any machine and seconds of this one, to a relative gap.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        if program is None:
+            return TangentSolution(infeasible=True)
         options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": gap}
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
 
         def answered(**more: Any) -> Any:
             return milp(
-                heights,
-                integrality=1 - heights,
-                bounds=Bounds(least, highest),
-                constraints=[LinearConstraint(matrix, low, high), LinearConstraint(tangents, -np.inf, right)],
+                program.heights,
+                integrality=1 - program.heights,
+                bounds=Bounds(program.least, program.most),
+                constraints=[
+                    LinearConstraint(program.matrix, program.low, program.high),
+                    LinearConstraint(program.tangents, -np.inf, program.right),
+                ],
                 options=options | more,
             )
 
@@ -222,24 +261,30 @@ class _BestFirstSearch:
         bound = solution.mip_dual_bound or 0.0
         if solution.x is None:  # status 2: infeasible
             return TangentSolution(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
-        return TangentSolution(bound=max(0.0, float(bound)) / unit, point=solution.x[:size])
+        return TangentSolution(bound=max(0.0, float(bound)) / unit, point=solution.x[: self.problem.old.size])
 
     def fewest_changes(self, choice: Choice, margin: float = 0.0) -> TangentSolution:
         """Return feasible counts with nearly the fewest changes."""
-        return self.ask(choice, [(j, 1.0, -float(old)) for j, old in enumerate(self.old)], margin=margin, gap=0.2)
+        cuts = [(j, 1.0, -float(old)) for j, old in enumerate(self.old)]
+        return self.ask(self.program(choice, cuts, margin), gap=0.2)
 
-    def cheapest(self, choice: Choice, *, integral: bool = True, margin: float = 0.0) -> TangentSolution:
-        """Return the cheapest counts by the tangents there are: rows -slope new - height <= right, costs scaled.
+    @property
+    def unit(self) -> float:
+        """What costs are multiplied by for HiGHS."""
+        return _SCALE / self.value
+
+    def cuts(self) -> list[_Cut]:
+        """Return the tangents there are.
 
         A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
         """
-        unit, cuts = _SCALE / self.value, []
+        unit, cuts = self.unit, []
         for j, k in sorted(self.tangents):
             total = self.problem.total[j]
             slope = (total[k + 1] - total[k]) * unit
             if slope >= _SMALLEST and total[k + 1] * unit <= _SCALE * (1 + 1e-9):
                 cuts.append((j, slope, -(total[k] * unit + slope * (self.old[j] - k))))
-        return self.ask(choice, cuts, unit=unit, integral=integral, margin=margin)
+        return cuts
 
     def start(self) -> float:
         """Look for feasible counts with few changes; return inf if there are none, else a bound of 0."""
@@ -299,7 +344,7 @@ class _BestFirstSearch:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound = 0.0
         while not self.over():
-            answer = self.cheapest(choice, integral=False)
+            answer = self.relaxation(self.program(choice, self.cuts()), self.unit)
             if answer.infeasible:
                 return self.value
             if answer.point is None:
@@ -314,7 +359,7 @@ class _BestFirstSearch:
         bound, margin = 0.0, 0.0
         self.surround(self.relaxed.get(choice, self.problem.old))
         while not self.over():
-            answer = self.cheapest(choice, margin=margin)
+            answer = self.ask(self.program(choice, self.cuts(), margin), unit=self.unit)
             if answer.infeasible:
                 return bound if margin else self.value
             if not margin:

@@ -150,13 +150,13 @@ def test_a_time_limit_is_told_with_its_reason(solver: str) -> None:
 def test_work_is_limited(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tangents, "_MOST_NODES", nodes)
     counted: list[int] = []
-    ask = tangents._BestFirstSearch.ask
+    program = tangents._BestFirstSearch.program
 
     def counting(search: tangents._BestFirstSearch, *arguments: Any, **more: Any) -> Any:
         counted.append(1)
-        return ask(search, *arguments, **more)
+        return program(search, *arguments, **more)
 
-    monkeypatch.setattr(tangents._BestFirstSearch, "ask", counting)
+    monkeypatch.setattr(tangents._BestFirstSearch, "program", counting)
     first, again = (correct(**problem(), time_limit=math.inf) for _ in range(2))
     assert same(first, again)
     assert len(counted) <= 2 * 2 * nodes  # two runs of two row sets
