@@ -55,8 +55,8 @@ class ModelFindings(Result):
     rates_train: tuple[GroupRate, ...]
     rates_test: tuple[GroupRate, ...]
     """The rates behind these distances."""
-    needs_sensitive: bool
-    randomised: bool
+    needs_sensitive: bool = False
+    randomised: bool = False
     """See `core.models.FairModel`; False where it is not known because the predictions were given."""
     predictions: Codes = field(repr=False)
     """Shape (n,), uint8. The predictions, drawn once, for all records of the dataset, or those given."""
@@ -145,10 +145,16 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     if config.method == "threshold_optimizer":
         check_labels(dataset, splits)
     model = fitted(config, dataset, splits)
-    made_of = structure_of(model.estimator, rows=splits.train.size)
-    properties: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
-    drawn = model.predict(x, s, seed=config.seed)
-    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **properties)
+    return _measured(
+        config,
+        dataset,
+        splits,
+        model.predict(x, s, seed=config.seed),
+        scores=model.scores(x, s),
+        structure=structure_of(model.estimator, rows=splits.train.size),
+        needs_sensitive=model.needs_sensitive,
+        randomised=model.randomised,
+    )
 
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
@@ -186,15 +192,9 @@ def _given_predictions(config: AuditConfig, dataset: AuditDataset, splits: Split
             "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
             "name none."
         )
-    scores, has_scores = dataset.scores, dataset.scores is not None
-    return _measured(
-        config,
-        dataset,
-        splits,
-        labels,
-        scores=labels.astype(np.float64) if scores is None else scores,
-        has_scores=has_scores,
-    )
+    if dataset.scores is None:
+        return _measured(config, dataset, splits, labels, scores=labels.astype(np.float64), has_scores=False)
+    return _measured(config, dataset, splits, labels, scores=dataset.scores)
 
 
 def _measured(
@@ -202,13 +202,9 @@ def _measured(
     dataset: AuditDataset,
     splits: Splits,
     drawn: Codes,
-    *,
-    scores: Floats,
-    has_scores: bool = True,
-    needs_sensitive: bool = False,
-    randomised: bool = False,
-    structure: Structure = UNKNOWN,
+    **answers: Any,
 ) -> ModelFindings:
+    """Return how accurate and fair some predictions are; `answers` are the fields of `ModelFindings` beside them."""
     y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
     return ModelFindings(
         accuracy_train=accuracy(y[train], drawn[train]),
@@ -218,12 +214,8 @@ def _measured(
         unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
         rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
         rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        needs_sensitive=needs_sensitive,
-        randomised=randomised,
         predictions=drawn,
-        scores=scores,
-        has_scores=has_scores,
-        structure=structure,
+        **answers,
     )
 
 

@@ -201,22 +201,15 @@ MOST_ROWS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapRow:
-    """One answered query.
-
-    Attributes
-    ----------
-    words : str
-        Who asked for what.
-    price : float
-        Epsilon it was charged; 0 where it was free.
-    truth : float or None
-        The exact gap, of synthetic people only.
-    """
+    """One answered query."""
 
     label: str
+    """Who asked for what."""
     gap: Estimate
     price: float
+    """Epsilon it was charged; 0 where it was free."""
     truth: float | None = None
+    """The exact gap, of synthetic people only."""
 
 
 def draw_gaps(rows: Sequence[GapRow]) -> Drawing:

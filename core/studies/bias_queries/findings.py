@@ -124,10 +124,9 @@ def _to_do(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
 
 
 def _caveats(settings: BiasQueriesSettings) -> tuple[str, ...]:
-    more = []
     if settings.mechanism == "smooth_laplace" and settings.epsilon >= 1:
-        more.append("The theorem behind this noise is stated for ε below 1.")
-    return tuple(more)
+        return ("The theorem behind this noise is stated for ε below 1.",)
+    return ()
 
 
 def curve_finding(
