@@ -28,7 +28,7 @@ from core.datasets.columns import as_text, is_numeric
 from core.datasets.roles import crossed_columns
 from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
-from core.studies.membership.bands import CurvePoint
+from core.studies.membership.curves import CurvePoint
 from core.studies.membership.evidence import FEWEST
 from core.studies.membership.fairpick import (
     Clusters,
@@ -244,7 +244,6 @@ def quality(
     outsiders: Ints,
     *,
     predicted: Codes | None = None,
-    level: float = 0.95,
 ) -> TargetFindings:
     """Return how well a target predicts those it was trained on and others, and the majority label as control.
 
@@ -253,20 +252,20 @@ def quality(
     labels_predicted = (probability > 0.5).astype(np.uint8) if predicted is None else predicted
     more = int(labels[members].mean() > 0.5)  # what a model without columns would learn
     return TargetFindings(
-        accuracy_train=accuracy(labels[members], labels_predicted[members], level=level),
-        accuracy_test=accuracy(labels[outsiders], labels_predicted[outsiders], level=level),
-        majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size, level=level),
+        accuracy_train=accuracy(labels[members], labels_predicted[members]),
+        accuracy_test=accuracy(labels[outsiders], labels_predicted[outsiders]),
+        majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size),
     )
 
 
-def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+def precision_recall(verdict: Codes, member: Codes) -> tuple[Estimate, Estimate]:
     """Return members among those classified as members, and those classified as members among members.
 
     With nobody classified as a member there is no precision: it is nan with n = 0.
     """
     right = int(np.count_nonzero(verdict & member))
-    precision = proportion(right, int(verdict.sum()), level=level)
-    return precision, proportion(right, int(member.sum()), level=level)
+    precision = proportion(right, int(verdict.sum()))
+    return precision, proportion(right, int(member.sum()))
 
 
 def two_sides(people: MemberPeople) -> Sides:

@@ -21,9 +21,8 @@ from ..datasets.dataset import AuditDataset
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import count
-from ..studies.membership.disparity import least_outsiders
-from ..studies.membership.roc import RESOLUTION
-from ..studies.membership.study import FALSE_ALARMS
+from ..studies.membership.roc import LOW_FPR, RESOLUTION
+from ..studies.membership.tpr_gaps import least_outsiders
 from ..studies.subject import check_cells, check_labels
 from .inputs import plan_key
 
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
 
 SETS = ("train", "attack", "validation", "test")
 
-NON_MEMBERS = math.ceil(RESOLUTION / FALSE_ALARMS)
+NON_MEMBERS = math.ceil(RESOLUTION / LOW_FPR)
 """Test records that a TPR at 1% FPR takes."""
 
 GROUP_NON_MEMBERS = 500
 """Test records of each group with which nine in ten models that leak nothing keep the limit (`disparity`)."""
 
-FEWEST_GROUP_NON_MEMBERS = least_outsiders(FALSE_ALARMS)
+FEWEST_GROUP_NON_MEMBERS = least_outsiders(LOW_FPR)
 """Test records of each group without which nothing is known of its difference from the others."""
 
 _SEEDS = range(51)

@@ -56,9 +56,9 @@ def certain(value: float, n: int) -> Estimate:
     return Estimate(value=value, low=value, high=value, n=n)
 
 
-def not_measured(*, level: float = 0.95) -> Estimate:
+def not_measured() -> Estimate:
     """Return a missing estimate: all nan, n = 0."""
-    return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+    return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0)
 
 
 def plain_number(value: float | None) -> float | None:
@@ -82,13 +82,13 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
+def proportion(successes: float, n: int, *, level: float = LEVEL) -> Estimate:
     """Return successes/n with the Wilson score interval (Wilson 1927), which stays inside [0, 1].
 
     Successes need not be whole: n records with a probability each add up to their expected number.
     """
     if n == 0:
-        return not_measured(level=level)
+        return replace(not_measured(), level=level)
     if not 0 <= successes <= n:
         raise InputError(f"successes must be in [0, {n}], got {successes!r}.")
     z = normal_quantile(level)
@@ -100,10 +100,10 @@ def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
     return Estimate(value=p, low=low, high=high, n=n, level=level)
 
 
-def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
     """Return the share of records on which `guess` equals `truth`, with its Wilson interval."""
     right = np.asarray(truth) == np.asarray(guess)
-    return proportion(int(np.count_nonzero(right)), right.size, level=level)
+    return proportion(int(np.count_nonzero(right)), right.size)
 
 
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
@@ -205,7 +205,7 @@ def mean_rate(values: npt.ArrayLike) -> Estimate:
     return mean(array).within(0.0, 1.0)
 
 
-def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
+def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
     With one repeat there is no interval: its limits are nan. Repeats that draw their splits from one table share
@@ -220,20 +220,20 @@ def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: 
 
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
-        return not_measured(level=level)
+        return not_measured()
     if not resolution >= 0.0:
         raise InputError(f"resolution must be at least 0, got {resolution!r}.")
     value, m = float(array.mean()), array.size
     half = math.nan
     if m > 1:
-        least = resolution * (1.0 - (0.5 - level / 2) ** (1.0 / m))
-        half = max(least, float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
-    return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)
+        least = resolution * (1.0 - (0.5 - LEVEL / 2) ** (1.0 / m))
+        half = max(least, float(stdtrit(m - 1, 0.5 + LEVEL / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
+    return Estimate(value=value, low=value - half, high=value + half, n=m)
 
 
-def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
+def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
     """Return `mean_over_repeats` of rates, the interval cut to [0, 1]."""
-    return mean_over_repeats(values, resolution=resolution, level=level).within(0.0, 1.0)
+    return mean_over_repeats(values, resolution=resolution).within(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,18 +16,22 @@ from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import epsilon_text, interval, percent
 from core.studies.membership import MembershipResult, charts
 from core.studies.membership import curves as runs
-from core.studies.membership.bands import EPSILONS, THETAS, CurveBand, CurvePoint, steady, summarise_curve
-from core.studies.membership.disparity import COMPLEMENT
-from core.studies.membership.findings import (
-    MEASURES,
+from core.studies.membership.curves import (
+    EPSILONS,
+    REPEATS,
+    THETAS,
+    CurveBand,
+    CurvePoint,
     curve_rows,
     deletions,
     epsilon_heading,
-    gap_rows,
-    groups_heading,
     picking_heading,
+    steady,
+    summarise_curve,
 )
-from core.studies.membership.groupings import Grouping, column_grouping, crossed, grouping_columns, table_grouping
+from core.studies.membership.disparity import COMPLEMENT
+from core.studies.membership.findings import MEASURES, gap_rows, groups_heading
+from core.studies.membership.result import Grouping, column_grouping, grouping_columns, table_grouping
 from pages._membership import membership_study as study
 from pages._membership.membership_study import CurveJob, MembershipRun
 from pages.shell import panels, shell, state
@@ -80,7 +84,7 @@ def _epsilon_curve(private: MembershipRun) -> CurveJob:
     """Return the curve of the private tree over ε, on the records of the audit and other splits of them."""
     config, dataset = private.config, private.dataset
     _choose_group(dataset)
-    group, repeats = _group(dataset), study.REPEATS
+    group, repeats = _group(dataset), REPEATS
     epsilons = list(EPSILONS)
     make = partial(runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats)
     parts = (config.depth, config.train_share, config.seed, group, repeats, epsilons)
@@ -167,7 +171,7 @@ def draw_picking(run: MembershipRun) -> None:
     except InputError as error:
         panels.problem(str(error))
         return
-    panels.under(deletions(picked), charts.draw_deleted(picked.findings), key="member_deleted_chart")
+    panels.under(deletions(picked), charts.draw_deleted(picked), key="member_deleted_chart")
     _theta_curve(run).grow(partial(_gaps_by_theta, run, measure, theta))
 
 
@@ -176,7 +180,7 @@ def _theta_curve(run: MembershipRun) -> CurveJob:
     config, dataset = run.config, run.dataset
     group, repeats = _group(dataset), study.FEW_REPEATS
     if config.method == "dp_id3":
-        repeats = study.REPEATS
+        repeats = REPEATS
     thetas = list(THETAS)
     make = partial(runs.fairpick_curve, config, dataset, group=group, thetas=thetas, repeats=repeats)
     return CurveJob(run, "fairpick", 2 * len(thetas) * repeats, make, config, group, repeats, thetas)
@@ -202,18 +206,11 @@ def draw_other_groups(run: MembershipRun, table: Table, result: MembershipResult
     offered = {f"roles:{key}": title for key, title in state.attributes(name).items()}
     # the table's own groupings, then columns with few values
     offered |= {f"column:{column}": column for column in grouping_columns(dataset)}
-    left, right = st.columns(2)
-    key = f"{name}_{len(offered)}"
-    first = panels.choose(
-        "Group people by", offered, key=f"member_by_{key}", container=left, index=min(1, len(offered) - 1)
-    )
-    second = panels.choose("and by", {"": "nothing else"} | offered, key=f"member_and_by_{key}", container=right)
+    key = f"member_by_{name}_{len(offered)}"
+    chosen = panels.choose("Group people by", offered, key=key, index=min(1, len(offered) - 1))
     try:
-        grouping = _grouping(dataset, table, first or next(iter(offered)))
-        if second:
-            grouping = crossed(grouping, _grouping(dataset, table, second))
-        regrouped = result.grouped(grouping.codes, grouping.names)
-        _show_groups(regrouped, grouping.attribute)
+        grouping = _grouping(dataset, table, chosen or next(iter(offered)))
+        _show_groups(result.grouped(grouping.codes, grouping.names), grouping.attribute)
     except InputError as error:
         panels.problem(str(error))
 

@@ -20,7 +20,7 @@ from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.correction import audit_key
 from core.studies.membership import MembershipResult, MembershipSettings
-from core.studies.membership.bands import CurvePoint
+from core.studies.membership.curves import CurvePoint
 from core.studies.membership.study import STUDY
 from core.studies.subject import subject_of
 from pages.shell.background import Background, Job, ResultStore, pace, want_instead
@@ -32,9 +32,6 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 10
 
 SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 """Numbers of shadow models that the page offers."""
-
-REPEATS = 25
-"""Repeats of the curves of the private tree, as in the paper."""
 
 FEW_REPEATS = 5
 """Repeats of a model that takes longer to train."""

@@ -25,7 +25,7 @@ def _rates() -> NamedValues:
     yield "student", [estimates.quantile(level, k) for level in (0.9, 0.95) for k in (None, 0, 1, 5)]
     for rows in ([], [0], [0, 4], [0, 1, 2], [0, 1, 2, 3, 4]):
         truth, was, now = ([values[row] for row in rows] for values in GUESSES)
-        yield f"accuracy {rows}", estimates.accuracy(truth, now, level=0.9)
+        yield f"accuracy {rows}", estimates.accuracy(truth, now)
         yield f"balanced {rows}", estimates.balanced_accuracy(truth, now)
         yield f"gain {rows}", [estimates.accuracy_gain(truth, was, now), estimates.balanced_gain(truth, was, now)]
     for won, lost, n in ((0, 0, 1), (1, 0, 1), (0, 1, 1), (3, 1, 9), (0, 9, 9)):

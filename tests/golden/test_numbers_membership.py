@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import Roles, Table, build_dataset
-from core.studies.membership import disparity, evidence, fairpick, groupings
+from core.studies.membership import disparity, evidence, fairpick, result, tpr_gaps
 from core.studies.membership.roc import (
     _logit_interval,
     advantage,
@@ -53,19 +53,19 @@ def curves() -> NamedValues:
         false, true = counts_above(score, member)
         places = [0, 0.5, 1, 1.25, 2, 3.75, 7, false[-1] - 1, false[-1], false[-1] + 0.5, false[-1] + 1]
         yield f"{name}.above", [float(members_above(position, false, true)) for position in places]
-        for level, fpr in product((0.95, 0.8), (0.004, 0.05, 0.1, 0.5, 0.98, 1.0)):
-            yield f"{name}.tpr {fpr:g} at {level:g}", tpr_estimate(fpr, false, true, level=level)
-        curve = roc(score, member, level=0.9)
+        for fpr in (0.004, 0.05, 0.1, 0.5, 0.98, 1.0):
+            yield f"{name}.tpr {fpr:g} at 0.95", tpr_estimate(fpr, false, true)
+        curve = roc(score, member)
         yield name, curve
         for fpr in (0.025, 0.1, 10 / 30, 0.5):
             yield f"{name}.at {fpr:g}", (curve.resolution_reason(fpr), curve.tpr_at(fpr))
         for verdict in (None, (score > 1).astype(np.uint8)):
             yield f"{name}.advantage", advantage(score, member, seed=7, verdict=verdict)
     yield "not finite", refused(lambda: roc([1.0, math.nan, 2.0], [1, 0, 1]))
-    for count, level in product((9, 10, 50, 51), (0.95, 0.5)):
-        estimate = tpr_estimate(0.3, np.array([0, 0, 20, 30]), np.array([0, count, count, 60]), level=level)
+    for count in (9, 10, 50, 51):
+        estimate = tpr_estimate(0.3, np.array([0, 0, 20, 30]), np.array([0, count, count, 60]))
         varied = area(np.append(np.ones(40), np.arange(count) / 60), np.append(np.zeros(50), np.arange(30) / 30))
-        yield f"few found {count} {level}", (estimate.low, estimate.high, varied.low, varied.high)
+        yield f"few found {count} 0.95", (estimate.low, estimate.high, varied.low, varied.high)
     for value, half in product((1e-3, 0.5, 0.97), (1e-5, 0.3, 900.0)):
         yield f"interval {value} {half}", _logit_interval(value, half)
 
@@ -93,15 +93,15 @@ def gaps() -> NamedValues:
         verdict = (rng.random(260) < 0.2 + 0.5 * member * (groups == 1)).astype(int)
         yield (
             f"{len(names)} groups",
-            disparity.disparities(verdict, groups, member, names=names, level=0.9, bootstraps=50, permutations=199),
+            disparity.disparities(verdict, groups, member, names=names, bootstraps=50, permutations=199),
         )
     for hits, complement_hits in product((9, 10, 11), (30, 50, 51)):
         estimate = disparity.gap_estimate(
-            (1, -1), (hits, complement_hits), (60, 60), np.full(2, (hits - complement_hits) / 60), level=0.9
+            (1, -1), (hits, complement_hits), (60, 60), np.full(2, (hits - complement_hits) / 60)
         )
         yield f"few flagged {hits} {complement_hits}", (estimate.low, estimate.high)
     for drawn in ([], [0.5, -0.5, 0.2], [0.5 - 1e-12, 0.4]):
-        yield f"extreme {drawn}", disparity._share_as_extreme(-0.5, np.array(drawn))
+        yield f"extreme {drawn}", disparity.share_as_extreme(-0.5, np.array(drawn))
     for sizes in ([[10, 10], [10, 10]], [[9, 30], [30, 30]], [[30, 9], [30, 30]], [[30, 30], [9, 8]], [[1, 2], [3, 4]]):
         yield f"too small {sizes}", disparity._too_small(np.array(sizes), ("one", "other"))
 
@@ -115,14 +115,14 @@ def low_rates() -> NamedValues:
         score = np.round((rng.random(n) + member * (groups == 1) * rng.random(n)) * kinds) / kinds
         key = f"{k} groups, {kinds} kinds"
         for fpr in (0.1, 0.25):
-            more = {"names": names, "fpr": fpr, "level": 0.9, "bootstraps": 80, "permutations": 60, "seed": 2}
-            yield f"{key}, {fpr}", disparity.lira_gaps(score, groups, member, **more)
+            more = {"names": names, "fpr": fpr, "bootstraps": 80, "permutations": 60, "seed": 2}
+            yield f"{key}, {fpr}", tpr_gaps.tpr_gaps(score, groups, member, **more)
     side, member = np.repeat([0, 1, 0, 1], [100, 99, 10, 9]), np.repeat([0, 0, 1, 1], [100, 99, 10, 9])
     for selection in (slice(None), slice(0, -9), side == 0, np.arange(218) != 0):
         yield (
             f"too few {selection if isinstance(selection, slice) else int(selection.sum())}",
             [
-                disparity._too_few(side[selection], member[selection], ("one", "other"), fpr)
+                tpr_gaps._too_few(side[selection], member[selection], ("one", "other"), fpr)
                 for fpr in (0.1, 10 / 99, 0.5)
             ],
         )
@@ -202,14 +202,10 @@ def records() -> NamedValues:
     ways = {"two": roles, "many": replace(roles, sensitive="origin", group=(), each=True)}
     for name, how in ways.items():
         dataset = build_dataset(table, how)
-        for column in groupings.grouping_columns(dataset):
-            yield f"{name}.{column}", groupings.column_grouping(dataset, column)
+        for column in result.grouping_columns(dataset):
+            yield f"{name}.{column}", result.column_grouping(dataset, column)
         by = replace(roles, sensitive="origin", group=("n", "e"), first_name="nearer", other_name="")
-        origin = groupings.table_grouping(table, how, by)
-        yield f"{name}.by origin", origin
-        town = groupings.table_grouping(table, how, replace(roles, sensitive="town", group=(), each=True))
-        for second in (town, origin):
-            yield f"{name}.pairs", refused(lambda first=origin, second=second: groupings.crossed(first, second))
+        yield f"{name}.by origin", result.table_grouping(table, how, by)
 
 
 CASES: dict[str, Callable[[], NamedValues]] = {

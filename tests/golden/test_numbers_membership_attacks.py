@@ -25,7 +25,6 @@ from core.studies.membership import (
     Evidence,
     MemberGuess,
     MembershipSettings,
-    bands,
     curves,
     findings,
     study,
@@ -33,9 +32,8 @@ from core.studies.membership import (
 from core.studies.membership.attack import above_threshold
 from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.studies.membership.attacks.bavaria import fitted_prior
-from core.studies.membership.evidence import Shadows, judging_everybody
-from core.studies.membership.findings import curve_rows
-from core.studies.membership.targets import audited_access
+from core.studies.membership.curves import curve_rows
+from core.studies.membership.evidence import Shadows, audited_access, evidence_of, judging_everybody
 from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.study import Measurement, not_run
 from core.studies.subject import OutputsPlan
@@ -154,7 +152,7 @@ def over_settings() -> NamedValues:
     asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
     yield "access", (access.columns, access.ask(asked_rows))
     rng = np.random.default_rng(37)
-    names = (*bands.RATES, *bands.GAPS)
+    names = (*curves.RATES, *curves.GAPS)
     points = [
         replace(picked[0], at=at, repeat=repeat, variant=variant, deleted=int(9 / at))
         for at, repeat, variant in product((0.4, 0.8, 1.0), range(6), ("random", "fairpick"))
@@ -162,10 +160,10 @@ def over_settings() -> NamedValues:
     ]
     drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
     drawn[3] = replace(drawn[3], precision=math.nan)
-    summary, differences = bands.summarise_curve(drawn[::-1]), bands.fairpick_differences(drawn)
+    summary, differences = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
     yield "bands", summary
-    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in bands.steady((*differences, *summary))])
-    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(bands.summarise_curve(budgets), "ε")[:1])
+    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in curves.steady((*differences, *summary))])
+    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(curves.summarise_curve(budgets), "ε")[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(replace(config, epsilon=4.0), dataset)
@@ -214,13 +212,13 @@ def limits() -> NamedValues:
     again.once(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
     for decimals in (None, 2):
         again.outputs = OutputsPlan(decimals=decimals)
-        evidence = study.evidence_of(again, MembershipSettings(shadows=4))
+        evidence = evidence_of(again, 4)
         yield (
             f"evidence {decimals}",
             (evidence.train(np.arange(100), 3)[0], evidence.shadows, evidence.split, evidence.released),
         )
     many.subject.dataset = replace(many.subject.dataset, sets=None)
-    yield "sets unknown", refused(study.evidence_of, many.subject, MembershipSettings(shadows=4))
+    yield "sets unknown", refused(evidence_of, many.subject, 4)
     private = _release(300, 1000, 2, None, "scores")
     private.subject.config = replace(private.subject.config, method="dp_id3", epsilon=0.5)
     yield "guaranteed", study.membership_caught(private).details

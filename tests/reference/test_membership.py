@@ -54,7 +54,7 @@ from sklearn.tree import DecisionTreeClassifier
 from core.datasets import Table, load
 from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
 from core.studies.membership.attacks import lira
-from core.studies.membership.groupings import table_grouping
+from core.studies.membership.result import table_grouping
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 from tests.zhang_protocol import (
     MemberPeople,

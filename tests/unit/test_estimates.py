@@ -24,7 +24,6 @@ from core.stats.estimates import (
     mean_over_repeats,
     mean_rate,
     min_estimate,
-    not_measured,
     paired_gain,
     proportion,
     rate_over_repeats,
@@ -241,5 +240,5 @@ def test_what_is_made_of_intervals_has_their_level(level: float):
     pairs = list(combinations_with_replacement(rates, 2))
     intervals = [make(*pair) for pair in pairs for make in (difference, rate_ratio, distance_from_all)]
     intervals += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, min_estimate)]
-    intervals += [equal_mean(rates), largest_difference([rates]), rates[1].folded(), not_measured(level=level)]
+    intervals += [equal_mean(rates), largest_difference([rates]), rates[1].folded()]
     assert {interval.level for interval in intervals} == {level}

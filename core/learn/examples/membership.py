@@ -51,7 +51,7 @@ def two_gaps(name: str) -> Example:
     member = np.tile(np.repeat([1, 0], 10), 2)
     verdict = np.concatenate([np.arange(10) < k for k in _FLAGGED.values()]).astype(int)
     disparity = vulnerability_disparity(verdict, group, member, names=("women", "men"))
-    (women, men), (women_false, men_false) = disparity.recall, disparity.false_alarms
+    (women, men), (women_false, men_false) = disparity.tpr, disparity.fpr
     return compose(
         name,
         {

@@ -5,10 +5,9 @@ from .attacks import REGISTRY
 from .disparity import DisparityResult, GapTest, disparities, recall_by_range, vulnerability_disparity
 from .evidence import FEWEST_SHADOWS, Evidence, MembershipSplit, Train, judging_everybody, true_label_probability
 from .fairpick import fairpick_counts
-from .membership_result import MembershipResult
-from .roc import area, is_muted, roc
+from .result import MembershipResult
+from .roc import area, is_muted, most_caught, roc
 from .settings import MembershipSettings
-from .targets import most_caught
 
 __all__ = [
     "FEWEST_SHADOWS",

@@ -25,11 +25,12 @@ from ...charts.text import plain_name, short
 from ...charts.theme import group_style
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
-from .bands import EPSILONS, THETAS, CurveBand
-from .disparity import DisparityResult, GapResult, GapTest, RangeTable
-from .fairpick import FairPickFindings
-from .membership_result import MembershipResult
+from .curves import EPSILONS, THETAS, CurveBand
+from .disparity import DisparityResult, GapTest, RangeTable
+from .fairpick import FairPick
+from .result import MembershipResult
 from .roc import Roc
+from .tpr_gaps import GapResult
 
 _CHANCE = "AUC not above 0.5"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
@@ -460,15 +461,13 @@ def _thetas(values: Sequence[float]) -> Axis:
     return replace(axis, ends=(start - room, 1 + room))
 
 
-def draw_deleted(findings: FairPickFindings) -> Drawing:
+def draw_deleted(picked: FairPick) -> Drawing:
     """Draw the records deleted of each group, the first group above."""
-    total, lines = sum(findings.deleted.values()), []
-    for code, (name, number) in reversed(list(enumerate(findings.deleted.items()))):
+    total, lines = sum(picked.deleted_by_group.values()), []
+    for code, (name, number) in reversed(list(enumerate(picked.deleted_by_group.items()))):
         color = group_style(code).color
         hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
         mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
     axis = Scale(title="Records deleted", start=0.0, label="{:,.0f}".format)
-    return draw_rows(
-        f"Records deleted of each group at θ = {findings.theta:g}", lines, axis, first="group", empty="none"
-    )
+    return draw_rows(f"Records deleted of each group at θ = {picked.theta:g}", lines, axis, first="group", empty="none")

@@ -19,8 +19,11 @@ import numpy.typing as npt
 from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.seeds import child_generator, child_seed
-from ...models.model_answers import QueryAccess
+from ...datasets.dataset import AuditDataset
+from ...models.model_answers import QueryAccess, fair_access
+from ..config import AuditConfig
 from ..study import ReportProgress
+from ..subject import SETS_UNKNOWN, Subject, fit_rows, fitted
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""
@@ -31,10 +34,10 @@ FEWEST_SHADOWS = 4
 NOBODY: Ints = np.empty(0, dtype=np.int64)
 
 
-def check_shadows(shadows: int, name: str = "shadows", *, least: str = "") -> None:
+def check_shadows(shadows: int, *, least: str = "") -> None:
     """Refuse a number of shadow models of which one half cannot be trained with a person and one half without."""
     if shadows < FEWEST_SHADOWS or shadows % 2:
-        raise InputError(f"{name} must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
+        raise InputError(f"shadows must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,10 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
 
 
 Train = Callable[[Ints, int], Floats]
-"""Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
+"""Trains a model on these rows with this seed and returns P(label = 1) of everybody.
+
+So an attack with shadow models trains the target again. The attacker does not know the seed of its noise.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,3 +253,53 @@ def _draws(evidence: Evidence) -> list[Ints]:
     size = split.members.size
     orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
     return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]
+
+
+# The audited model as what is attacked: trained again on other records, and asked about changed ones.
+
+
+def audited_target(config: AuditConfig, dataset: AuditDataset) -> Train:
+    """Return the audit's learning method as a target; it answers with `core.models.FairModel.scores`.
+
+    Its members are the audit's training rows and its non-members the test rows. The first training, of the target
+    itself, takes the audit's seed.
+    """
+    return lambda rows, seed: fit_rows(config, dataset, rows, seed=seed).scores(dataset.features, dataset.sensitive)
+
+
+def audited_access(subject: Subject) -> QueryAccess | None:
+    """Return query access to the audited model, trained here or in a file; None where only predictions are given."""
+    if not subject.trainable:
+        return subject.access
+    config, dataset = subject.config, subject.dataset
+    return fair_access(
+        lambda: fitted(config, dataset, subject.splits), dataset.features, dataset.sensitive, seed=config.seed
+    )
+
+
+TARGET = "membership target"
+"""Under which a subject keeps what its model can be trained again with."""
+
+
+def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = None) -> Evidence:
+    """Return what attackers are given of a subject's training and test records, all of whom are judged.
+
+    InputError if it is unknown which records the model was trained on, or there are too few.
+    """
+    if not subject.has_true_sets:
+        raise InputError(SETS_UNKNOWN)
+    splits, decimals = subject.splits, subject.outputs.decimals
+    target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
+    return Evidence(
+        released=subject.released_scores,
+        features=subject.dataset.features,
+        predictions=subject.model.predictions,
+        access=audited_access(subject),
+        labels=subject.dataset.labels,
+        split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
+        seed=subject.config.seed,
+        # a shadow's scores have the decimals of those that are released
+        train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+        shadows=shadows,
+        report=report,
+    )

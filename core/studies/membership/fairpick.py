@@ -31,19 +31,6 @@ from ...base.serialize import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FairPickFindings(Result):
-    """What FairPick or its control deleted: rows by group.
-
-    `largest_before` and `largest_after` are the largest absolute difference of the group proportions of a cluster.
-    """
-
-    theta: float
-    deleted: dict[str, int]
-    largest_before: float
-    largest_after: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """Everybody, in two groups: 1 is the protected one, 0 the others; `names` are theirs, by code.
 
@@ -194,11 +181,17 @@ DELETION_REMINDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairPick:
-    """Who stays in the training data and who does not: rows, rising, together the members given."""
+    """Who stays in the training data and who does not: rows, rising, together the members given.
+
+    `largest_before` and `largest_after` are the largest absolute difference of the group proportions of a cluster.
+    """
 
     retained: Ints = field(repr=False)
     deleted: Ints = field(repr=False)
-    findings: FairPickFindings
+    theta: float
+    deleted_by_group: dict[str, int]
+    largest_before: float
+    largest_after: float
 
 
 def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float, seed: int) -> FairPick:
@@ -217,13 +210,14 @@ def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float,
         gone |= chosen(cell, deletions.ravel(), order)
         before.append(np.abs(differences(counts)).max())
         after.append(np.abs(differences(counts - deletions)).max())
-    findings = FairPickFindings(
+    return FairPick(
+        retained=rows[~gone],
+        deleted=rows[gone],
         theta=theta,
-        deleted={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
+        deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
         largest_before=float(max(before)),
         largest_after=float(max(after)),
     )
-    return FairPick(retained=rows[~gone], deleted=rows[gone], findings=findings)
 
 
 def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:

@@ -6,22 +6,18 @@ The sentences are plain text; names of groups are in them as they stand in the t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import takewhile
-from typing import Any
 
 from ...models import GIVEN_PREDICTIONS
-from ...stats.estimates import LEVEL, Estimate, count, epsilon_text, gap, level_text, percent, ratio
+from ...stats.estimates import Estimate, count, epsilon_text, gap, level_text, percent, ratio
 from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding, Measurement
 from .attacks import REGISTRY
-from .bands import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
-from .disparity import GapResult, GapTest
-from .fairpick import DELETION_REMINDER, FairPick
-from .membership_result import MembershipResult
-from .roc import is_muted
-from .targets import most_caught
+from .disparity import GapTest
+from .result import MembershipResult
+from .roc import most_caught
+from .tpr_gaps import GapResult
 
 NO_BETTER = "not significantly better than random guessing"
 _DIFFER = "The model's outputs differ between members and non-members."
@@ -46,7 +42,8 @@ def _auc_text(auc: Estimate, attacks: int) -> str:
     return f"{ratio(auc)[:-1]} after adjusting for {count(attacks)} attacks)"
 
 
-def _span(estimate: Estimate) -> str:
+def interval_text(estimate: Estimate) -> str:
+    """Write an interval of a gap: "95% CI −0.020 to +0.131"."""
     return f"{level_text(estimate.level)} CI {gap(estimate.low)} to {gap(estimate.high)}"
 
 
@@ -79,62 +76,6 @@ def _factor(epsilon: float) -> str:
         return f"e^{epsilon:g}"
     factor, places = math.exp(epsilon), 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
     return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
-
-
-def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
-    """Say up to which budget the attack does no better than chance, or what DP training noise does to the gap."""
-    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
-        return "What DP training noise changes"
-    low, high = done[0], done[-1]
-    far = " so far" if growing else ""
-    chance = list(takewhile(lambda band: is_muted(band.values["auc"]), done))
-    if chance:
-        vd = chance[-1].values["vd"]
-        still = f", though VD still reads {gap(vd.value)} there" if significant(vd) else ""
-        up_to = "At every ε" if len(chance) == len(done) else f"Up to ε = {epsilon_text(chance[-1].at)}"
-        return f"{up_to} the attack is {NO_BETTER} in these repeats{far}{still}"
-    before, after = (gap(band.values["advantage_gap"].value) for band in (high, low))
-    return (
-        f"Membership-advantage gap, {names[0]} − {names[1]}{far}: {before} at ε = {epsilon_text(high.at)}, "
-        f"{after} at {epsilon_text(low.at)}"
-    )
-
-
-def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False, level: float = LEVEL) -> str:
-    """Say what FairPick does at the smallest θ measured, what chance does, and how the two differ within repeats."""
-    differences = steady(fairpick_differences(points, level=level))
-    if not differences:
-        return "What FairPick changes"
-    theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
-    repeats_by_variant = {
-        way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")
-    }
-    both = [
-        p for p in points if p.at == theta and p.repeat in repeats_by_variant["fairpick"] & repeats_by_variant["random"]
-    ]
-    by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
-    over = "repeats so far" if growing else "repeats"
-    sentence = (
-        f"{MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
-        f"at random (mean, {over}: {repeats})"
-    )
-    if math.isnan(difference.low):  # too few repeats to tell
-        return sentence
-    qualifier = "" if significant(difference) else "no statistically significant difference, "
-    return f"{sentence}: {qualifier}{gap(difference.value)} ({_span(difference)}) within repeats"
-
-
-def deletions(picked: FairPick) -> Finding:
-    """Say whom FairPick deletes before the training."""
-    findings = picked.findings
-    return Finding(
-        point=f"At θ = {findings.theta:g} FairPick deletes {count(picked.deleted.size)} "
-        f"of {count(picked.deleted.size + picked.retained.size)} training rows",
-        evidence=f"The largest difference between the group proportions of a cluster falls from "
-        f"{percent(findings.largest_before)} to {percent(findings.largest_after)}. "
-        f"Repeats of a curve have other splits, and so other deletions. {DELETION_REMINDER}",
-    )
 
 
 def groups_heading(result: MembershipResult, attribute: str) -> str:
@@ -172,7 +113,7 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
         statements.append(_finding(caught, point, span))
     if (difference := largest.estimate) is not None:
         point = f"The largest difference between groups in TPR at 1% FPR is {gap(difference.value)}."
-        statements.append(_finding(largest, point, f"{largest.attacked} {_span(difference)}."))
+        statements.append(_finding(largest, point, f"{largest.attacked} {interval_text(difference)}."))
     return tuple(statements)
 
 
@@ -194,7 +135,7 @@ def _finding(measurement: Measurement, point: str, evidence: str) -> Finding:
 def gap_rows(result: MembershipResult) -> Iterator[Row]:
     """Yield each group's gaps by the strongest attack, with the rates and tests behind them, or why there are none."""
     for gaps in result.disparities.results:
-        rates = {"vd": gaps.recall, "fpr_gap": gaps.false_alarms}
+        rates = {"vd": gaps.tpr, "fpr_gap": gaps.fpr}
         for name, title in MEASURES.items():
             note = f"greyed out: {NO_BETTER}" if result.muted and name == "vd" else ""
             sides = rates.get(name, (None, None))
@@ -242,26 +183,3 @@ def range_rows(result: MembershipResult) -> Iterator[Row]:
                 "flagged of the others": share(range_row.reference),
                 "difference": change(range_row.difference),
             }
-
-
-_WAYS = {"fairpick": "by FairPick", "random": "at random"}
-
-
-def curve_rows(bands: Sequence[CurveBand], at: str) -> tuple[Row, ...]:
-    """Return a curve over repeats, by the name of what it is over: "ε" or "θ"."""
-    done = sorted(bands, key=lambda band: (band.at, band.variant))
-    return tuple({at: band.at} | _way(band) | _band_cells(band.values, band.repeats) for band in done)
-
-
-def _way(band: CurveBand) -> dict[str, Any]:
-    if band.variant not in _WAYS:
-        return {}
-    way = _WAYS[band.variant] if band.at < 1.0 else "none"
-    return {"rows deleted": way, "deleted on average": band.values["deleted"].value}
-
-
-def _band_cells(values: Mapping[str, Estimate], repeats: int) -> dict[str, Any]:
-    rates = {"accuracy_train": "accuracy, training", "accuracy_test": "accuracy, test"}
-    cells: dict[str, Any] = {title: share(values.get(name)) for name, title in rates.items()}
-    cells |= {"AUC": Quantity(values.get("auc"))} | {name: share(values.get(name)) for name in ("precision", "recall")}
-    return cells | {title: change(values.get(name)) for name, title in MEASURES.items()} | {"repeats": repeats}

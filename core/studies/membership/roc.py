@@ -30,7 +30,7 @@ from ...adversaries.cross_fitting import halves
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...stats.estimates import Estimate, difference, normal_quantile, not_measured, proportion
+from ...stats.estimates import LEVEL, Estimate, difference, normal_quantile, not_measured, proportion
 from .attack import best_threshold
 from .evidence import FEWEST
 
@@ -69,7 +69,7 @@ def _above(rank: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
     return np.where(rank < 1, 0.0, np.where(rank > n, float(true_positives[-1]), expected))
 
 
-def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
+def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints) -> Estimate:
     """Return the TPR at an FPR in (0, 1], and its interval; false and true positives are those of `members_above`.
 
     Where fewer than 10 members lie above the threshold, or below it, the interval is widened to hold Wilson's: so few
@@ -80,17 +80,17 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, lev
     n, m = int(false_positives[-1]), int(true_positives[-1])
     j = fpr * (n + 1)
     if j >= n + 1:
-        return proportion(m, m, level=level)
+        return proportion(m, m)
     caught = float(members_above(j, false_positives, true_positives))
     rate = betaincinv(j, n + 1 - j, (np.arange(_CELLS) + 0.5) / _CELLS)
     shares = members_above((n + 1) * rate, false_positives, true_positives) / m
-    low, high = (_quantile(q, shares, m) / m for q in (0.5 - level / 2, 0.5 + level / 2))
+    low, high = (_quantile(q, shares, m) / m for q in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2))
     value, wider = caught / m, 1.0 + _WIDER / j
     low, high = value - wider * (value - low), value + wider * (high - value)
     if min(caught, m - caught) < _SPARSE:
-        wilson = proportion(caught, m, level=level)
+        wilson = proportion(caught, m)
         low, high = min(low, wilson.low), max(high, wilson.high)
-    return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m, level=level)
+    return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m)
 
 
 def _quantile(q: float, shares: Floats, members: int) -> int:
@@ -106,6 +106,9 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
             below = middle
     return at
 
+
+LOW_FPR = 0.01
+"""FPR at which a TPR is read."""
 
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
@@ -131,8 +134,8 @@ class Roc(Result):
         All is nan where `resolution_reason` gives a reason.
         """
         if self.resolution_reason(fpr):
-            return not_measured(level=self.auc.level)
-        return tpr_estimate(fpr, *self._counts, level=self.auc.level)
+            return not_measured()
+        return tpr_estimate(fpr, *self._counts)
 
     def reached(self, fpr: npt.ArrayLike) -> Floats:
         """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
@@ -161,11 +164,11 @@ class Roc(Result):
         return ""
 
 
-def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
+def roc(score: npt.ArrayLike, member: npt.ArrayLike) -> Roc:
     """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
 
-    The level, in (0, 1), is that of the area's interval. With fewer than `FEWEST` members or non-members the curve is
-    empty and its area nan. Raises `InputError` if a score is not finite.
+    With fewer than `FEWEST` members or non-members the curve is empty and its area nan. Raises `InputError` if a score
+    is not finite.
     """
     scores, inside = np.asarray(score, dtype=np.float64), np.asarray(member, dtype=np.uint8)
     if (odd := scores[~np.isfinite(scores)]).size:
@@ -173,11 +176,11 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     members = int(inside.sum())
     outsiders = inside.size - members
     fpr = tpr = np.empty(0)
-    auc = not_measured(level=level)
+    auc = not_measured()
     if min(members, outsiders) >= FEWEST:
         alarms, caught = counts_above(scores, inside)
         fpr, tpr = alarms / outsiders, caught / members
-        auc = area(scores[inside == 1], scores[inside == 0], level=level)
+        auc = area(scores[inside == 1], scores[inside == 0])
     return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=members, n_outsiders=outsiders)
 
 
@@ -190,7 +193,7 @@ def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
     return np.append(0, last + 1 - caught), np.append(0, caught)
 
 
-def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
+def area(members: Floats, outsiders: Floats) -> Estimate:
     """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
     There are at least two scores of members and of non-members.
@@ -204,7 +207,7 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
     """
     from scipy.stats import rankdata
 
-    z = normal_quantile(level)
+    z = normal_quantile(LEVEL)
     m, n = members.size, outsiders.size
     ranks = rankdata(np.concatenate([members, outsiders]))
     above = (ranks[:m] - rankdata(members)) / n
@@ -217,7 +220,7 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
         if min(_varied(above), _varied(below)) < _SPARSE:
             half = z * _error(*(np.append(side, (0.0, 1.0)) for side in (above, below)))
             low, high = max(0.0, min(low, value - half)), min(1.0, max(high, value + half))
-    return Estimate(value=value, low=low, high=high, n=m + n, level=level)
+    return Estimate(value=value, low=low, high=high, n=m + n)
 
 
 def _error(above: Floats, below: Floats) -> float:
@@ -282,3 +285,23 @@ def is_muted(auc: Estimate) -> bool:
     So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
     """
     return not auc.low > 0.5
+
+
+_LARGEST = 350.0
+"""Epsilon beyond which exp(2 epsilon) is too large to be written."""
+
+
+def most_caught(fpr: float, epsilon: float) -> float:
+    """Return the largest share of members that an attack with so many false positives can be expected to flag.
+
+    The guarantee of a privacy budget is about one record more or less. A membership experiment trains on as many people
+    either way: where a person is out, somebody else is in. Such tables differ by a record replaced, which is one record
+    less and then one more, so that the guarantee for them is twice epsilon (Dwork and Roth 2014, theorem 2.2).
+
+    A member can be flagged at most exp(2 epsilon) times as often as a non-member; the bound holds for who is flagged
+    and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1). The FPR is in [0, 1].
+    """
+    if epsilon > _LARGEST:
+        return 1.0
+    times = math.exp(2.0 * epsilon)
+    return min(times * fpr, 1.0 - (1.0 - fpr) / times)

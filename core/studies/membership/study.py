@@ -19,14 +19,15 @@ from ...base.seeds import child_generator
 from ...stats.estimates import Estimate, certain, count, estimate_columns, percent, strongest
 from ..planted import SyntheticRecords, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
-from ..subject import SETS_UNKNOWN, Subject
+from ..subject import Subject
 from .attacks import REGISTRY, attacks_on
-from .disparity import COMPLEMENT, GapResult, NetGap
-from .evidence import Evidence, Train, judging_everybody
+from .disparity import COMPLEMENT
+from .evidence import TARGET, Train, evidence_of
 from .findings import release_findings
-from .membership_result import FALSE_ALARMS, MembershipResult
+from .result import MembershipResult
+from .roc import LOW_FPR, most_caught
 from .settings import MembershipSettings
-from .targets import audited_access, audited_target, most_caught
+from .tpr_gaps import GapResult
 
 if TYPE_CHECKING:
     from ...charts.drawing import Drawing
@@ -65,34 +66,6 @@ DECLARED = (
     ),
 )
 """The four checks, in the order of a policy."""
-
-
-TARGET = "membership target"
-"""Under which a subject keeps what its model can be trained again with."""
-
-
-def evidence_of(subject: Subject, settings: MembershipSettings, report: ReportProgress | None = None) -> Evidence:
-    """Return what attackers are given of a subject's training and test records, all of whom are judged.
-
-    InputError if it is unknown which records the model was trained on, or there are too few.
-    """
-    if not subject.has_true_sets:
-        raise InputError(SETS_UNKNOWN)
-    splits, decimals = subject.splits, subject.outputs.decimals
-    target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
-    return Evidence(
-        released=subject.released_scores,
-        features=subject.dataset.features,
-        predictions=subject.model.predictions,
-        access=audited_access(subject),
-        labels=subject.dataset.labels,
-        split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
-        seed=subject.config.seed,
-        # a shadow's scores have the decimals of those that are released
-        train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
-        shadows=settings.shadows,
-        report=report,
-    )
 
 
 # People and models of which it is known who is remembered. The AUC is tried on real trees, grown until every training
@@ -236,7 +209,7 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
 
         InputError if it is unknown which records the model was trained on, or there are too few.
         """
-        evidence = evidence_of(subject, settings, report)
+        evidence = evidence_of(subject, settings.shadows, report)
         guesses, released = {}, "labels" if evidence.released is None else "scores"
         trained_again = subject.trainable and settings.shadows > 0
         at_hand = {"shadows": trained_again, "queries": evidence.access is not None}
@@ -266,7 +239,7 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
         """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
         rows: list[Row] = []
         for name, curve in result.curves.items():
-            rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
+            rates = {"everybody": curve.tpr_at(LOW_FPR)}
             for gap in result.gaps[name]:
                 rates[gap.group] = gap.rates[0]
                 if gap.reference != COMPLEMENT:  # of more than two groups the others differ from group to group
@@ -290,9 +263,9 @@ _AVERAGE = (
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
 
-def _assumptions(members: MembershipResult) -> tuple[str, ...]:
+def _assumptions(result: MembershipResult) -> tuple[str, ...]:
     """Return what the numbers take for granted."""
-    subject, tried = members.subject, [REGISTRY[name].phrase for name in members.guesses]
+    subject, tried = result.subject, [REGISTRY[name].phrase for name in result.guesses]
     sentences = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
@@ -309,9 +282,9 @@ def _assumptions(members: MembershipResult) -> tuple[str, ...]:
         sentences.append(
             f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all."
         )
-    if subject.released_scores is None and "boundary" not in members.guesses:
+    if subject.released_scores is None and "boundary" not in result.guesses:
         sentences.append("The boundary attack needs a model that can be asked again; only predictions are given.")
-    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
+    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in result.guesses]
     if untried:
         why = "left out by the plan, may find more"
         if subject.released_scores is None:
@@ -322,50 +295,50 @@ def _assumptions(members: MembershipResult) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def measured(members: MembershipResult) -> dict[str, Measurement]:
+def measured(result: MembershipResult) -> dict[str, Measurement]:
     """Return a measurement for each check."""
-    why = _without_scores(members)
+    why = _without_scores(result)
     return {
-        "membership_caught": not_run("membership_caught", why) if why else membership_caught(members),
-        "membership_auc": _best("membership_auc", members, {k: c.auc for k, c in members.curves.items()}, chance=0.5),
-        "membership_advantage": _best("membership_advantage", members, members.advantages, chance=0.0, least=-1.0),
-        "membership_gap": not_run("membership_gap", why) if why else membership_gap(members),
+        "membership_caught": not_run("membership_caught", why) if why else membership_caught(result),
+        "membership_auc": _best("membership_auc", result, {k: c.auc for k, c in result.curves.items()}, chance=0.5),
+        "membership_advantage": _best("membership_advantage", result, result.advantages, chance=0.0, least=-1.0),
+        "membership_gap": not_run("membership_gap", why) if why else membership_gap(result),
     }
 
 
-def _knows(members: MembershipResult, name: str) -> str:
+def _knows(result: MembershipResult, name: str) -> str:
     """Return what the attacker knows who uses this attack."""
-    return REGISTRY[name].knows(scores=members.subject.released_scores is not None, shadows=members.shadows)
+    return REGISTRY[name].knows(scores=result.subject.released_scores is not None, shadows=result.shadows)
 
 
-def _without_scores(members: MembershipResult) -> str:
+def _without_scores(result: MembershipResult) -> str:
     """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them; else ""."""
-    if not members.subject.has_scores:
+    if not result.subject.has_scores:
         return "Scores are needed; only predicted labels are given."
-    if members.subject.released_scores is None:
+    if result.subject.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     return ""
 
 
-def membership_caught(members: MembershipResult) -> Measurement:
+def membership_caught(result: MembershipResult) -> Measurement:
     """Return the share of members that the best attack tried identifies at 1% FPR, of released scores."""
-    curves, config = members.curves, members.subject.config
-    reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
+    curves, config = result.curves, result.subject.config
+    reasons = {key: curve.resolution_reason(LOW_FPR) for key, curve in curves.items()}
     if all(reasons.values()):
         return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
-    rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
+    rates = {key: curve.tpr_at(LOW_FPR) for key, curve in curves.items() if not reasons[key]}
     details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
-    details |= {f"{REGISTRY[key].phrase}, advantage": estimate.value for key, estimate in members.advantages.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": estimate.value for key, estimate in result.advantages.items()}
     details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": rate.value for key, rate in rates.items()}
     if config.method == "dp_id3":
-        details["guaranteed at most"] = most_caught(FALSE_ALARMS, config.epsilon)
-    best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
+        details["guaranteed at most"] = most_caught(LOW_FPR, config.epsilon)
+    best = _best("membership_caught", result, rates, chance=LOW_FPR, n=result.subject.splits.test.size)
     return replace(best, assumptions=(*best.assumptions, _AVERAGE), details=details)
 
 
 def _best(
     check: str,
-    members: MembershipResult,
+    result: MembershipResult,
     estimates: dict[str, Estimate],
     *,
     chance: float,
@@ -374,7 +347,7 @@ def _best(
 ) -> Measurement:
     """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
     name, estimate = strongest(estimates, within=(least, 1.0))
-    inside, outside = members.subject.splits.train.size, members.subject.splits.test.size
+    inside, outside = result.subject.splits.train.size, result.subject.splits.test.size
     return Measurement(
         check=check,
         estimate=estimate,
@@ -382,27 +355,27 @@ def _best(
         control_name="random guessing",
         attacked=(
             f"Who of {inside + outside:,} people is among the {inside:,} the model was trained on, by "
-            f"{REGISTRY[name].phrase}, the best of {len(members.guesses)} attacks tried."
+            f"{REGISTRY[name].phrase}, the best of {len(result.guesses)} attacks tried."
         ),
-        knows=_knows(members, name),
-        assumptions=_assumptions(members),
+        knows=_knows(result, name),
+        assumptions=_assumptions(result),
         details={REGISTRY[key].phrase: rate.value for key, rate in estimates.items()},
     )
 
 
-def membership_gap(members: MembershipResult) -> Measurement:
+def membership_gap(result: MembershipResult) -> Measurement:
     """Return the largest difference between a group and the others in who is identified, by released scores.
 
     Each group has its own threshold with 1% FPR; of small groups one threshold for everybody is tried besides. The
     first gap of a group with too few people may be as large as 1, and so the interval then ends there: the others, and
     the second gap, can break a limit, and do not keep it for all.
     """
-    every = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
-    gaps: dict[str, tuple[str, GapResult | NetGap]] = {}
+    every = {(name, gap.group): gap for name, gaps in result.gaps.items() for gap in gaps}
+    gaps: dict[str, tuple[str, GapResult]] = {}
     for (name, group), gap in every.items():
         if not gap.reason:
             gaps[f"{REGISTRY[name].phrase}, {group}"] = (name, gap)
-    for name, small_groups in members.net_gaps.items():
+    for name, small_groups in result.net_gaps.items():
         for net_gap in small_groups:
             gaps[f"{REGISTRY[name].phrase}, one threshold, {net_gap.group}"] = (name, net_gap)
     small = [gap for gap in every.values() if gap.reason]
@@ -410,14 +383,14 @@ def membership_gap(members: MembershipResult) -> Measurement:
     if not gaps:
         return not_run("membership_gap", reason)
     key, estimate = strongest({key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0))
-    assumptions = (*_assumptions(members), _AVERAGE, "Each group has a threshold of its own.")
-    if any(members.net_gaps.values()):
+    assumptions = (*_assumptions(result), _AVERAGE, "Each group has a threshold of its own.")
+    if any(result.net_gaps.values()):
         assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
     if small:
         estimate, names = replace(estimate, high=1.0), ", ".join(dict.fromkeys(f"“{gap.group}”" for gap in small))
         assumptions += (f"The interval ends at 100 points, because differences are unknown: {names}. {reason}",)
     name, largest = gaps[key]
-    splits = members.subject.splits
+    splits = result.subject.splits
     return Measurement(
         check="membership_gap",
         estimate=estimate,
@@ -427,20 +400,20 @@ def membership_gap(members: MembershipResult) -> Measurement:
             f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
             f"{REGISTRY[name].phrase}: {_rates_text(largest)}."
         ),
-        knows=_knows(members, name),
+        knows=_knows(result, name),
         assumptions=assumptions,
         reason=reason,
         details={f"{title}, minus {gap.reference}": gap.estimate.value for title, (_, gap) in gaps.items()},
     )
 
 
-def _rates_text(gap: GapResult | NetGap) -> str:
+def _rates_text(gap: GapResult) -> str:
     """Return the rates behind a gap: "TPR at 1% FPR 9.0% among women and 1.2% among men"."""
-    if isinstance(gap, GapResult):
+    if gap.false_positives is None:
         first, second = (percent(rate.value) for rate in gap.rates)
         return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.reference}"
     sides = [
         f"TPR {percent(tpr.value)} and FPR {percent(fpr.value)} among {side}"
-        for side, tpr, fpr in zip((gap.group, gap.reference), gap.tpr, gap.false_positives, strict=True)
+        for side, tpr, fpr in zip((gap.group, gap.reference), gap.rates, gap.false_positives, strict=True)
     ]
     return f"where 1% of all non-members are flagged, {' and '.join(sides)}"

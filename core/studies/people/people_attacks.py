@@ -38,9 +38,10 @@ from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import CorrectionSettings, true_tolerance
 from ..correction.soft import soft_correct
-from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
+from ..membership import FEWEST_SHADOWS, REGISTRY, roc
 from ..membership.attack import MemberGuess
-from ..membership.study import FALSE_ALARMS, evidence_of
+from ..membership.evidence import evidence_of
+from ..membership.roc import LOW_FPR
 from ..model_card import ModelCardSettings, ReleasedPeople, measure_card, released_people
 from ..model_card.card_people import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
@@ -161,7 +162,7 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
     j of them exceed.
     """
     outside = np.sort(score[~member])[::-1]
-    threshold = outside[int(FALSE_ALARMS * outside.size)]
+    threshold = outside[int(LOW_FPR * outside.size)]
     flagged = score[chosen] > threshold
     hits, above = int(flagged.sum()), int((outside > threshold).sum())
     unshared = int((outside == threshold).sum() == 1)
@@ -340,7 +341,7 @@ class PeopleAttacks:
             MEMBERS.format(settings.shadows), lambda: judged_members(subject, settings.shadows, lambda *_: self.tick())
         )
         member = np.isin(guess.rows, subject.splits.train)
-        if reason := roc(guess.score, member).resolution_reason(FALSE_ALARMS):
+        if reason := roc(guess.score, member).resolution_reason(LOW_FPR):
             raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
         position = {row: i for i, row in enumerate(guess.rows.tolist())}
         chosen = np.array([position[row] for row in self.rows.tolist()], dtype=np.intp)
@@ -382,5 +383,5 @@ def judged_members(subject: Subject, shadows: int, report: ReportProgress | None
     if subject.released_scores is None:
         raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
     again = subject.trainable and shadows >= FEWEST_SHADOWS
-    evidence = evidence_of(subject, MembershipSettings(shadows=shadows), report)
+    evidence = evidence_of(subject, shadows, report)
     return REGISTRY["lira" if again else "released"].judge(evidence)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
-from core.studies.membership.bands import EPSILONS, CurveBand
-from core.studies.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
+from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.disparity import Disparities, DisparityResult, GapTest, RangeRow, RangeTable
 from core.studies.membership.roc import Roc
+from core.studies.membership.tpr_gaps import GapResult
 
 ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
@@ -35,8 +36,8 @@ def compared(
         group=group,
         reference=reference,
         **{name: estimate(value, half) for name, value in zip(names, values, strict=True)},
-        recall=(estimate(0.95), estimate(0.95 - values[0])),
-        false_alarms=(estimate(0.8), estimate(0.8 - values[1])),
+        tpr=(estimate(0.95), estimate(0.95 - values[0])),
+        fpr=(estimate(0.8), estimate(0.8 - values[1])),
         tests={name: gap_test(value) for name, value in zip(names, values, strict=True)},
     )
 

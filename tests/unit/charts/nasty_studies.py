@@ -55,9 +55,9 @@ from core.studies.measured_epsilon.bounds import OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.bands import EPSILONS, CurveBand
+from core.studies.membership.curves import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
-from core.studies.membership.fairpick import FairPickFindings
+from core.studies.membership.fairpick import FairPick
 from core.studies.model_card import Advice, ModelCardResult, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
@@ -434,8 +434,9 @@ def _fairpick(rng: Generator) -> Drawing:
 
 def _deleted(rng: Generator) -> Drawing:
     deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
-    fixed = {"deleted": deleted, "theta": 0.6}
-    return membership.draw_deleted(invent(FairPickFindings, rng, **fixed))
+    nobody = np.empty(0, dtype=np.int64)
+    fixed = {"deleted_by_group": deleted, "theta": 0.6, "retained": nobody, "deleted": nobody}
+    return membership.draw_deleted(invent(FairPick, rng, **fixed))
 
 
 # ---------------------------------------------------------------------------------------------------- model card

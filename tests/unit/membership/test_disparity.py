@@ -20,18 +20,15 @@ from core.studies.membership import (
 )
 from core.studies.membership.disparity import (
     GAPS,
-    ComparedSide,
-    GapResult,
     Tally,
     gap_estimate,
     gap_p_value,
-    lira_gaps,
     permuted,
-    permuted_sides,
     resampled,
     smallest_detectable,
     variances,
 )
+from core.studies.membership.tpr_gaps import ComparedSide, GapResult, permuted_sides, tpr_gaps
 from tests.unit.membership.samples import divisions, invented, sampled_tally, verdict_arrays
 from tests.zhang_protocol import MemberPeople, id3_target, member_split
 
@@ -46,8 +43,8 @@ def test_the_gaps_are_differences_of_rates() -> None:
     assert disparity.vd.value == pytest.approx(9 / 10 - 3 / 30)
     assert disparity.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
     assert disparity.advantage_gap.value == pytest.approx(disparity.vd.value - disparity.fpr_gap.value)
-    assert [rate.value for rate in disparity.recall] == [0.9, 0.1]
-    assert [rate.value for rate in disparity.false_alarms] == [0.5, 0.1]
+    assert [rate.value for rate in disparity.tpr] == [0.9, 0.1]
+    assert [rate.value for rate in disparity.fpr] == [0.5, 0.1]
     assert (disparity.vd.n, disparity.fpr_gap.n, disparity.advantage_gap.n) == (40, 32, 72)
 
 
@@ -101,7 +98,7 @@ def test_intervals_cover_the_gap(rates, people) -> None:
         drawn = resampled(counts, 500, rng)
         for name, weights in GAPS.items():
             gaps = (drawn * weights).sum(axis=(1, 2))
-            estimate = gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
+            estimate = gap_estimate(weights, counts.flagged, counts.people, gaps)
             covered[name] += estimate.low <= truth[name] <= estimate.high
     for name, count in covered.items():
         assert count / runs >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs), name
@@ -111,7 +108,7 @@ def test_intervals_cover_the_gap(rates, people) -> None:
 def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons: int) -> None:
     people, base, runs = np.full((2, 2), 250), 0.4, 400
     error = math.sqrt(float(variances(np.full(2, base * 250), np.full(2, 250)).sum()))
-    gap = smallest_detectable(error, level=0.95, comparisons=comparisons)
+    gap = smallest_detectable(error, comparisons=comparisons)
     rng, detected = np.random.default_rng(4), 0
     for _ in range(runs):
         counts = sampled_tally([[base, base], [base, base + gap]], people, rng)
@@ -155,9 +152,9 @@ def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, inde
 # ---------------------------------------------------------------------------------------------------- TPR at a low FPR
 
 
-def lira_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
+def tpr_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
     """Return the gap between a group and the others."""
-    (gap_result,) = lira_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
+    (gap_result,) = tpr_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
     return gap_result
 
 
@@ -173,7 +170,7 @@ def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 @pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
 def test_rates_are_those_of_each_group_by_itself(ties: bool, fpr: float) -> None:
     score, group, member = scored(1500, ties=ties)
-    disparity = lira_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
+    disparity = tpr_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
     expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
     assert [rate.value for rate in disparity.rates] == pytest.approx(expected)
     assert disparity.estimate.value == pytest.approx(expected[0] - expected[1])
@@ -233,7 +230,7 @@ def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms
         rng = np.random.default_rng(2000 + run)
         groups, member = rng.integers(0, 2, 4500), rng.integers(0, 2, 4500)
         score = (rng.normal(size=4500) + shift * groups).round(decimals)
-        (gap,) = lira_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
+        (gap,) = tpr_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
         assert gap.test is not None
         alarms += gap.test.significant
         holds = gap.estimate.low <= 0 <= gap.estimate.high

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.base.errors import InputError
 from core.datasets import build_dataset
-from core.studies.membership.groupings import Grouping, column_grouping, crossed, grouping_columns, table_grouping
+from core.studies.membership.result import column_grouping, grouping_columns, table_grouping
 from tests.unit.membership.samples import ROLES, frame, table
 
 
@@ -32,13 +31,3 @@ def test_a_column_of_categories_makes_a_group_a_value_and_one_of_missing_cells()
     assert grouping.names == ("cook", "smith", "missing")
     texts = np.array(grouping.names)[grouping.codes]
     assert np.array_equal(texts, cells.fillna("missing").to_numpy())
-
-
-def test_pairs_that_nobody_has_make_no_group():
-    first = Grouping(codes=np.array([0, 0, 1, 1], dtype=np.uint8), names=("a", "b"), attribute="x")
-    second = Grouping(codes=np.array([0, 1, 1, 1], dtype=np.uint8), names=("c", "d"), attribute="y")
-    both = crossed(first, second)
-    assert both.names == ("a, c", "a, d", "b, d") and both.codes.tolist() == [0, 1, 2, 2]
-    assert both.attribute == "x and y"
-    with pytest.raises(InputError, match="two different attributes"):
-        crossed(first, first)

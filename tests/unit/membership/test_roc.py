@@ -163,7 +163,7 @@ def test_nothing_leaks_and_hardly_any_interval_lies_above_the_rate(law: str):
 
 
 def test_few_caught_keep_wilsons_width_and_everything_allowed_catches_everybody():
-    none = tpr_estimate(0.01, np.array([0, 1000, 1000]), np.array([0, 0, 200]), level=0.95)
+    none = tpr_estimate(0.01, np.array([0, 1000, 1000]), np.array([0, 0, 200]))
     assert none.value == none.low == 0.0 and none.high >= proportion(0, 200).high
     everybody = roc(np.arange(100), np.repeat([1, 0], 50)).tpr_at(1.0)
     assert everybody == proportion(50, 50)

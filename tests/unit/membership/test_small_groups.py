@@ -12,9 +12,9 @@ from scipy.stats import norm
 from core.auditing.policy import default_policy, judge, predictions_policy
 from core.auditing.policy.verdict import Verdict
 from core.studies.membership import MembershipSettings
-from core.studies.membership.disparity import lira_gaps, net_gaps
 from core.studies.membership.roc import counts_above
 from core.studies.membership.study import STUDY
+from core.studies.membership.tpr_gaps import net_gaps, tpr_gaps
 from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.study import Measurement
 from core.studies.subject import Subject
@@ -157,7 +157,7 @@ def test_the_gap_of_each_at_its_own_threshold_is_covered_from_100_non_members_on
     runs, covered = 150, 0
     for run in range(runs):
         score, group, member = scored(kind, size, np.random.default_rng([run, size]))
-        (gap,) = lira_gaps(score, group, member, names=("most", "rare"), seed=run, **FEW)
+        (gap,) = tpr_gaps(score, group, member, names=("most", "rare"), seed=run, **FEW)
         assert gap.reason == ""
         covered += gap.estimate.low <= TRUTH[kind] <= gap.estimate.high
     assert covered / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
@@ -199,5 +199,5 @@ def test_a_large_group_has_no_second_gap_and_one_of_nine_has_none_either():
     assert net_gaps(score, group, member, names=("most", "rare")) == ()
     score, group, member = scored("none", 9, np.random.default_rng(3))
     assert net_gaps(score, group, member, names=("most", "rare")) == ()
-    (gap,) = lira_gaps(score, group, member, names=("most", "rare"), **FEW)
+    (gap,) = tpr_gaps(score, group, member, names=("most", "rare"), **FEW)
     assert gap.reason == "n/a, needs at least 100 non-members, got 9 of “rare”"

@@ -13,7 +13,7 @@ from core.datasets import build_dataset
 from core.datasets.splits import split
 from core.studies.config import AuditConfig
 from core.studies.membership import most_caught
-from core.studies.membership.targets import audited_target
+from core.studies.membership.evidence import audited_target
 from core.studies.subject import train_model
 from tests.unit.membership.samples import ROLES, half, table
 

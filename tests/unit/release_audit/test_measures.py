@@ -31,10 +31,10 @@ from core.studies.correction import run as whole_audit
 from core.studies.correction.study import applied_tolerance
 from core.studies.fairness.study import rate_ratio
 from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
-from core.studies.membership.disparity import lira_gaps
+from core.studies.membership.evidence import audited_access, audited_target
 from core.studies.membership.roc import advantage
 from core.studies.membership.study import STUDY, MembershipResult
-from core.studies.membership.targets import audited_access, audited_target
+from core.studies.membership.tpr_gaps import tpr_gaps
 from core.studies.registry import STUDIES
 from core.studies.study import Measurement
 from tests import samples
@@ -264,7 +264,7 @@ def test_members_are_identified_as_by_the_best_of_six_attacks(large: Audited):
         measurement.details
     )
     gaps = [
-        lira_gaps(guess.score, dataset.sensitive[guess.rows], member, names=dataset.group_names, seed=7)[0].estimate
+        tpr_gaps(guess.score, dataset.sensitive[guess.rows], member, names=dataset.group_names, seed=7)[0].estimate
         for guess, member in zip(guesses, inside, strict=True)
     ]
     gap = done("membership_gap", large).estimate

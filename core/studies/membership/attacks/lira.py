@@ -49,10 +49,7 @@ from ....base.arrays import Codes, Floats, Ints, Mask
 from ....base.seeds import child_generator
 from ..attack import Attack, AttackOutput
 from ..evidence import FEWEST, Evidence, Shadows, deviations, logit
-from ..roc import counts_above, members_above
-
-_FALSE_POSITIVE_RATE = 0.01
-"""FPR at which the two variances are compared."""
+from ..roc import LOW_FPR, counts_above, members_above
 
 _MOST_PAIRS = 32
 """Most pairs of shadows that are left out in turn."""
@@ -164,7 +161,7 @@ class _ShadowSums(NamedTuple):
 def _rate(score: Floats, member: Codes) -> float:
     """Return the TPR at the FPR at which variances are compared, however few the records are."""
     alarms, hits = counts_above(score, member)
-    position = _FALSE_POSITIVE_RATE * (int(alarms[-1]) + 1)
+    position = LOW_FPR * (int(alarms[-1]) + 1)
     return float(members_above(position, alarms, hits)) / int(hits[-1])
 
 

@@ -1,34 +1,40 @@
-"""What membership attacks found of a subject's training and test records; it grows attack by attack."""
+"""What membership attacks found of a subject's training and test records; it grows attack by attack.
+
+Who is in the training data, what the model answers and what the attacks say does not depend on the groups, so that
+changing them costs nothing: by other roles of the table, or by a column of categories.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...adversaries.cross_fitting import cross_fitted_interval
-from ...base.arrays import Codes
+from ...base.arrays import Codes, Ints
+from ...base.errors import InputError
+from ...datasets.build import select
+from ...datasets.columns import quoted
+from ...datasets.roles import MOST_GROUPS, groups_of, with_crossed
 from ...stats.estimates import Estimate
 from ..subject import Subject
 from .attack import MemberGuess
 from .attacks import REGISTRY
 from .disparity import (
     Disparities,
-    GapResult,
-    NetGap,
     RangeTable,
     disparities,
-    lira_gaps,
-    net_gaps,
     recall_by_range,
 )
 from .evidence import true_label_probability
 from .roc import Roc, advantage, cross_fitted_verdict, is_muted, roc
+from .tpr_gaps import GapResult, net_gaps, tpr_gaps
 
-FALSE_ALARMS = 0.01
-"""FPR at which a TPR is read."""
+if TYPE_CHECKING:
+    from ...datasets import AuditDataset, Roles, Table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,31 +88,21 @@ class MembershipResult:
     @cached_property
     def gaps(self) -> dict[str, tuple[GapResult, ...]]:
         """For each attack the TPR of each group less that of the others, each at its own threshold."""
-        dataset = self.subject.dataset
-        return {
-            name: lira_gaps(
-                guess.score,
-                dataset.sensitive[guess.rows],
-                self.inside(guess),
-                names=dataset.group_names,
-                fpr=FALSE_ALARMS,
-                seed=self.subject.config.seed,
-            )
-            for name, guess in self.guesses.items()
-        }
+        return self._by_attack(tpr_gaps, seed=self.subject.config.seed)
 
     @cached_property
-    def net_gaps(self) -> dict[str, tuple[NetGap, ...]]:
+    def net_gaps(self) -> dict[str, tuple[GapResult, ...]]:
         """For each attack the gaps of small groups at one threshold for everybody."""
+        return self._by_attack(net_gaps)
+
+    def _by_attack(
+        self, measure: Callable[..., tuple[GapResult, ...]], **settings: Any
+    ) -> dict[str, tuple[GapResult, ...]]:
+        """Return a measure of each attack's scores."""
         dataset = self.subject.dataset
+        names = dataset.group_names
         return {
-            name: net_gaps(
-                guess.score,
-                dataset.sensitive[guess.rows],
-                self.inside(guess),
-                names=dataset.group_names,
-                fpr=FALSE_ALARMS,
-            )
+            name: measure(guess.score, dataset.sensitive[guess.rows], self.inside(guess), names=names, **settings)
             for name, guess in self.guesses.items()
         }
 
@@ -154,3 +150,65 @@ class MembershipResult:
         """Return the same guesses about the same people in other groups, (n,), which attacks do not look at."""
         dataset = replace(self.subject.dataset, sensitive=groups, group_names=tuple(names))
         return replace(self, subject=replace(self.subject, dataset=dataset))
+
+
+MISSING = "missing"
+"""What the value of an empty cell is called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """Everybody's group.
+
+    Codes are 1 for the first group of two, 0 to K - 1 where there are more; names are by code, and the attribute is
+    what the groups differ in.
+    """
+
+    codes: Codes = field(repr=False)
+    names: tuple[str, ...]
+    attribute: str
+
+
+def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
+    """Return the groups that other roles make of the people chosen by `roles`.
+
+    `roles` are those with which the dataset was built: they say who is among them. Of `by` the sensitive column and how
+    it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
+    `core.datasets.build_dataset` does for a sensitive column.
+    """
+    selected = select(table.frame, roles).selected
+    group_codes, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by)
+    codes = group_codes.to_numpy(dtype=np.int64, na_value=len(names))
+    names = (by.other_name or names[0], by.first_name or names[1]) if len(names) == 2 else names
+    return _compact(codes, (*names, f"{by.attribute} {MISSING}"), by.attribute)
+
+
+def column_grouping(dataset: AuditDataset, column: str) -> Grouping:
+    """Return a group for each value of a feature of categories; of two groups the smaller is the first."""
+    index = dataset.feature_names.index(column)
+    values = dataset.categories[index]
+    codes = dataset.features[:, index].astype(np.int64)
+    codes[codes < 0] = len(values)
+    grouping = _compact(codes, (*values, MISSING), column)
+    if len(grouping.names) == 2 and 2 * np.count_nonzero(grouping.codes) > grouping.codes.size:
+        return replace(grouping, codes=1 - grouping.codes, names=grouping.names[::-1])
+    return grouping
+
+
+def grouping_columns(dataset: AuditDataset) -> tuple[str, ...]:
+    """Return the features of categories that `column_grouping` is for: those with few values."""
+    return tuple(
+        name
+        for name, is_category, values in zip(
+            dataset.feature_names, dataset.categorical, dataset.categories, strict=True
+        )
+        if is_category and 2 <= len(values) < MOST_GROUPS
+    )
+
+
+def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:
+    """Return the groups that have somebody in them, numbered from 0 in the same order."""
+    present, compact = np.unique(codes, return_inverse=True)
+    if not 2 <= present.size <= 256:
+        raise InputError(f"People must fall into 2 to 256 groups by {quoted(attribute)}, got {present.size}.")
+    return Grouping(codes=compact.astype(np.uint8), names=tuple(names[code] for code in present), attribute=attribute)
