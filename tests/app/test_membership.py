@@ -60,7 +60,7 @@ class Coming(Gate):
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     """Few repeats of curves, and attacks that come only as far as a test allows."""
-    monkeypatch.setattr(study, "REPEATS", 1)
+    monkeypatch.setattr(membership_analyses, "REPEATS", 1)
     monkeypatch.setattr(study, "FEW_REPEATS", 1)
     monkeypatch.setattr(membership_analyses, "EPSILONS", (0.1, math.inf))
     monkeypatch.setattr(membership_analyses, "THETAS", (0.4, 1.0))
