@@ -38,7 +38,7 @@ from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import CorrectionSettings, true_tolerance
 from ..correction.soft import soft_correct
-from ..membership import FEWEST_SHADOWS, REGISTRY, roc
+from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
 from ..membership.attack import MemberGuess
 from ..membership.evidence import evidence_of
 from ..membership.roc import LOW_FPR
