@@ -28,7 +28,7 @@ from core.datasets.columns import as_text, is_numeric
 from core.datasets.roles import crossed_columns
 from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
-from core.studies.membership.curves import CurvePoint
+from core.studies.membership.bands import CurvePoint
 from core.studies.membership.evidence import FEWEST
 from core.studies.membership.fairpick import (
     Clusters,

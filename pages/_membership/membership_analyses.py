@@ -16,7 +16,7 @@ from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import epsilon_text, interval, percent
 from core.studies.membership import MembershipResult, charts
 from core.studies.membership import curves as runs
-from core.studies.membership.curves import (
+from core.studies.membership.bands import (
     EPSILONS,
     REPEATS,
     THETAS,

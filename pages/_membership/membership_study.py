@@ -20,7 +20,7 @@ from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig
 from core.studies.correction import audit_key
 from core.studies.membership import MembershipResult, MembershipSettings
-from core.studies.membership.curves import CurvePoint
+from core.studies.membership.bands import CurvePoint
 from core.studies.membership.study import STUDY
 from core.studies.subject import subject_of
 from pages.shell.background import Background, Job, ResultStore, pace, want_instead

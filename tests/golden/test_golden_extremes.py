@@ -46,9 +46,8 @@ from core.studies.bias_queries import (
 )
 from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction
-from core.studies.membership import curves
 from core.studies.membership import findings as membership
-from core.studies.membership.curves import GAPS, RATES, CurvePoint
+from core.studies.membership.bands import GAPS, RATES, CurvePoint, deletions, epsilon_heading, picking_heading
 from core.studies.membership.fairpick import FairPick
 from core.studies.model_card import findings as cards
 from core.studies.people import findings as people
@@ -156,7 +155,7 @@ def _member_curves(rng: Generator) -> Iterator[Finding | str]:
         merged_bands = [replace(band, values=members.bands()[0].values | band.values) for band in bands]
         chance = [replace(band, values=band.values | {"auc": nasty.estimate(rng)}) for band in merged_bands[:3]]
         for some in (merged_bands, chance, merged_bands[:1]):
-            yield curves.epsilon_heading(some, ("women", "men"), growing=bool(rng.random() < 0.5))
+            yield epsilon_heading(some, ("women", "men"), growing=bool(rng.random() < 0.5))
         numbers = (*RATES, *GAPS)
         points = [
             CurvePoint(
@@ -172,10 +171,10 @@ def _member_curves(rng: Generator) -> Iterator[Finding | str]:
             if rng.random() < 0.9
         ]
         for measure in GAPS:
-            yield curves.picking_heading(points, measure, growing=measure == "vd")
+            yield picking_heading(points, measure, growing=measure == "vd")
     for _ in range(2):
         rows = {"retained": np.arange(9000), "deleted": np.arange(1200)}
-        yield curves.deletions(nasty.invent(FairPick, rng, deleted_by_group={"a": 1200, "b": 0}, **rows))
+        yield deletions(nasty.invent(FairPick, rng, deleted_by_group={"a": 1200, "b": 0}, **rows))
 
 
 def _releases(rng: Generator) -> Iterator[Finding | str]:

@@ -25,6 +25,7 @@ from core.studies.membership import (
     Evidence,
     MemberGuess,
     MembershipSettings,
+    bands,
     curves,
     findings,
     study,
@@ -32,7 +33,7 @@ from core.studies.membership import (
 from core.studies.membership.attack import above_threshold
 from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.studies.membership.attacks.bavaria import fitted_prior
-from core.studies.membership.curves import curve_rows
+from core.studies.membership.bands import curve_rows
 from core.studies.membership.evidence import Shadows, audited_access, evidence_of, judging_everybody
 from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.study import Measurement, not_run
@@ -152,7 +153,7 @@ def over_settings() -> NamedValues:
     asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
     yield "access", (access.columns, access.ask(asked_rows))
     rng = np.random.default_rng(37)
-    names = (*curves.RATES, *curves.GAPS)
+    names = (*bands.RATES, *bands.GAPS)
     points = [
         replace(picked[0], at=at, repeat=repeat, variant=variant, deleted=int(9 / at))
         for at, repeat, variant in product((0.4, 0.8, 1.0), range(6), ("random", "fairpick"))
@@ -160,10 +161,10 @@ def over_settings() -> NamedValues:
     ]
     drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
     drawn[3] = replace(drawn[3], precision=math.nan)
-    summary, differences = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
+    summary, differences = bands.summarise_curve(drawn[::-1]), bands.fairpick_differences(drawn)
     yield "bands", summary
-    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in curves.steady((*differences, *summary))])
-    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(curves.summarise_curve(budgets), "ε")[:1])
+    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in bands.steady((*differences, *summary))])
+    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(bands.summarise_curve(budgets), "ε")[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(replace(config, epsilon=4.0), dataset)

@@ -133,7 +133,7 @@ def attriguard() -> tuple[Figures, Tables]:
 
 def membership() -> tuple[Figures, Tables]:
     """The published membership attack on Adult, means of five repeats."""
-    from core.studies.membership.curves import curve_rows, summarise_curve
+    from core.studies.membership.bands import curve_rows, summarise_curve
     from tests.reference.data import FOLDER
     from tests.zhang_protocol import default_depth, id3_target, member_people, repeats_of
 

@@ -71,7 +71,7 @@ _Cut = tuple[int, float, float]
 """Of a row -slope new - height <= right: the group and cell, the slope, and the right side, costs scaled."""
 
 
-class _Program(NamedTuple):
+class _HeightProgram(NamedTuple):
     """What HiGHS is asked; the unknowns are counts, then heights (costs times the unit), then multipliers.
 
     The rows are low <= matrix @ unknowns <= high and tangents @ unknowns <= right, the bounds `least` and `most`.
@@ -169,7 +169,7 @@ class _BestFirstSearch:
         """Tell whether the search must end."""
         return self.nodes <= 0 or self.deadline <= time.perf_counter()
 
-    def program(self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0) -> _Program | None:
+    def program(self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0) -> _HeightProgram | None:
         """Return the program of the counts of least height under some cuts; None where a choice has no fraction.
 
         The margin tightens the rows.
@@ -189,7 +189,7 @@ class _BestFirstSearch:
         limit = self.value * (1 + 1e-9)
         most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
-        return _Program(
+        return _HeightProgram(
             heights=np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
             matrix=matrix,
             low=rows.low,
@@ -200,7 +200,7 @@ class _BestFirstSearch:
             most=np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]),
         )
 
-    def relaxation(self, program: _Program | None, unit: float) -> TangentSolution:
+    def relaxation(self, program: _HeightProgram | None, unit: float) -> TangentSolution:
         """Ask HiGHS for any numbers of least height, costs being scaled by the unit, and count its work."""
         from scipy.optimize import linprog
         from scipy.sparse import vstack
@@ -229,7 +229,7 @@ class _BestFirstSearch:
             prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
         )
 
-    def ask(self, program: _Program | None, *, unit: float = 1.0, gap: float = 0.0) -> TangentSolution:
+    def ask(self, program: _HeightProgram | None, *, unit: float = 1.0, gap: float = 0.0) -> TangentSolution:
         """Ask HiGHS for whole counts of least height, costs being scaled by the unit, and count its work.
 
         It may take what is left, nodes on any machine and seconds of this one, to a relative gap.

@@ -25,7 +25,7 @@ from ...charts.text import plain_name, short
 from ...charts.theme import group_style
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
-from .curves import EPSILONS, THETAS, CurveBand
+from .bands import EPSILONS, THETAS, CurveBand
 from .disparity import DisparityResult, GapTest, RangeTable
 from .fairpick import FairPick
 from .result import MembershipResult

@@ -55,7 +55,7 @@ from core.studies.measured_epsilon.bounds import OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.bands import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPick
 from core.studies.model_card import Advice, ModelCardResult, Tried

@@ -25,8 +25,8 @@ from core.studies.bias_queries.charts import GapRow, draw_answer_errors, draw_ga
 from core.studies.config import AuditConfig
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_disclosure, draw_waterfall
+from core.studies.membership.bands import EPSILONS
 from core.studies.membership.charts import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
-from core.studies.membership.curves import EPSILONS
 from core.studies.membership.disparity import Disparities
 from core.studies.model_card import Advice, Tried
 from core.studies.model_card.charts import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions

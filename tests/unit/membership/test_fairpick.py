@@ -15,14 +15,8 @@ from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
 from core.studies.config import AuditConfig
 from core.studies.membership import Evidence, MembershipSettings, attacks, judging_everybody, roc
-from core.studies.membership.curves import (
-    CurvePoint,
-    fairpick_curve,
-    fairpick_differences,
-    picked_from,
-    thinned,
-    two_sides,
-)
+from core.studies.membership.bands import CurvePoint, fairpick_differences
+from core.studies.membership.curves import fairpick_curve, picked_from, thinned, two_sides
 from core.studies.membership.fairpick import (
     FEWEST,
     MOST,

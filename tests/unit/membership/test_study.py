@@ -23,7 +23,8 @@ from core.studies.membership import (
     vulnerability_disparity,
 )
 from core.studies.membership.attacks import attacks_on
-from core.studies.membership.curves import CurvePoint, epsilon_curve
+from core.studies.membership.bands import CurvePoint
+from core.studies.membership.curves import epsilon_curve
 from core.studies.membership.findings import gap_rows, range_rows
 from core.studies.membership.study import STUDY, measured
 from core.studies.planted import SyntheticRecords, subject_of

@@ -14,7 +14,7 @@ from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
 from core.studies.config import AuditConfig
 from core.studies.membership import MembershipResult, MembershipSettings, most_caught
-from core.studies.membership.curves import CurvePoint, epsilon_heading, picking_heading
+from core.studies.membership.bands import CurvePoint, epsilon_heading, picking_heading
 from core.studies.membership.disparity import COMPLEMENT, Disparities
 from core.studies.membership.findings import groups_heading, guarantee
 from core.studies.membership.study import STUDY
