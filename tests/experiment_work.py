@@ -16,7 +16,7 @@ from core.base.serialize import Result
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.experiments.engine import measured_points
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from core.studies.subject import train_model
@@ -95,7 +95,7 @@ def main(store: str, log: str, jobs: str) -> None:
     """Run the experiment."""
     slow = partial(logged, log=Path(log), pause=0.3)
     points = measured_points(
-        CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=slow, result=MeasuredModel
+        CONFIGS, people(), n_jobs=int(jobs), store=FileStore(Path(store)), measure=slow, result=MeasuredModel
     )
     for _ in points:
         pass

@@ -19,7 +19,7 @@ from ..base.validation import choice, seed_value
 from ..datasets import Roles, Table, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
-from ..experiments.store import FolderStore, MemoryStore
+from ..experiments.store import FileStore, MemoryStore, default_store
 from ..models import PRIVATE_METHODS
 from ..report import FOLDERS, Report, verify_report
 from ..report.codec import report_of
@@ -183,8 +183,8 @@ def add_running_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help=help_text)
     help_text = "Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
     parser.add_argument("--scheduler", metavar="ADDRESS", help=help_text)
-    help_text = "Folder for finished configurations, or 'none' (default: the user's cache)."
-    parser.add_argument("--store", metavar="FOLDER", help=help_text)
+    help_text = "File for finished configurations, or 'none' (default: a file in the user's cache)."
+    parser.add_argument("--store", metavar="FILE", help=help_text)
 
 
 _FILES = {
@@ -216,7 +216,7 @@ def collected(
 ) -> list[P]:
     """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from.
 
-    What follows from a table that the user `uploaded` is kept in memory; a folder named for it is refused.
+    What follows from a table that the user `uploaded` is kept in memory; a file named for it is refused.
     """
     store = _store("none" if uploaded and arguments.store is None else arguments.store)
     report = console.counting(noun)
@@ -225,8 +225,8 @@ def collected(
         with closing(points):  # type: ignore[type-var]
             return list(points)
     except KeyboardInterrupt:
-        if store.on_disk:
-            console.note(f"Stopped; what is finished is in {arguments.store or _default_store()}.")
+        if isinstance(store, FileStore):
+            console.note(f"Stopped; what is finished is in {store.path}.")
             console.note("The same command goes on from there.")
         raise
     finally:
@@ -234,14 +234,10 @@ def collected(
             console.note(note)
 
 
-def _default_store() -> Path:
-    return default_cache_folder().parent / "sweeps"
-
-
-def _store(folder: str | None) -> FolderStore | MemoryStore:
-    if folder == "none":
+def _store(name: str | None) -> FileStore | MemoryStore:
+    if name == "none":
         return MemoryStore()
-    return FolderStore(_default_store() if folder is None else Path(folder))
+    return FileStore(default_store() if name is None else Path(name))
 
 
 def report_in(path: Path, *, what: str = "REPORT") -> Path:

@@ -1,9 +1,13 @@
 """Where finished points are kept, so that an experiment ended at any moment goes on where it was.
 
-On disk each point is one file, named by its key and written whole: into a file of another name, flushed, then renamed,
-which no kill can interrupt halfway. Several experiments may share a folder. The first line of a file holds a checksum
-of the second; a file that does not fit is ignored with a note and its point measured again. Points of other versions
-of FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
+On disk they are the rows of one SQLite file, which several processes may use at once. Each point is a transaction of
+its own. Its rollback journal is flushed and so is the folder (`PRAGMA synchronous = EXTRA`): neither a kill nor a power
+cut loses a point that was saved. There is no write-ahead log, whose shared memory a network folder lacks. Each look at
+the file has a connection of its own, so that threads share nothing.
+
+A row has a checksum; one that does not fit is ignored with a note, and its point measured again. Rows of other versions
+of FairLeak or of its libraries are never read: a note counts them, and they are deleted `EXPIRY_DAYS` days after they
+were saved, so that a file holds what this version measured and a month of others. Points of a user's own table belong
 into a `MemoryStore`; `core.experiments.engine.measured_points` refuses to write them to disk.
 """
 
@@ -11,23 +15,36 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
-import tempfile
+import sqlite3
 import time
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from ..base.errors import FORMAT, InputError, check_format
-from ..base.files import why, write_file
+from ..base.files import check_writable, why
 from ..base.serialize import RecordError, Result, dumps, loads
+from ..datasets.catalog import default_cache_folder
 from ..datasets.columns import quoted
+from ..store.disk import disk_message
 from .environment import environment_name
 
 P = TypeVar("P", bound=Result)
 
-_STALE = 3600.0  # seconds after which a half-written file is nobody's any more
+EXPIRY_DAYS = 30
+"""Days after which a point of another version is deleted."""
+
+BUSY_SECONDS = 60
+"""How long a file that another process writes to is waited for."""
+
+_APPLICATION = 0x464C7870  # "FLxp", in the file's header by PRAGMA application_id
+_TABLE = """
+CREATE TABLE IF NOT EXISTS points (
+    key TEXT PRIMARY KEY, environment TEXT, saved REAL, checksum BLOB, body BLOB
+)
+"""
 
 
 class MemoryStore:
@@ -52,91 +69,148 @@ class MemoryStore:
         self.points[key] = point
 
 
-class FolderStore:
-    """Points as files in a folder.
+class FileStore:
+    """Points in a SQLite file.
 
-    The folder is made if it is not there. Raises `InputError` if the folder cannot be written to.
+    The file is made if it is not there. Raises `InputError` if it cannot be written to, is damaged, or is something
+    else; so do `load` and `save`.
     """
 
     on_disk = True
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = Path(folder)
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
         self.notes: list[str] = []
-        self._version_folder = self.folder / environment_name()
-        try:
-            self._version_folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._version_folder):
-                pass
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why(error)}."
-            ) from None
-        self._sweep_up()
-        self._note_other_versions()
+        _make_file(self.path)
+        self._check_kind()
+        with self._connection() as connection:
+            if connection.execute("SELECT name FROM sqlite_master").fetchone() is None:
+                _make_table(connection)
+            _check_pages(connection)
+            self._clear(connection)
 
     def load(self, key: str, kind: type[P]) -> P | None:
-        """Return the point filed under a key, or None; a damaged record counts as none and is noted."""
-        try:
-            header, _, body = self._path(key).read_text(encoding="utf-8").partition("\n")
-            return _checked(key, header, body, kind)
-        except FileNotFoundError:
+        """Return the point filed under a key, or None; a damaged row counts as none and is noted."""
+        with self._connection() as connection:
+            query = "SELECT CAST(checksum AS BLOB), CAST(body AS BLOB) FROM points WHERE key = ?"
+            row = connection.execute(query, (key,)).fetchone()
+        if row is None:
             return None
-        except (OSError, ValueError) as error:  # RecordError, JSON and UTF-8 errors are ValueErrors
+        checksum, body = row
+        try:
+            if body is None or checksum != _checksum(key, body):
+                raise RecordError("it is damaged")
+            return loads(body.decode(), kind)
+        except ValueError as error:  # RecordError, JSON and UTF-8 errors are ValueErrors
             reason = str(error).rstrip(".")
-            self.notes.append(f"The record {self._path(key).name} is ignored and measured again: {reason}.")
+            self.notes.append(f"The record {key[:12]} is ignored and measured again: {reason}.")
             return None
 
     def save(self, key: str, point: Result) -> None:
-        """File a point; when this returns, neither a kill of the process nor of the machine loses it.
-
-        Raises `InputError` if it cannot be written.
-        """
-        body = dumps(point)
-        header = {"format": FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-        content = f"{json.dumps(header)}\n{body}".encode()
-        write_file(self._path(key), content, what="A finished point", mode=0o600)
-        _flush_names(self._version_folder)
+        """File a point; when this returns, neither a kill of the process nor of the machine loses it."""
+        body = dumps(point).encode()
+        row = (key, environment_name(), time.time(), _checksum(key, body), body)
+        with self._connection() as connection:
+            connection.execute("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
-        """Return the number of records of this version."""
-        return sum(1 for _ in self._version_folder.glob("*.jsonl"))
+        """Return the number of points of this version."""
+        with self._connection() as connection:
+            query = "SELECT COUNT(*) FROM points WHERE environment = ?"
+            return int(connection.execute(query, (environment_name(),)).fetchone()[0])
 
-    def _path(self, key: str) -> Path:
-        return self._version_folder / f"{key}.jsonl"
+    def _check_kind(self) -> None:
+        """Refuse what is no store, before a byte of it changes; an empty file becomes one."""
+        with self._connection("ro&immutable=1") as connection:  # without a lock or a look at a journal beside it
+            names = ("page_count", "application_id", "user_version")
+            pages, application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        if not pages:
+            return
+        if application != _APPLICATION:
+            raise InputError(f"The store {quoted(self.path, 200)} {_NO_STORE}.")
+        check_format(version, thing=f"The store {quoted(self.path, 200)}")
 
-    def _sweep_up(self) -> None:
-        for half in self._version_folder.glob("*.part"):
-            with contextlib.suppress(OSError):
-                if time.time() - half.stat().st_mtime > _STALE:
-                    half.unlink()
+    def _clear(self, connection: sqlite3.Connection) -> None:
+        """Delete old points of other versions, and note how many others there are."""
+        foreign = "FROM points WHERE environment != ?"
+        oldest = time.time() - 86_400 * EXPIRY_DAYS
+        if connection.execute(f"SELECT 1 {foreign} AND saved < ? LIMIT 1", (environment_name(), oldest)).fetchone():
+            connection.execute(f"DELETE {foreign} AND saved < ?", (environment_name(), oldest))
+        (count,) = connection.execute(f"SELECT COUNT(*) {foreign}", (environment_name(),)).fetchone()
+        if count:
+            deleted = f"each is deleted {EXPIRY_DAYS} days after it was saved"
+            self.notes.append(f"Records of other versions are ignored: {count:,}; {deleted}.")
 
-    def _note_other_versions(self) -> None:
-        for folder in sorted(self.folder.glob("fairleak-*")):
-            count = sum(1 for _ in folder.glob("*.jsonl")) if folder != self._version_folder else 0
-            if count:
-                self.notes.append(f"Records of another version are ignored: {count:,} in {folder.name}.")
+    @contextlib.contextmanager
+    def _connection(self, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+        """Open the file, and turn what SQLite says into one sentence."""
+        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode={mode}"
+        try:
+            with contextlib.closing(
+                sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+            ) as connection:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                yield connection
+        except sqlite3.Error as error:
+            raise InputError(f"The store {quoted(self.path, 200)} {_reason(error)}.") from None
 
 
-PointStore = MemoryStore | FolderStore
+PointStore = MemoryStore | FileStore
 """What an experiment asks for points, and gives them to."""
 
 
-def _checked(key: str, header: str, body: str, kind: type[P]) -> P:
-    fields = json.loads(header)
-    if not isinstance(fields, dict):
-        raise RecordError("it has no header")
-    check_format(fields.get("format"), thing="it")
-    if fields.get("key") != key or fields.get("sha256") != hashlib.sha256(body.encode()).hexdigest():
-        raise RecordError("it is damaged")
-    return loads(body, kind)
+def default_store() -> Path:
+    """Return where a user's points lie unless they say otherwise: in their cache folder."""
+    return default_cache_folder().parent / "experiments.sqlite"
 
 
-def _flush_names(folder: Path) -> None:
-    """Make a rename survive a power cut, where a folder can be flushed (not on Windows)."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _make_file(path: Path) -> None:
+    """Make an empty file that its user alone may read, unless there is one."""
+    with contextlib.suppress(OSError, ValueError):  # what follows says why
+        path.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(path, what="The store")
+    try:
+        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise InputError(f"The store {quoted(path, 200)} cannot be made: {why(error)}.") from None
+
+
+def _make_table(connection: sqlite3.Connection) -> None:
+    """Make an empty database a store; another process may do the same."""
+    connection.execute("PRAGMA auto_vacuum = FULL")  # what is deleted is given back to the disk
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute(_TABLE)
+    connection.execute("COMMIT")
+
+
+def _check_pages(connection: sqlite3.Connection) -> None:
+    """Refuse a file whose pages SQLite finds damaged, before hours of work rather than after."""
+    message = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    if message != "ok":
+        raise sqlite3.DatabaseError(f"malformed: {message.splitlines()[-1]}")
+
+
+def _checksum(key: str, body: bytes) -> bytes:
+    """Return what is stored beside a body, of which it also says where it belongs."""
+    return hashlib.sha256(key.encode() + body).digest()
+
+
+_NO_STORE = "is no store of experiments and was left as it is"
+
+
+def _reason(error: sqlite3.Error) -> str:
+    """Return why SQLite cannot use a file, and what to do, as a clause."""
+    name, message = getattr(error, "sqlite_errorname", ""), str(error)
+    if (disk := disk_message(error)) is not None:
+        return f"cannot be used: {disk}"
+    if name.startswith("SQLITE_BUSY"):
+        return f"was busy for {BUSY_SECONDS} seconds; start again"
+    if name == "SQLITE_NOTADB":
+        return _NO_STORE
+    if "malformed" in message:
+        return f"is damaged and was left as it is ({message}); delete it or name another one"
+    return f"cannot be used: {message}"

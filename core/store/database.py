@@ -28,6 +28,7 @@ from ..base.errors import FORMAT, FairLeakError, FormatError, InputError, check_
 from ..base.files import why
 from ..datasets.columns import quoted
 from .chain import FIRST, Damaged, Link, Record, linked, now
+from .disk import disk_message
 
 BUSY_SECONDS = 60
 
@@ -181,16 +182,6 @@ class Store(Generic[T]):
             ) from None
         except sa.exc.DBAPIError as error:
             raise FairLeakError(f"The {self.kind.noun} {self.location} {_error_text(error, self.kind.noun)}.") from None
-
-
-def disk_message(error: BaseException | None) -> str | None:
-    """Return what a database's error says of its disk, and what to do; None if it is about something else."""
-    name, state = getattr(error, "sqlite_errorname", ""), getattr(error, "sqlstate", "")
-    if name == "SQLITE_FULL" or state == "53100":
-        return "the disk is full; nothing was changed, make room and try again"
-    if name.startswith("SQLITE_IOERR"):  # also where there is no room for SQLite's files beside the ledger
-        return f"the disk is full or fails ({error}); make room and try again"
-    return None
 
 
 def _error_text(error: sa.exc.DBAPIError, noun: str) -> str:

@@ -265,12 +265,11 @@ def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset
 
 def point_store(name: str) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
-    from core.datasets.catalog import default_cache_folder
-    from core.experiments.store import FolderStore, MemoryStore
+    from core.experiments.store import FileStore, MemoryStore, default_store
 
     if name != UPLOAD:
         try:
-            return FolderStore(default_cache_folder().parent / "sweeps")
-        except InputError:  # nothing can be written there
+            return FileStore(default_store())
+        except InputError:  # nothing can be written there, or it is damaged
             pass
     return MemoryStore(store_of(name).points)

@@ -92,7 +92,7 @@ WRITTEN = {
 }
 """Argument -> a command in which X stands for what is written, or for a folder of data."""
 
-FOLDERS = {"--data", "--store", "--out"}
+FOLDERS = {"--data", "--out"}
 """Arguments that may be folders; what is then in them is not these tests' concern."""
 
 FITS = {"missing", "newline", "link to nothing", "huge"}

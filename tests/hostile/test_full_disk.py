@@ -18,7 +18,7 @@ from core.cli.audit import write_audit
 from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
 from core.experiments.engine import measured_points
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from core.report import Reports
 from core.studies.config import AuditConfig
 from tests.experiment_work import CONFIGS, MeasuredModel, measure
@@ -167,12 +167,12 @@ def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
 
     points = partial(measured_points, CONFIGS[:4], sample_people(), measure=filling, result=MeasuredModel)
     store = disk.folder / "store"
-    assert refused(lambda: list(points(store=FolderStore(store))))
-    assert len(disk.names()) == 2 and all(name.endswith(".jsonl") for name in disk.names())
+    assert refused(lambda: list(points(store=FileStore(store))))
     disk.empty()
+    assert len(FileStore(store)) == 2 and disk.names() == {"store"}
     measured += CONFIGS  # so that it is not filled again
     before = len(measured)
-    again = FolderStore(store)
+    again = FileStore(store)
     assert len(list(points(store=again))) == 4
     assert len(measured) - before == 2 and not again.notes
 

@@ -161,7 +161,7 @@ def test_an_own_table_is_swept_in_memory(people: Path, predicted: Path, tmp_path
     line = ["sweep", "--tolerances", "0.1", "--methods", "unmitigated", "--seeds", "0", *ROLES, "-q"]
     assert main([*line, "--file", str(people)]) == 0
     assert "(upload, exponent chosen" in (out := capsys.readouterr().out) and "unmitigated" in out
-    stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path))
+    stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path / "store"))
     assert "must stay in memory, got a store on disk." in stored
     message = refused(capsys, *line, "--file", str(predicted))
     assert message == (

@@ -9,10 +9,11 @@ import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import pytest
 from core.__main__ import main, parser
 from core.auditing import read_plan
 from core.cli import commands
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from core.studies.config import TRAINED_TOLERANCE
 from tests import samples
 from tests.patience import PATIENT, wait_until
@@ -43,6 +44,7 @@ def small_demo(cache: Path) -> Iterator[pytest.MonkeyPatch]:
         table = samples.table(500)
         patch.setattr("core.cli.arguments.load", lambda name, **_: table)
         patch.setattr("core.cli.arguments.default_cache_folder", lambda: cache / "datasets")
+        patch.setattr("core.experiments.store.default_cache_folder", lambda: cache / "datasets")
         patch.delenv("FAIRLEAK_DATA", raising=False)
         yield patch
 
@@ -92,11 +94,12 @@ def test_a_single_seed(swept: Streams):
 
 
 def test_what_is_finished_is_not_measured_again(swept: Streams, cache: Path):
-    store = cache / "sweeps"
-    assert len(FolderStore(store)) == 8
+    store = cache / "experiments.sqlite"
+    assert len(FileStore(store)) == 8
     out, err = streams_of(*SWEEP, *METHODS, "--jobs", "2", "--store", str(store))
     assert out == swept[0] and err == "8 of 8 configurations\n"
-    next(path for path in store.rglob("*.jsonl") if '"unmitigated"' in path.read_text()).write_text("damaged")
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE points SET body = 'damaged' WHERE CAST(body AS TEXT) LIKE '%\"unmitigated\"%'")
     out, err = streams_of(*SWEEP, *METHODS)
     assert out == swept[0] and "is ignored and measured again" in err
 
@@ -119,14 +122,14 @@ def command_process(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
     store = tmp_path / "store"
     running = command_process("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
-    wait_until(lambda: running.poll() is not None or list(store.rglob("*.jsonl")), "the first model")
+    wait_until(lambda: running.poll() is not None or (store.exists() and len(FileStore(store))), "the first model")
     assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     out, err = running.communicate(timeout=PATIENT)
     assert running.returncode == 130 and not out
     assert "Traceback" not in err and "KeyboardInterrupt" not in err
     assert err.rstrip().endswith(f"Stopped; what is finished is in {store}.\nThe same command goes on from there.")
-    assert 1 <= len(FolderStore(store)) < 49
+    assert 1 <= len(FileStore(store)) < 49
 
 
 def test_a_reader_who_has_seen_enough_is_no_error():

@@ -153,7 +153,7 @@ BAD = {
     "sweep --tolerances=0.1 --dataset nowhere": "--dataset must be one of demo, adult",
     "sweep --tolerances=0.1 --train-epsilon 2": "is for the methods dp_id3, private_fair alone, got 2 with",
     "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",
-    "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
+    "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a file in a folder that exists",
     "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
     "attack bias_queries --set beauty=1": "--set must be KEY=VALUE with a key among dataset,",
     "attack attriguard --set plan=none.toml": "--plan must be a file that can be read",

@@ -15,7 +15,7 @@ from core.auditing.run import audited_of, measured
 from core.base.errors import Cancelled, InputError
 from core.datasets import load
 from core.experiments.experiment import grid_of, rows_frame, run_experiment
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from core.studies.config import AuditConfig
 from tests import samples
 
@@ -52,7 +52,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path):
     plan = catalogue_plan("demo")
     plan = replace(plan, config=replace(plan.config, method="unmitigated"))
     points, table = grid_of([plan], {"model.seed": (1, 2, 3)}), load("demo")
-    store, steps = FolderStore(tmp_path), []
+    store, steps = FileStore(tmp_path / "store"), []
 
     def stop(done: int, total: int) -> None:
         steps.append(done)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,12 +13,11 @@ from core.auditing import read_plan
 from core.auditing.policy import default_policy, policy_text, read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from core.report import from_json, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
 from core.store.history import History
-from tests.experiment_work import MeasuredModel
 from tests.report_changes import altered_report
 from tests.samples_report import sample
 
@@ -79,12 +77,9 @@ def ledger_export(folder: Path) -> None:
     verify_export(content.replace(b'"version":1', b'"version":2'))
 
 
-def stored_point(folder: Path) -> None:
-    store = FolderStore(folder)
-    header = json.dumps({"format": FOREIGN_FORMAT, "key": "k", "sha256": ""})
-    (next(folder.iterdir()) / "k.jsonl").write_text(f"{header}\n{{}}", encoding="utf-8")
-    assert store.load("k", MeasuredModel) is None  # it is measured again
-    raise InputError(store.notes[-1])
+def stored_points(folder: Path) -> None:
+    FileStore(folder / "points")
+    FileStore(altered(folder / "points"))
 
 
 FORMATS: list[tuple[Callable[[Path], None], str]] = [
@@ -98,7 +93,7 @@ FORMATS: list[tuple[Callable[[Path], None], str]] = [
     (ledger, "The ledger "),
     (history, "The history "),
     (ledger_export, "The export "),
-    (stored_point, "The record k.jsonl "),
+    (stored_points, "The store "),
 ]
 
 

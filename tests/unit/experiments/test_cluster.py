@@ -16,7 +16,7 @@ import pytest
 
 from core.base.errors import InputError
 from core.experiments import engine
-from core.experiments.store import FolderStore
+from core.experiments.store import FileStore
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, people
 from tests.patience import PATIENT
@@ -84,9 +84,9 @@ def test_a_scheduler_without_workers_is_one_sentence(scheduler: str, monkeypatch
 
 
 def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address: str, tmp_path: Path):
-    points = list(models(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
+    points = list(models(CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store")))
     assert {p.config: p for p in points} == {p.config: p for p in models(CONFIGS, people())}
-    again = models(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path), measure=never)
+    again = models(CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store"), measure=never)
     assert {p.config for p in again} == set(CONFIGS)
 
 

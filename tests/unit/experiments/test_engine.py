@@ -15,7 +15,7 @@ from core.base.errors import Cancelled, FairLeakError, InputError
 from core.datasets import AuditDataset
 from core.experiments import engine
 from core.experiments.engine import measured_points
-from core.experiments.store import FolderStore, MemoryStore
+from core.experiments.store import FileStore, MemoryStore
 from core.studies.config import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
 
@@ -61,7 +61,7 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     log = tmp_path / "log"
-    store = FolderStore(tmp_path / "store")
+    store = FileStore(tmp_path / "store")
     noted = partial(models, n_jobs=n_jobs, store=store, measure=partial(logged, log=log))
     first = by_config(noted(CONFIGS[:2], people()))
     progress: list[tuple[int, int]] = []
@@ -80,7 +80,7 @@ def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(n_jobs: i
         if done == 2:
             raise Cancelled("Stopped.")
 
-    store = FolderStore(tmp_path)
+    store = FileStore(tmp_path / "store")
     with pytest.raises(Cancelled):
         list(places(CONFIGS, people(), n_jobs=n_jobs, store=store, report=stop))
     assert len(store) == 2
@@ -115,7 +115,7 @@ def test_a_lost_worker_is_one_sentence_and_another_experiment_can_follow():
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
     uploaded = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):
-        list(models(CONFIGS, uploaded, store=FolderStore(tmp_path), measure=never))
+        list(models(CONFIGS, uploaded, store=FileStore(tmp_path / "store"), measure=never))
     with pytest.raises(InputError, match="must stay on this machine"):
         list(models(CONFIGS, uploaded, scheduler="tcp://127.0.0.1:1", measure=never))
     assert len(list(places(CONFIGS, uploaded, n_jobs=2, store=MemoryStore()))) == 4
