@@ -82,7 +82,7 @@ ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
 WORKING = (
-    "pages._attriguard.attriguard_controls",
+    "pages._attriguard.attriguard_run",
     "pages._membership.membership_study",
     "pages._report.report_audit",
     "pages._study.study_run",
