@@ -1,7 +1,7 @@
 """Background work: jobs with progress and cancel, where their results are kept, and how far they are on a page.
 
-A job is a thread that waits for a place, and then follows a process of its own (`Job.in_subprocess`), so that what
-takes long does not hold up the pages.
+A job is a thread that waits for its turn (`pages.shell.job_queue`), and then follows a process of its own
+(`Job.in_subprocess`), so that what takes long does not hold up the pages.
 
 A `ResultStore` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one
 a session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -27,6 +28,7 @@ from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
 from core.store.prepared import PreparedResults, ResultWriter
 from pages.shell import shell, state
+from pages.shell.job_queue import JobQueue, Request, Urgency
 from pages.shell.panels import problem
 
 _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
@@ -34,68 +36,44 @@ _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what i
 Work = Callable[["Job"], Any]
 
 
-class JobQueue:
-    """So many places for jobs of a kind on this server.
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """How urgent a job is, also on a user's own table, which may be large, and how far its process gives way.
 
-    A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last;
-    but first to the job that has waited for `_LONG_ENOUGH`, or a session's second job would wait for all first ones.
+    `nice` is how far it gives way to pages and other jobs, 0 to 19; `nice_later` how far once its first result is
+    there, which is what a page waits for.
     """
 
-    def __init__(self, places: int) -> None:
-        self._free, self._turn = places, 0
-        self._waiting: list[tuple[str, float]] = []  # sessions and since when, in the order they came
-        self._held: Counter[str] = Counter()
-        self._last: dict[str, int] = {}
-        self._changed = threading.Condition()
-
-    def acquire(self, session: str, look: Callable[[], None]) -> None:
-        """Wait for a place; `look` is called meanwhile, and what it raises ends the waiting."""
-        request = (session, time.monotonic())
-        with self._changed:
-            self._waiting.append(request)
-            try:
-                while not (self._free and self._next() is request):
-                    self._changed.wait(_STEP)
-                    look()
-                self._free, self._turn = self._free - 1, self._turn + 1
-                self._held[session] += 1
-                self._last[session] = self._turn
-            finally:
-                self._waiting = [waiting for waiting in self._waiting if waiting is not request]
-                self._changed.notify_all()
-
-    def release(self, session: str) -> None:
-        """Give the place back."""
-        with self._changed:
-            self._free += 1
-            self._held[session] -= 1
-            self._held = +self._held
-            sessions = {*self._held, *(request[0] for request in self._waiting)}
-            self._last = {session: turn for session, turn in self._last.items() if session in sessions}
-            self._changed.notify_all()
-
-    def _next(self) -> tuple[str, float]:
-        first = self._waiting[0]
-        if time.monotonic() - first[1] > _LONG_ENOUGH:
-            return first
-        return min(self._waiting, key=lambda request: (self._held[request[0]], self._last.get(request[0], 0)))
+    urgency: Urgency
+    own_urgency: Urgency
+    nice: int = 10
+    nice_later: int = 10
 
 
-_LONG = JobQueue(os.cpu_count() or 1)
-"""Places of all that takes minutes."""
+_KINDS = {
+    "fetch": JobKind(Urgency.PAGE, Urgency.PAGE),
+    "audit": JobKind(Urgency.PAGE, Urgency.PAGE, nice=0, nice_later=0),
+    "questions": JobKind(Urgency.RESULT, Urgency.LONG, nice=0),
+    "decision": JobKind(Urgency.LONG, Urgency.LONG),
+    "sweep": JobKind(Urgency.SWEEP, Urgency.SWEEP),
+    "self_test": JobKind(Urgency.SWEEP, Urgency.SWEEP),
+}
 
-_PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 12, "self_test": 1}
-"""How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
+_OWN_NICE = 5
+"""How much further the process of a job on a user's own table gives way."""
 
-_LANES = {f"{prefix}{kind}": JobQueue(places) for prefix in ("", "own ") for kind, places in _PLACES.items()}
-_LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
+_SWEEPS = 2
+"""How many sweeps run at a time on this server."""
 
-_LONG_ENOUGH = 5.0
-"""Seconds after which a job that waits goes first, whosever it is: others may wait for its result, too."""
-
-_NICE = {"audit": (0, 0), "questions": (0, 10)}
-"""How far the process of a job gives way to pages and other jobs, and how far once its first result is there, which is
-what a page waits for; all others 10, on a user's own table 5 more."""
+QUEUE = JobQueue(
+    {
+        Urgency.PAGE: 16,
+        Urgency.RESULT: 12,
+        Urgency.LONG: _SWEEPS + (os.cpu_count() or 1),
+        Urgency.SWEEP: _SWEEPS,
+    }
+)
+"""The queue of all jobs of this server."""
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -103,6 +81,8 @@ _PATIENCE = 0.15
 
 _STEP = 0.2
 """Seconds between two looks at work that a page waits for."""
+
+_WAITING = "waiting for its turn on this server"
 
 
 class State(StrEnum):
@@ -132,7 +112,11 @@ class Job:
         self.state = State.WAITING
         self.started = self._moved = time.monotonic()
         self._stop = threading.Event()
-        self._kind, self._lane, self._session = lane, _LANES[lane], session
+        self._name, self._session = lane, session
+        self._is_own = lane.startswith("own ")
+        self._kind = _KINDS[lane.removeprefix("own ")]
+        urgency = self._kind.own_urgency if self._is_own else self._kind.urgency
+        self._request = Request(urgency, [session])
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
 
@@ -161,8 +145,13 @@ class Job:
         return left if left > 0 else None  # the step under way takes longer than those before
 
     def cancel(self) -> None:
-        """Ask the work to stop at its next step."""
+        """Ask the work to stop at its next step; if it waits, it leaves at once."""
         self._stop.set()
+        QUEUE.look_again()
+
+    def join(self, session: str) -> None:
+        """Let another session wait for the result, too: the job has its turn when either has."""
+        QUEUE.share(self._request, session)
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until the thread has ended (tests and page runs that need no progress bar)."""
@@ -185,8 +174,8 @@ class Job:
         self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None
     ) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
-        is_own_data, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
-        nice, then = (step + 5 * is_own_data for step in _NICE.get(kind, (10, 10)))
+        further = _OWN_NICE if self._is_own else 0
+        nice, then = self._kind.nice + further, self._kind.nice_later + further
         return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
@@ -208,13 +197,13 @@ class Job:
     def _run(self, work: Work, keep: Callable[[Any], None]) -> None:
         requested_at = self.started
         try:
-            self._lane.acquire(self._session, self._look)
+            QUEUE.acquire(self._request, self._look)
             try:
                 self.state, self.started = State.RUNNING, time.monotonic()
                 self._moved = self.started
                 result = work(self)
             finally:
-                self._lane.release(self._session)
+                QUEUE.release(self._request)
             self._look()  # cancelled meanwhile: the result is not wanted
             keep(result)
             end = State.FINISHED
@@ -223,7 +212,7 @@ class Job:
         except Exception as error:
             self.error, end = _sentence(error), State.FAILED
         waited, ran = self.started - requested_at, time.monotonic() - self.started
-        log_entry = (self._kind, self._session[:8], waited, end, ran)
+        log_entry = (self._name, self._session[:8], waited, end, ran)
         _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *log_entry)
         self.state = end
 
@@ -236,6 +225,14 @@ def _sentence(error: Exception) -> str:
         return "There is not enough memory for this; use fewer records or columns."
     _log.exception("work failed", exc_info=error)
     return "Something went wrong in FairLeak itself; the server's log has the details."
+
+
+def _session() -> str:
+    """Return the session that asks; "" where none does."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return ""
+    return context.session_id
 
 
 class ResultStore:
@@ -323,9 +320,7 @@ class ResultStore:
                 if isinstance(self._prepared, ResultWriter):
                     self._prepared.save(key, result, self._datasets())
 
-            context = get_script_run_ctx(suppress_warning=True)
-            session = context.session_id if context else ""
-            job = self._jobs[key] = Job(work, self._lane_prefix + lane, keep, total, partial, session)
+            job = self._jobs[key] = Job(work, self._lane_prefix + lane, keep, total, partial, _session())
             halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
             kept_keys = {key, *halves[-self._entries :], *self._results}
             self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept_keys}
@@ -426,6 +421,8 @@ class Background:
 
     def first(self, show: Callable[[], None]) -> Any:
         """Return the newest that is there of it; ends the page, which shows how far it is, while nothing is."""
+        if self.job is not None and self.job.state == State.WAITING:
+            self.job.join(_session())
         self.hold(lambda: self.latest is not None)
         latest = self.latest
         if latest is None:
@@ -575,7 +572,7 @@ def _step(job: Job) -> str:
     if job.stopping:
         return ": stopping after this step"
     if job.state == State.WAITING:
-        return ": waiting for another audit on this server"
+        return f": {_WAITING}"
     return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
 
 
@@ -583,7 +580,9 @@ def pace(job: Job) -> str:
     """Say how long a job of many models will take, or what it waits for."""
     if job.stopping:
         return "stopping"
-    return "waiting for other work on this server" if job.state == State.WAITING else time_left(job)
+    if job.state == State.WAITING:
+        return _WAITING
+    return time_left(job)
 
 
 def time_left(job: Job) -> str:

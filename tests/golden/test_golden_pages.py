@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pages.shell import background
+from pages.shell.job_queue import Urgency
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
 from tests.golden.make import FILES, compare, page_text
@@ -26,7 +27,7 @@ LONG = ("bias_queries", "attriguard", "membership")
 @pytest.fixture
 def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no sweep begin."""
-    monkeypatch.setitem(background._LANES, "sweep", background.JobQueue(0))
+    monkeypatch.setitem(background.QUEUE.places, Urgency.SWEEP, 0)
 
 
 @pytest.mark.usefixtures("no_sweeps")

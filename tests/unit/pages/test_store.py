@@ -12,6 +12,7 @@ from core.base.errors import InputError
 from core.datasets.catalog import demo_table
 from pages.shell import background, cached, state
 from pages.shell.background import Background, Job, ResultStore, State, ensure_started, start, stop
+from pages.shell.job_queue import JobQueue, Urgency
 from tests.patience import PATIENT
 
 
@@ -113,7 +114,10 @@ def test_what_a_session_brought_outlives_its_results(store: ResultStore, monkeyp
     assert cached.uploaded_data("upload") is None and cached.own_model() is None
 
 
-def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: ResultStore, gate: threading.Event) -> None:
+def test_a_job_that_waits_for_its_turn_can_be_cancelled(
+    store: ResultStore, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "QUEUE", JobQueue(dict.fromkeys(Urgency, 1)))
     first = store.start("first", lambda job: gate.wait(PATIENT), lane="sweep")
     second = store.start("second", lambda job: "never", lane="sweep")
     assert second.state == "waiting"
@@ -122,36 +126,8 @@ def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: ResultStore, gate
     assert second.state == "cancelled"
     gate.set()
     first.wait(PATIENT)
-    store.start("third", lambda job: "now", lane="sweep").wait(PATIENT)  # the lane is free again
+    store.start("third", lambda job: "now", lane="sweep").wait(PATIENT)  # the place is free again
     assert first.state == "finished" and store.get("third") == "now"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "order"), [(60.0, ["b1", "c1", "a1", "b2", "a2"]), (0.0, ["a1", "a2", "b1", "b2", "c1"])]
-)
-def test_a_free_place_goes_round_the_sessions_but_first_to_who_has_waited_long(
-    seconds: float, order: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "_LONG_ENOUGH", seconds)
-    lane, turns = background.JobQueue(1), list[str]()
-
-    def hold(session: str, name: str) -> None:
-        lane.acquire(session, lambda: None)
-        turns.append(name)
-        lane.release(session)
-
-    lane.acquire("a", lambda: None)
-    requests = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("c", "c1")]
-    threads = []
-    for session, name in requests:
-        threads.append(threading.Thread(target=hold, args=(session, name)))
-        threads[-1].start()
-        while len(lane._waiting) < len(threads):
-            pass
-    lane.release("a")
-    for thread in threads:
-        thread.join(PATIENT)
-    assert turns == order
 
 
 @pytest.fixture
