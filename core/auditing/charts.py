@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..charts.drawing import Drawing, Scale, percents, shares
-from ..charts.rows import Mark, Row, draw_rows
+from ..charts.rows import TALL, Mark, Row, draw_rows
 from ..charts.text import plain_name
 from ..charts.theme import group_style
 from ..datasets.dataset import AuditDataset
@@ -127,4 +127,4 @@ def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *,
         facts = {"of": group} if group else {}
         lines.append(Row(name=part, below=group, bold=True, value=f"<b>{text}</b>", marks=marks, facts=facts))
     axis = Scale(title=title, span=0.02 * factor, start=0.0, position=lambda share: factor * share)
-    return draw_rows(title, lines, axis, first="check")
+    return draw_rows(title, lines, axis, first="check", pitch=TALL)

@@ -10,6 +10,7 @@ from .drawing import Axis, Drawing
 from .text import NARROW, fit, plain, short, width
 
 _FEW = 20  # cells that are all put in words
+_NAMES = 142  # pixels for the names of rows, at most
 
 
 def draw_heat(
@@ -39,7 +40,7 @@ def draw_heat(
         A column at the right that belongs to whole rows.
     """
     deep, wide = len(values), len(values[0])
-    left = min(124, max(46, *(width(name, 12) + 14 for name in names[1])))
+    left = min(_NAMES, max(46, *(width(name, 12) + 14 for name in names[1])))
     heading, column = beside or ("", [""] * deep)
     right = max([14, *(width(text) + 20 for text in column if text)])
     room = (NARROW - left - right) / wide - 4

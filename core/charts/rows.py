@@ -15,7 +15,7 @@ from typing import Any
 from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
 from .text import LINE, NARROW, fit, foreign, lines_of, plain, width
 
-_PITCH, _TALL = 25, 46  # pixels of a row, and of one with a second line
+_PITCH, TALL = 25, 46  # pixels of a row, and of one with a second line
 _NAMES = (46, 200)  # pixels of the column of names
 _NOTE = (16, 18)  # pixels of a line of a note, and of one with letters of other fonts
 _LEAST = 86  # pixels of the plot on the narrowest screen
@@ -148,7 +148,7 @@ def draw_rows(
         The numbers drawn; by default the rows' own.
     """
     axis = axis.over([*holds, *(number for row in rows for number in row.reach())])
-    pitch = pitch or (_TALL if any(row.below for row in rows) else _PITCH)
+    pitch = pitch or (TALL if any(row.below for row in rows) else _PITCH)
     many, written = max(least, len(rows)), [row.written(axis) for row in rows]
     ranges = [row.under(axis) for row in rows]
     wide = [*(width(text) for text in written), *(width(text, 12) for text in ranges)]
@@ -223,7 +223,7 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
     """Write what stands in a row; a note may go on in so many free rows below."""
     room, offset = left - 12, 4 - math.ceil(left)
     name, full_name = fit(row.name, room), fit(row.name, 9999)
-    if name != full_name and not row.below and pitch >= _TALL and not foreign(name):
+    if name != full_name and not row.below and pitch >= TALL and not foreign(name):
         name = lines_of(row.name, pixels=room)
     if name:
         text = f"<b>{name}</b>" if row.bold else name

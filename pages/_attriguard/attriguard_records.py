@@ -10,6 +10,7 @@ from core.datasets.ratings import Ratings
 from core.studies.attriguard import ProtectedRecords, ratings_subject
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, state
+from pages.shell.upload import LOST_ON_RELOAD
 
 _TITLES = {
     "table": "The audited table",
@@ -69,14 +70,15 @@ def _own_ratings() -> Ratings:
         _read_ratings,
         doing="Reading your ratings",
         again=cached.uploaded_data(state.OWN_RATINGS) is None,
-        help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
-        "memory is freed ten minutes later.",
+        help="Kept in this session's memory only: never written to disk, and freed ten minutes after the page is "
+        "closed.",
     )
+    st.caption(LOST_ON_RELOAD)
     ratings: Ratings | None = cached.uploaded_data(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
             "A CSV with a row for each rating and the columns person, item, rating and attribute, the sensitive one. A "
-            "person without ratings has one row with an empty item and rating. It stays in this session's memory."
+            "person without ratings has one row with an empty item and rating."
         )
         st.stop()
     st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=_remove_ratings)

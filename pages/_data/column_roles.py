@@ -57,7 +57,7 @@ _STYLE = """<style>
 .st-key-column_roles [data-baseweb=select] > div, .st-key-column_roles [data-testid=stSelectbox] > div > div
   {min-height: 30px; height: 30px; padding-block: 0}
 .st-key-column_roles [data-testid=stElementContainer] {line-height: 1.25}
-.fl-column {display: grid; grid-template-columns: 6fr 3fr 5fr 2fr; gap: .5rem; font-size: .9rem}
+.fl-column {display: grid; grid-template-columns: minmax(0, 1fr) 4rem 6.4rem 3.5rem; gap: .5rem; font-size: .9rem}
 .fl-column > span {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
 .fl-column > strong {min-width: 0; overflow-wrap: break-word; hyphens: auto}
 .fl-column > span:last-child {text-align: right; font-variant-numeric: tabular-nums}
@@ -69,10 +69,15 @@ _STYLE = """<style>
 .st-key-roles_and_values > div > [data-testid=stHorizontalBlock] {flex-wrap: wrap}
 .st-key-roles_and_values > div > [data-testid=stHorizontalBlock] > [data-testid=stColumn] {min-width: 100%}
 }
+@media (max-width: 760px) {
+.st-key-column_heads [data-testid=stColumn]:not(:first-child) {display: none}
+.st-key-column_roles [data-testid=stHorizontalBlock] {row-gap: .25rem}
+.fl-column {grid-template-columns: minmax(0, 1fr) 4rem 5.4rem 3.5rem}
+}
 .st-key-values [data-testid=stCaptionContainer], .st-key-values [data-testid=stCaptionContainer] p {margin: 0}
 </style>"""
 
-_ROW = [10, 5, 6]
+_ROW = [12, 5, 6]
 """Widths of a row: what the column holds, its role, the reason."""
 
 _READ_AGAIN: dict[str, Any] = {
@@ -242,7 +247,8 @@ def _rows(draft: _Draft, *, keep: bool) -> None:
     """Draw a row for each column, its role in a select box."""
     tall: dict[str, Any] = {"height": 620, "border": False} if len(draft.columns) > _TALL else {}
     with st.container(key="column_roles", **tall):
-        cells, role, why = st.columns(_ROW, vertical_alignment="center", gap="small")
+        heads = st.container(key="column_heads")
+        cells, role, why = heads.columns(_ROW, vertical_alignment="center", gap="small")
         cells.html(_cells("Column", "Type", "First values", "Missing", head=True))
         role.html('<div class="fl-why">Role</div>')
         why.html('<div class="fl-why">Why</div>')

@@ -92,6 +92,9 @@ Visibility = Literal["visible", "hidden"]
 _FIRST = "overview"
 """The page at the bare address."""
 
+_STUDY_ICONS = {"attribute": "output", "measured_epsilon": "straighten", "two_models": "difference"}
+"""Study without a page of its own -> the icon of the one made for it; another one has a magnifying glass."""
+
 _STUDY_PAGES = {"fairness": "model"}
 """Study -> the page about it, where that has another name."""
 
@@ -131,6 +134,7 @@ _STYLE = """<style>
   .st-key-head h1 + p {border: 0; padding: 0}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
+  .st-key-people_controls [data-testid=stColumn] {min-width: 100%}
 }
 .st-key-cancel_update {visibility: hidden}
 [data-test-script-state=running] .st-key-cancel_update {visibility: visible; transition: visibility 0s .5s}
@@ -226,7 +230,9 @@ def navigation() -> Any:
     }
     sections["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
     without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
-    sections["Leakage"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
+    sections["Leakage"] += [
+        page(name, study.title, _study_icon(name), "study") for name, study in STUDIES.items() if name in without
+    ]
     alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
     chosen = st.navigation({**sections, "": [alias]}, position="sidebar", expanded=True)
     if chosen == alias:
@@ -351,8 +357,13 @@ def link(name: str, label: str = "") -> None:
             f"pages/{name}.py", label=f":primary[{label or page_head.label}]", icon=f":material/{page_head.icon}:"
         )
         return
-    page = st.Page(_ROOT / "pages" / "study.py", title=label, icon=":material/search:", url_path=name)
-    st.page_link(page, label=f":primary[{label}]", icon=":material/search:")
+    icon = f":material/{_study_icon(name)}:"
+    page = st.Page(_ROOT / "pages" / "study.py", title=label, icon=icon, url_path=name)
+    st.page_link(page, label=f":primary[{label}]", icon=icon)
+
+
+def _study_icon(name: str) -> str:
+    return _STUDY_ICONS.get(name, "search")
 
 
 def whisper(heading: str, quantity: str) -> None:

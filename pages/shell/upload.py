@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
+LOST_ON_RELOAD = "Stays in memory: gone when you reload or close the page."
+"""What stands beside an upload box."""
+
+
 def pending() -> Table | None:
     """Return the table that waits for its column roles, if there is one."""
     table: Table | None = cached.uploaded_data(state.PENDING)
@@ -42,9 +46,10 @@ def box() -> None:
         _read,
         doing="Reading your table",
         again=gone,
-        help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
-        "memory is freed ten minutes later.",
+        help="Kept in this session's memory only: never written to disk, and freed ten minutes after the page is "
+        "closed.",
     )
+    st.caption(LOST_ON_RELOAD)
 
 
 def _read(file: Any) -> None:
