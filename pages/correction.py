@@ -143,7 +143,8 @@ def draw_at_tolerance() -> None:
         "What each piece of knowledge adds": list(step_rows(leak)),
         "Beside it": [imputation | {"model's difference between groups": result.model.difference_train}],
     }
-    by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": now.certificate.to_frame()}
+    certificate = panels.worded([findings.certificate_row(now)])
+    by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": certificate}
     panels.foot(_guide(), panels.frames(row_tables) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
     groups = "Share inferred correctly before (○) and after (●), 95% intervals"

@@ -29,13 +29,16 @@ from core.studies.membership.bands import (
     steady,
     summarise_curve,
 )
-from core.studies.membership.disparity import COMPLEMENT
+from core.studies.membership.disparity import COMPLEMENT, RangeTable
 from core.studies.membership.findings import MEASURES, gap_rows, groups_heading
 from core.studies.membership.result import Grouping, column_grouping, grouping_columns, table_grouping
 from pages._membership import membership_study as study
 from pages._membership.membership_study import CurveJob, MembershipRun
 from pages.shell import panels, shell, state
 from pages.shell.background import require_result
+
+_LEAST_DRAWN = 0.0005
+"""Difference of shares from which on a step of VD is drawn: it reads 0.1 points."""
 
 
 def draw_ranges(result: MembershipResult) -> None:
@@ -46,6 +49,9 @@ def draw_ranges(result: MembershipResult) -> None:
     if not result.ranges:
         st.info("Scores are needed, and two groups that are large enough.")
     for number, ranges in enumerate(result.ranges):
+        if not any(abs(row.difference) >= _LEAST_DRAWN for row in ranges.rows):
+            _say_nothing_to_draw(ranges)
+            continue
         panels.titled(
             "VD by predicted probability",
             f"{grey}{shell.escape(ranges.group)} − {shell.escape(ranges.reference)} in points, by the probability the "
@@ -53,6 +59,15 @@ def draw_ranges(result: MembershipResult) -> None:
             charts.draw_ranges(ranges, muted=result.muted),
             key=f"member_ranges_chart_{number}",
         )
+
+
+def _say_nothing_to_draw(ranges: RangeTable) -> None:
+    """Say why VD has no steps that could be drawn."""
+    groups = f"{shell.escape(ranges.group)} and {shell.escape(ranges.reference)}"
+    reason = f"In no range do {groups} differ by 0.1 points or more"
+    if not any(row.group or row.reference for row in ranges.rows):
+        reason = f"The attack flags no member among {groups}, so there are no steps to VD"
+    shell.whisper("VD by predicted probability", reason)
 
 
 def _sides(dataset: AuditDataset) -> tuple[str, str]:

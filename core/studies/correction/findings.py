@@ -236,6 +236,19 @@ def certificate(now: Disclosure) -> Finding:
     )
 
 
+def certificate_row(now: Disclosure) -> Row:
+    """Return the solver's certificate as a row of a table."""
+    proof = now.certificate
+    return {
+        "status": str(proof.status).replace("_", " "),
+        "cost of the changes": proof.objective,
+        "lower bound of the cost": proof.best_bound,
+        "deviation beyond what is disclosed": proof.residual,
+        "solver": proof.solver,
+        "seconds": proof.seconds,
+    }
+
+
 def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
     """Return what DP training noise did and did not do to the attack; None for other methods."""
     config = result.config
