@@ -113,9 +113,9 @@ class Job:
         self.started = self._moved = time.monotonic()
         self._stop = threading.Event()
         self._name, self._session = lane, session
-        self._is_own = lane.startswith("own ")
+        self._is_uploaded = lane.startswith("own ")
         self._kind = _KINDS[lane.removeprefix("own ")]
-        urgency = self._kind.own_urgency if self._is_own else self._kind.urgency
+        urgency = self._kind.own_urgency if self._is_uploaded else self._kind.urgency
         self._request = Request(urgency, [session])
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
@@ -174,7 +174,7 @@ class Job:
         self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None
     ) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
-        further = _OWN_NICE if self._is_own else 0
+        further = _OWN_NICE if self._is_uploaded else 0
         nice, then = self._kind.nice + further, self._kind.nice_later + further
         return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 

@@ -174,7 +174,7 @@ class JobQueue:
         candidates = []
         for urgency, line in self._lines.items():
             request = line.first()
-            if request is not None and self._has_place(urgency):
+            if request is not None and self._has_room(urgency):
                 is_overdue = line.passed_over(now) > PATIENCE
                 candidates.append((not is_overdue, urgency, request))
         if not candidates:
@@ -182,7 +182,7 @@ class JobQueue:
         *_, request = min(candidates, key=lambda candidate: candidate[:2])
         return request
 
-    def _has_place(self, urgency: Urgency) -> bool:
+    def _has_room(self, urgency: Urgency) -> bool:
         """Whether one more job of this urgency fits into its places, and into those of the more urgent ones."""
         running = 0
         for level in reversed(Urgency):

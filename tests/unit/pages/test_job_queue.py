@@ -31,9 +31,9 @@ class Jobs:
             self._ends[name] = threading.Event()
             self._threads[name] = threading.Thread(target=self._run, args=(name, request), daemon=True)
             self._threads[name].start()
-            wait_until(lambda name=name, request=request: self._is_there(name, request), f"{name} to wait")
+            wait_until(lambda name=name, request=request: self._has_arrived(name, request), f"{name} to wait")
 
-    def _is_there(self, name: str, request: Request) -> bool:
+    def _has_arrived(self, name: str, request: Request) -> bool:
         return name in self.started or request in self.queue._lines[request.urgency].waiting
 
     def _run(self, name: str, request: Request) -> None:
