@@ -47,6 +47,12 @@ class Audited(Subject):
     def __post_init__(self) -> None:
         self.trainable, self.outputs = self.plan.model.kind == "train", self.plan.outputs
 
+    def under(self, plan: AuditPlan) -> Audited:
+        """Return the same subject under a plan with other settings of studies; what is made of it, both keep."""
+        changed = replace(self, plan=plan)
+        changed._cache = self._cache
+        return changed
+
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
     """Return the table a plan names: a file in the plan's `folder`, or a dataset as of `core.datasets.load`.

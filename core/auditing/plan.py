@@ -168,7 +168,10 @@ class AuditPlan(Result):
 
 
 _NO_TABLE = ("attribute", "correction", "fairness")
-"""Studies that a plan sets nothing of beyond [model] and [outputs]."""
+"""Studies whose checks depend on nothing beyond [model] and [outputs]."""
+
+_UNWRITTEN = ("correction",)
+"""Of these the studies with settings that a plan may have, for what is found besides; no plan is written with them."""
 
 PARTS = {
     "outputs": OutputsPlan,
@@ -203,9 +206,14 @@ def own_tables() -> dict[str, type]:
     return {**other_studies(), **without_checks, PEOPLE.name: PeopleSettings}
 
 
+def optional_tables() -> dict[str, type]:
+    """Return name -> settings of the studies whose table a plan may have or leave out."""
+    return {**own_tables(), **{name: STUDIES[name].settings for name in _UNWRITTEN}}
+
+
 def plan_tables() -> Tables:
-    """Return the tables a plan may have: those of every plan, and one for each of `own_tables`."""
-    parts = {**PARTS, **own_tables()}
+    """Return the tables a plan may have: those of every plan, and one for each of `optional_tables`."""
+    parts = {**PARTS, **optional_tables()}
     return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
 
 
@@ -226,7 +234,7 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
     data, model, config = read_source(tables)
     parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
     more: tuple[tuple[str, Any], ...] = tuple(
-        (name, built(part, tables[name], name)) for name, part in own_tables().items() if name in content
+        (name, built(part, tables[name], name)) for name, part in optional_tables().items() if name in content
     )
     return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
 

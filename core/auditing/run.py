@@ -182,23 +182,35 @@ def audited_on(
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
     study = next(study for study in STUDIES.values() if check in {declared.name for declared in study.declared})
+    return _unless_broken(check, lambda: checks_of(study, audited)[check])
+
+
+def measured_number(name: str, audited: Audited) -> Measurement:
+    """Return one of the numbers that studies measure beside their checks, as `measured` returns a check."""
+    study = next(study for study in STUDIES.values() if name in {number.name for number in study.numbers})
+    return _unless_broken(name, lambda: study.number(name, *result_of(study, audited)))
+
+
+def _unless_broken(name: str, measure: Callable[[], Measurement]) -> Measurement:
+    """Return a measurement; where it breaks, one that says why."""
     try:
-        return checks_of(study, audited)[check]
+        return measure()
     except Exception as error:  # a check that broke blocks a release
         outcome, reason = _broken(error)
-        return not_run(check, reason, outcome=outcome)
+        return not_run(name, reason, outcome=outcome)
 
 
 def checks_of(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
     """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
-    return audited.once(f"checks {study.name}", lambda: study.checks(*result_of(study, audited)))
+    settings = audited.plan.settings_of(study.name, study.settings)
+    return audited.once(f"checks {study.name} {settings}", lambda: study.checks(*result_of(study, audited)))
 
 
 def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
     """Return a study's whole result and the plan's settings of it, run once; InputError if it cannot be run."""
+    settings = audited.plan.settings_of(study.name, study.settings)
 
     def make() -> tuple[Any, Any]:
-        settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
         progress, is_additional = audited.progress, study.name in own_tables()
@@ -210,7 +222,7 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         progress.reach(progress.done + int(is_additional))  # whose steps `audit_steps` counts as one
         return result, settings
 
-    return audited.once(f"result {study.name}", make)
+    return audited.once(f"result {study.name} {settings}", make)
 
 
 def people_section(audited: Audited) -> PeopleSection | None:

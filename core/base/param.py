@@ -12,7 +12,7 @@ Form = Literal["text", "path", "day", "line", "prose", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A setting, declared once: its widget, flag, TOML key with comment, bounds, sweep axis and row of the reference.
+    """A setting, declared once: its widget, flag, TOML key with comment, bounds, and row of the reference.
 
     It stands beside the type of a frozen dataclass's field, ``Annotated[float, Param("Tolerance", ...)]``;
     `core.base.settings` reads it there.

@@ -21,7 +21,6 @@ from . import (
     history,
     init,
     report,
-    sweep,
 )
 from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command
@@ -71,7 +70,6 @@ def commands() -> Mapping[str, Command | CommandGroup]:
         "attack": CommandGroup(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
         "choose": choose,
         "experiment": experiment,
-        "sweep": sweep,
         "desk": CommandGroup(
             help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,

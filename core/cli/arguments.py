@@ -214,7 +214,7 @@ def collected(
     noun: str,
     uploaded: bool = False,
 ) -> list[P]:
-    """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from.
+    """Return all points of an experiment that runs as the arguments say, with progress and a store to go on from.
 
     What follows from a table that the user `uploaded` is kept in memory; a file named for it is refused.
     """

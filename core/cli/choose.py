@@ -117,8 +117,8 @@ def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Cand
     """Return models to train on a dataset of the catalogue."""
     table, roles = table_and_roles(arguments)
     base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
-    configs = candidates(base, settings, _seeds(arguments, base))
     plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
+    configs = candidates(replace(plan, config=base), settings, _seeds(arguments, base))
     return CandidateSet(configs, build_dataset(table, roles), plan)
 
 
@@ -145,7 +145,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
         if len(arguments.plans) > 1:
             configs: Sequence[AuditConfig] = [config]
         elif trained:
-            configs = candidates(config, settings, _seeds(arguments, config))
+            configs = candidates(replace(plan, config=config), settings, _seeds(arguments, config))
         else:
             raise InputError(
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '

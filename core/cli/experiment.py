@@ -1,9 +1,9 @@
-"""``fairleak experiment``: plans that differ in some keys, each measured by an audit's studies."""
+"""``fairleak experiment``: plans that differ in some keys, each measured by an audit's studies; means over seeds."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -16,16 +16,25 @@ from ..experiments.experiment import (
     ExperimentRow,
     GridPoint,
     grid_of,
+    measurable,
     measuring_studies,
     rows_frame,
     run_experiment,
 )
-from ..stats.estimates import Estimate
-from .arguments import add_file_arguments, add_running_arguments, collected, parts_of
+from ..experiments.summary import SEED, SeedSummary, summarise
+from ..stats.estimates import Estimate, number_text
+from .arguments import (
+    add_file_arguments,
+    add_running_arguments,
+    add_seeds_argument,
+    collected,
+    parts_of,
+    seeds_in,
+)
 from .console import Console, interval_text, table, write_csv
 from .subject import add_planned_table_arguments, planned_table
 
-HELP = "Measure plans that differ in some keys: a row a measurement."
+HELP = "Measure plans that differ in some keys: a row a measurement, over seeds a mean with its interval."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_planned_table_arguments(parser)
     help_text = "Key of a plan and its values, such as model.tolerance=0.01,0.05,0.1; repeatable, every combination."
     parser.add_argument("--vary", action="append", default=[], metavar="KEY=VALUES", help=help_text)
-    help_text = f"Studies that measure: {', '.join(measuring_studies())} (default: all)."
+    help_text = f"Studies whose checks are measured: {', '.join(measuring_studies())} (default: all)."
     parser.add_argument("--studies", default="", metavar="LIST", help=help_text)
+    help_text = "Checks, and numbers beside them, that are measured instead, such as attack_before,attack_gain."
+    parser.add_argument("--measures", default="", metavar="LIST", help=help_text)
+    add_seeds_argument(parser, of_plan=True)
     add_running_arguments(parser)
     add_file_arguments(parser, "csv")
 
@@ -43,16 +55,35 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print; what is stored already is not measured again."""
     planned = planned_table(arguments, console)
     varied = dict(map(_varied, arguments.vary))
+    if arguments.seeds is not None:
+        if SEED in varied:
+            raise InputError(f"--seeds must be left out where --vary names {SEED}, got {arguments.seeds!r}.")
+        varied[SEED] = seeds_in(arguments.seeds)
     plan = planned.plan
     if "data.attribute" in varied and plan.data.dataset:
         plan = plan.without_roles
     points = grid_of([plan], varied)
-    studies = parts_of(arguments.studies, name="--studies") if arguments.studies else ()
-    measured = partial(_rows, points, planned.table, studies=studies, model_file=planned.model_file)
+    measured = partial(
+        _rows,
+        points,
+        planned.table,
+        studies=_listed(arguments.studies, "--studies"),
+        measures=_listed(arguments.measures, "--measures"),
+        model_file=planned.model_file,
+    )
     uploaded = bool(plan.data.file)
-    rows = collected(measured, arguments, console, noun="plans", uploaded=uploaded)
-    console.results(_printed(rows))
+    rows = collected(measured, arguments, console, noun="models", uploaded=uploaded)
+    summaries = summarise(rows)
+    if any(len(summary.seeds) > 1 for summary in summaries):
+        console.results(_printed_summary(summaries))
+    else:
+        console.results(_printed(rows))
     write_csv(csv_of_frame(rows_frame(rows)), arguments, console)
+
+
+def _listed(text: str, name: str) -> tuple[str, ...]:
+    """Return the names of a list; none of an empty one."""
+    return tuple(parts_of(text, name=name)) if text else ()
 
 
 def _rows(points: Sequence[GridPoint], source: Any, **running: Any) -> Iterator[ExperimentRow]:
@@ -82,7 +113,7 @@ def _value(setting: Setting, text: str) -> Any:
 
 def _printed(rows: Sequence[ExperimentRow]) -> Iterator[str]:
     """Yield the table: varied keys, check, value with interval, baseline."""
-    yield "In brackets: 95% intervals over people. A row is a check of an audit of that plan."
+    yield "In brackets: 95% intervals over people. A row is a measurement under that plan."
     yield ""
     keys = list(rows[0].values) if rows else []
     yield table([_cells(row) for row in rows], left=len(keys) + 2)
@@ -90,15 +121,47 @@ def _printed(rows: Sequence[ExperimentRow]) -> Iterator[str]:
 
 def _cells(row: ExperimentRow) -> dict[str, str]:
     measurement = row.measurement
-    cells = {key: "none" if value is None else f"{value}" for key, value in row.values.items()}
     return {
-        **cells,
+        **_keys(row.values),
         "study": row.study,
         "check": measurement.check,
         "value": _number(measurement.estimate),
         "baseline": _number(measurement.control),
         "note": measurement.reason,
     }
+
+
+def _keys(values: Mapping[str, Any]) -> dict[str, str]:
+    return {key: "none" if value is None else f"{value}" for key, value in values.items()}
+
+
+def _printed_summary(summaries: Sequence[SeedSummary]) -> Iterator[str]:
+    """Yield the table over seeds: varied keys, check, mean with interval, standard deviation, baseline."""
+    yield "Means over seeds; in brackets: 95% intervals over seeds (Student's t), of one seed over people."
+    yield "Seeds share the people of the table: the intervals say nothing about another table."
+    yield ""
+    lines = [line for summary in summaries for line in _summary_cells(summary)]
+    yield table(lines, left=len(summaries[0].values) + 2)
+
+
+def _summary_cells(summary: SeedSummary) -> Iterator[dict[str, str]]:
+    for name in dict.fromkeys((*summary.numbers, *summary.reasons)):
+        spread = summary.numbers.get(name)
+        seeds = 0
+        deviation = ""
+        if spread is not None:
+            seeds = spread.seeds
+            deviation = number_text(spread.sd, ".4f")
+        yield {
+            **_keys(summary.values),
+            "study": measurable()[name][0],
+            "check": name,
+            "seeds": f"{seeds} of {len(summary.seeds)}",
+            "mean": _number(spread),
+            "sd": deviation,
+            "baseline": _number(summary.baselines.get(name)),
+            "note": summary.reasons.get(name, ""),
+        }
 
 
 def _number(estimate: Estimate | None) -> str:

@@ -209,6 +209,7 @@ def experiment(
     decimals: Sequence[int | None] = (),
     vary: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     studies: Sequence[str] = (),
+    measures: Sequence[str] = (),
     label: str = "",
     favourable: str = "",
     n_jobs: int = 1,
@@ -230,13 +231,15 @@ def experiment(
     vary : mapping
         Any other keys of a plan -> their values.
     studies : sequence of str
-        Studies that measure; all where left out.
+        Studies whose checks are measured; all where left out.
+    measures : sequence of str
+        Checks and numbers of studies that are measured instead, such as "attack_gain".
     label, favourable : str
         As of `audit`, for a table of yours.
     n_jobs : int
         Worker processes.
     report : callable, optional
-        Called with (plans done, plans in all).
+        Called with (models done, models in all).
     """
     names = tuple(attributes) or ("",)
     if isinstance(data, AuditPlan):
@@ -252,7 +255,8 @@ def experiment(
         for attribute, plan in zip(names, plans, strict=True)
         for point in grid_of([plan], varied)
     ]
-    return rows_frame(list(run_experiment(points, table, studies=studies, n_jobs=n_jobs, report=report)))
+    rows = run_experiment(points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report)
+    return rows_frame(list(rows))
 
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:

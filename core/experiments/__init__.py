@@ -1,3 +1,3 @@
-"""Many models at once: sweeps and the choice among candidates."""
+"""Many models at once: experiments over a grid of plans, their views, and the choice among candidates."""
 
 __all__ = ()

@@ -1,7 +1,8 @@
 """An experiment: plans that differ in a few keys, each measured by studies, one tidy row a measurement.
 
-A plan of the grid is one unit of work: its model is trained once, and every study looks at it. Rows are the checks of
-an audit, by the same functions: a plan's row has the number of that plan's report.
+A model of the grid is one unit of work: it is trained once, and every study looks at it, under each of its plans: those
+that differ in settings of studies alone. Rows are the checks of an audit, by the same functions: a plan's row has the
+number of that plan's report. Further numbers of studies, which no policy limits, are measured where they are named.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..auditing.inputs import access_of, checked_dataset
+from ..auditing.inputs import Audited, access_of, checked_dataset
 from ..auditing.plan import AuditPlan, changed_plan, plan_value
-from ..auditing.run import audited_on, measured
+from ..auditing.run import audited_on, measured, measured_number
 from ..base.errors import InputError
 from ..base.fingerprint import content_fingerprint
 from ..base.serialize import Result
@@ -24,7 +25,7 @@ from ..base.validation import choice
 from ..datasets import AuditDataset, Table
 from ..stats.estimates import estimate_columns
 from ..studies.registry import STUDIES
-from ..studies.study import Measurement
+from ..studies.study import Check, Measurement
 from .engine import measured_points
 from .environment import environment
 from .store import PointStore
@@ -47,17 +48,27 @@ class GridPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanMeasurements(Result):
-    """What the studies measure of one plan's model, and how long that took."""
+    """What is measured under one plan."""
 
     plan: str
     """Fingerprint of all that it says."""
     measurements: tuple[Measurement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelMeasurements(Result):
+    """What is measured of one model under each of its plans, and how long all of it took."""
+
+    plans: tuple[PlanMeasurements, ...]
     seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRow(Result):
-    """One measurement of one model of the grid; `versions` are those of FairLeak and of the libraries."""
+    """One measurement of one model of the grid, which took so many seconds with all that was measured of it.
+
+    `versions` are those of FairLeak and of the libraries.
+    """
 
     values: dict[str, Any]
     study: str
@@ -68,36 +79,60 @@ class ExperimentRow(Result):
 
 
 @dataclass(frozen=True)
-class PlanMeasure:
-    """What measures a plan of the grid; table and model file are there where the model is a file that can be asked."""
+class ModelMeasure:
+    """What measures a model under each of its plans; table and file are there where it is a file that can be asked."""
 
-    studies: tuple[str, ...]
+    names: tuple[str, ...]
+    """Checks and numbers of studies."""
     table: Table | None = None
     model_file: ModelFile | None = None
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """What decides the measurements besides plan and data."""
-        return (self.studies,)
+        """What decides the measurements besides plans and data."""
+        return (self.names,)
 
-    def __call__(self, plan: AuditPlan, dataset: AuditDataset) -> PlanMeasurements:
-        """Train or take the model, run the studies, and return their checks."""
+    def __call__(self, plans: tuple[AuditPlan, ...], dataset: AuditDataset) -> ModelMeasurements:
+        """Train or take the model once, and measure it under plans that differ in settings of studies alone."""
         started = time.perf_counter()
         access = None
         if self.table is not None and self.model_file is not None:
-            access = access_of(plan, self.table, dataset, self.model_file)
-        audited = audited_on(plan, dataset, access=access)
-        checks = [check.name for study in self.studies for check in STUDIES[study].declared]
-        return PlanMeasurements(
-            plan=content_fingerprint(plan),
-            measurements=tuple(measured(check, audited) for check in checks),
+            access = access_of(plans[0], self.table, dataset, self.model_file)
+        audited = audited_on(plans[0], dataset, access=access)
+        return ModelMeasurements(
+            plans=tuple(self._measured(audited.under(plan)) for plan in plans),
             seconds=time.perf_counter() - started,
+        )
+
+    def _measured(self, audited: Audited) -> PlanMeasurements:
+        numbers = {number.name for study in STUDIES.values() for number in study.numbers}
+        return PlanMeasurements(
+            plan=content_fingerprint(audited.plan),
+            measurements=tuple(
+                measured_number(name, audited) if name in numbers else measured(name, audited) for name in self.names
+            ),
         )
 
 
 def measuring_studies() -> tuple[str, ...]:
     """Return the names of the studies that measure checks."""
     return tuple(name for name, study in STUDIES.items() if study.declared)
+
+
+def measurable() -> dict[str, tuple[str, Check]]:
+    """Return name of a check or number -> its study, and what it is."""
+    return {check.name: (name, check) for name, study in STUDIES.items() for check in (*study.declared, *study.numbers)}
+
+
+def names_of(studies: Sequence[str] = (), measures: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what is measured: what is named, or else the checks of the studies, of all where none is named.
+
+    InputError if a name is unknown.
+    """
+    if measures:
+        return tuple(choice(name, tuple(measurable()), name="measures") for name in measures)
+    chosen = tuple(choice(name, measuring_studies(), name="studies") for name in studies) or measuring_studies()
+    return tuple(check.name for name in chosen for check in STUDIES[name].declared)
 
 
 def grid_of(plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]) -> tuple[GridPoint, ...]:
@@ -128,74 +163,90 @@ def grid_of(plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]) -> 
     return tuple(points.values())
 
 
+def models_of(points: Sequence[GridPoint]) -> tuple[tuple[AuditPlan, ...], ...]:
+    """Return the plans of each model: plans that differ in settings of studies alone share one."""
+    plans: dict[Any, list[AuditPlan]] = {}
+    for point in points:
+        plan = point.plan
+        plans.setdefault((plan.data, plan.model, plan.config, plan.outputs), []).append(plan)
+    return tuple(map(tuple, plans.values()))
+
+
 def run_experiment(
     points: Sequence[GridPoint],
     table: Table,
     *,
     studies: Sequence[str] = (),
+    measures: Sequence[str] = (),
     model_file: ModelFile | None = None,
     n_jobs: int = 1,
     scheduler: str | None = None,
     store: PointStore | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Generator[ExperimentRow, None, None]:
-    """Yield the rows of each plan as soon as it is measured, dataset by dataset, of each the stored ones first.
+    """Yield the rows of each model as soon as it is measured, dataset by dataset, of each the stored ones first.
 
-    `studies` are those that measure, all of them where none is named; the other arguments are those of
-    `core.experiments.engine.measured_points`, whose errors this raises, too. InputError if a study is unknown or the
-    table cannot serve a plan.
+    What is measured is that of `names_of`; the other arguments are those of `core.experiments.engine.measured_points`,
+    whose errors this raises, too; progress counts models. InputError if a name is unknown or the table cannot serve a
+    plan.
     """
-    names = tuple(choice(name, measuring_studies(), name="studies") for name in studies) or measuring_studies()
-    measure = PlanMeasure(names)
+    names = names_of(studies, measures)
+    measure = ModelMeasure(names)
     if model_file is not None:
-        measure = PlanMeasure(names, table, model_file)
+        measure = ModelMeasure(names, table, model_file)
     groups: dict[Any, list[GridPoint]] = {}
     for point in points:
         groups.setdefault((point.plan.data, point.plan.config.roles, point.plan.model), []).append(point)
+    models = [models_of(group) for group in groups.values()]
+    total = sum(map(len, models))
     before = 0
-    for group in groups.values():
+    for group, group_models in zip(groups.values(), models, strict=True):
 
         def tell(done: int, _: int, before: int = before) -> None:
             if report is not None:
-                report(before + done, len(points))
+                report(before + done, total)
 
         dataset = checked_dataset(group[0].plan, table, model_file=model_file)
         measurements = measured_points(
-            [point.plan for point in group],
+            group_models,
             dataset,
-            n_jobs=min(n_jobs, len(group)),
+            n_jobs=min(n_jobs, len(group_models)),
             scheduler=scheduler,
             store=store,
             report=tell,
             measure=measure,
-            result=PlanMeasurements,
+            result=ModelMeasurements,
         )
-        by_plan = _by_fingerprint(group)
+        by_plan = {content_fingerprint(point.plan): point for point in group}
         with closing(measurements):
             for result in measurements:
-                yield from _rows(by_plan[result.plan], result)
-        before += len(group)
+                for measured_plan in result.plans:
+                    yield from _rows(by_plan[measured_plan.plan], measured_plan, result.seconds)
+        before += len(group_models)
 
 
-def rows_of(points: Sequence[GridPoint], results: Sequence[PlanMeasurements]) -> tuple[ExperimentRow, ...]:
-    """Return a row for each measurement of some plans of a grid."""
-    by_plan = _by_fingerprint(points)
-    return tuple(row for result in results for row in _rows(by_plan[result.plan], result))
+def rows_of(points: Sequence[GridPoint], results: Sequence[ModelMeasurements]) -> tuple[ExperimentRow, ...]:
+    """Return a row for each measurement of those plans of a grid that are measured."""
+    measurements = {
+        measured_plan.plan: (measured_plan, result.seconds) for result in results for measured_plan in result.plans
+    }
+    rows: list[ExperimentRow] = []
+    for point in points:
+        fingerprint = content_fingerprint(point.plan)
+        if fingerprint in measurements:
+            rows += _rows(point, *measurements[fingerprint])
+    return tuple(rows)
 
 
-def _by_fingerprint(points: Sequence[GridPoint]) -> dict[str, GridPoint]:
-    return {content_fingerprint(point.plan): point for point in points}
-
-
-def _rows(point: GridPoint, result: PlanMeasurements) -> list[ExperimentRow]:
-    study_of = {check.name: name for name, study in STUDIES.items() for check in study.declared}
+def _rows(point: GridPoint, result: PlanMeasurements, seconds: float) -> list[ExperimentRow]:
+    studies = measurable()
     return [
         ExperimentRow(
             values=dict(point.values),
-            study=study_of[measurement.check],
+            study=studies[measurement.check][0],
             measurement=measurement,
             seed=point.plan.config.seed,
-            seconds=result.seconds,
+            seconds=seconds,
             versions="; ".join(environment()),
         )
         for measurement in result.measurements

@@ -20,10 +20,10 @@ TOLERANCES = (0.005, 0.02, 0.05, 0.1, 0.2)
 EPSILONS = (math.inf, 10.0, 3.0, 1.0, 0.3)
 """Privacy budgets, less privacy first."""
 
-STUDIES = ("correction", "membership")
-"""Studies that measure a cell."""
-
 _GAIN, _MEMBERS = "correction_gain", "membership_auc"
+
+MEASURES = (_GAIN, _MEMBERS)
+"""What is measured of a cell."""
 
 
 def map_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:

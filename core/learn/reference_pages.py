@@ -31,7 +31,6 @@ def studies() -> dict[str, tuple[type, str]]:
     """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
-    from ..experiments.sweep import SweepSettings
     from ..studies.bias_queries import BiasQueriesSettings
     from ..studies.config import AuditConfig
     from ..studies.membership.settings import MembershipSettings
@@ -40,7 +39,6 @@ def studies() -> dict[str, tuple[type, str]]:
 
     return {
         "Audit": (AuditConfig, "attack NAME"),
-        "Sweep": (SweepSettings, "sweep"),
         "Choose a model": (ChooseSettings, "choose"),
         "Bias queries": (BiasQueriesSettings, "attack bias_queries"),
         "Query desk, a test set": (RegisterSettings, "desk register"),

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..auditing.plan import own_tables
+from ..auditing.plan import optional_tables
 from ..auditing.policy import Verdict
 from ..base.errors import InputError, check_format
 from .canonical import number_of, parse_json, strict
@@ -102,7 +102,7 @@ def report_of(document: Mapping[str, Any]) -> Report:
 
 def _studies(report: Report) -> tuple[tuple[str, Any], ...]:
     """Return the settings of the plan's studies; of a study that is not installed as they are written."""
-    tables = own_tables()
+    tables = optional_tables()
     return tuple((name, read(values, tables.get(name, dict))) for name, values in report.plan.studies)
 
 

@@ -205,10 +205,10 @@ class _Schemas:
 
     def _study(self) -> Schema:
         """Return the schema of a study's name with its settings; of one that is not installed, with any cells."""
-        from ..auditing.plan import own_tables
+        from ..auditing.plan import optional_tables
 
         self.restricted = {}  # settings of studies have the types they say
-        tables = own_tables()
+        tables = optional_tables()
         installed = [{"prefixItems": [{"const": name}, self.of(settings)]} for name, settings in tables.items()]
         setting = {"anyOf": [_CELL, {"type": "array", "items": _CELL}]}
         unknown = {

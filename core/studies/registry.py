@@ -19,4 +19,4 @@ def _discover() -> Iterator[Study[Any, Any]]:
 
 
 STUDIES: dict[str, Study[Any, Any]] = {study.name: study for study in sorted(_discover(), key=lambda study: study.name)}
-"""Name -> study: what page, command, report, policy and sweep read."""
+"""Name -> study: what page, command, report, policy and experiment read."""

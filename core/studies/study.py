@@ -1,7 +1,7 @@
 """What a study is: one question about a subject, asked, worded and checked once, and read by everybody.
 
-Page, command, report, policy and sweep read studies and know none by name. A study owns its settings, its numbers and
-its sentences; studies never import each other.
+Page, command, report, policy and experiment read studies and know none by name. A study owns its settings, its numbers
+and its sentences; studies never import each other.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class Check(Result):
 
     `title` says what is attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
-    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
-    changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `folded` says
-    that it is the size of a difference between groups, whichever of them it favours.
+    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" or "nats" a person;
+    "columns" changed; "fact", 1 or 0. `at_least` says whether the limit is a least value; otherwise it is a largest.
+    `needs` are what must be at hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model
+    trained here". `folded` says that it is the size of a difference between groups, whichever of them it favours.
     """
 
     name: str
@@ -147,9 +147,11 @@ class Study(Generic[S, R]):
     title: ClassVar[str]
     """What people call it."""
     settings: type[S]
-    """What a plan, a command and a sweep can set of it."""
+    """What a plan, a command and an experiment can set of it."""
     declared: ClassVar[tuple[Check, ...]] = ()
     """What a policy may limit of it."""
+    numbers: ClassVar[tuple[Check, ...]] = ()
+    """What an experiment may measure of it besides, and no policy limits."""
     plants: ClassVar[tuple[Plant[Any], ...]] = ()
     """What it must find, and must not."""
     command_defaults: ClassVar[Mapping[str, Any]] = {}
@@ -180,6 +182,10 @@ class Study(Generic[S, R]):
     def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:
         """Return a measurement for each name in `declared`."""
         return {}
+
+    def number(self, name: str, result: R, settings: S) -> Measurement:
+        """Return the measurement of a name in `numbers`, computed only if an experiment has a row for it."""
+        raise NotImplementedError
 
     def tables(self, result: R, settings: S) -> Mapping[str, tuple[Row, ...]]:
         """Return title -> rows, each column -> text or number: what the report and a CSV hold beside the checks."""

@@ -90,48 +90,6 @@ def _is_constant(values: Codes | Floats, splits: Splits) -> bool:
     return bool((attacked_values == attacked_values[:1]).all())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPoint(Result):
-    """One model of a sweep, which tells attackers the tolerance it was trained for. Equality ignores the seconds.
-
-    Unfairness `achieved` on the training records is a fact about them; on the test records it is an estimate, and so is
-    the difference between groups. Accuracy is the audited model's; `majority_test` is the control, predicting the more
-    frequent label for everybody. Seconds are wall time in all, and of it the training and asking of the model, which is
-    fairlearn's share.
-    """
-
-    config: AuditConfig
-    achieved: float
-    unfairness_test: Estimate
-    difference_train: float
-    difference_test: Estimate
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
-    seconds: float = field(default=0.0, compare=False)
-    seconds_model: float = field(default=0.0, compare=False)
-
-    @property
-    def tolerance(self) -> float:
-        """Trained for, and disclosed to the attacker."""
-        return self.config.tolerance
-
-    @classmethod
-    def of(cls, config: AuditConfig, model: ModelFindings, **more: Any) -> Self:
-        """Return what is found about a model, and `more`."""
-        return cls(
-            config=config,
-            achieved=model.unfairness_train,
-            unfairness_test=model.unfairness_test,
-            difference_train=model.difference_train,
-            difference_test=model.difference_test,
-            accuracy_train=model.accuracy_train,
-            accuracy_test=model.accuracy_test,
-            majority_test=model.majority_test,
-            **more,
-        )
-
-
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
     """Train the audited model and draw its predictions once, or take those that were given, and measure it.
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.auditing import ModelPlan
+from core.auditing import AuditPlan, ModelPlan
 from core.auditing.inputs import refuse_blocking
 from core.auditing.policy import Policy, limit_text
 from core.auditing.policy.limits import check_title
@@ -59,17 +59,17 @@ def requested_choice(config: AuditConfig, table: Table, policy: Policy) -> tuple
         if not columns:
             raise InputError("There must be at least one column of predictions or scores, got none.")
         return [_column_set(config, table, column) for column in columns], settings
-    settings, seeds = _choice_settings(row, config, table, policy, _models(row, config))
+    settings, seeds = _choice_settings(row, config, table, policy, _models(row, config, table))
     return [_trained_set(config, table, settings, seeds)], settings
 
 
 # Which models ---------------------------------------------------------------------------------------------------------
 
 
-def _models(row: DeltaGenerator, config: AuditConfig) -> dict[str, tuple[Any, ...]]:
+def _models(row: DeltaGenerator, config: AuditConfig, table: Table) -> dict[str, tuple[Any, ...]]:
     """Choose the models that are trained: methods, tolerances, privacy budgets and depths."""
     models: dict[str, tuple[Any, ...]] = {}
-    with row.popover(_models_title(config), icon=":material/tune:", key="choose_compared"):
+    with row.popover(_models_title(config, table), icon=":material/tune:", key="choose_compared"):
         for name, titles in _OFFERED.items():
             values = control(
                 _SETTINGS[name],
@@ -84,27 +84,28 @@ def _models(row: DeltaGenerator, config: AuditConfig) -> dict[str, tuple[Any, ..
     return models
 
 
-def _models_title(config: AuditConfig) -> str:
+def _models_title(config: AuditConfig, table: Table) -> str:
     """Name of the popover, "Methods 5 · Models 18"; the widgets inside may not be drawn yet."""
     stored = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
     models: dict[str, Any] = {name: values for name, values in stored.items() if values}
     settings = ChooseSettings(**models)
-    configs = candidates(_base(config), settings, (config.seed,))
+    configs = candidates(_base(config, table), settings, (config.seed,))
     return f"Methods {len(settings.methods)} · Models {len(configs)}"
 
 
-def _base(config: AuditConfig) -> AuditConfig:
-    """Return the settings that all trained candidates share."""
-    return replace(config, tolerance=0.0, epsilon=math.inf)
+def _base(config: AuditConfig, table: Table) -> AuditPlan:
+    """Return the plan that all trained candidates are made of."""
+    plan = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
+    roles = cached.dataset_of(table, config.roles).roles
+    return replace(plan, config=replace(config, roles=roles, tolerance=0.0, epsilon=math.inf))
 
 
 def _trained_set(config: AuditConfig, table: Table, settings: ChooseSettings, seeds: int) -> CandidateSet:
     """Candidates that are trained, with so many seeds from the audited one's on."""
     dataset = cached.dataset_of(table, config.roles)
-    plan = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
-    base = replace(_base(config), roles=dataset.roles)
-    configs = candidates(base, settings, range(config.seed, config.seed + seeds))
-    return CandidateSet(configs, dataset, replace(plan, config=base))
+    plan = _base(config, table)
+    configs = candidates(plan, settings, range(config.seed, config.seed + seeds))
+    return CandidateSet(configs, dataset, plan)
 
 
 # Which columns of answers ---------------------------------------------------------------------------------------------

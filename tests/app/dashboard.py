@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from core.auditing import AuditPlan
+from core.base.fingerprint import content_fingerprint
 from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
+from core.experiments.attacked_models import MEASURES
 from core.experiments.engine import measured_points
 from core.experiments.environment import point_key
+from core.experiments.experiment import ModelMeasurements, PlanMeasurements
 from core.experiments.store import PointStore
-from core.experiments.sweep import SweepPoint
-from core.studies.config import AuditConfig
-from core.studies.correction import ATTACKERS, COSTS, PROTOCOLS
+from core.studies.correction import CorrectionResult, CorrectionSettings
+from core.studies.correction.numbers import NUMBERS, number_of
+from core.studies.fairness.study import model_number, unfairness
 from pages.shell import shell
 from pages.shell.background import Job, Work
 from tests import expected
@@ -74,6 +79,20 @@ def sweep_job() -> RecordedJob:
     return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
+def _measured(plan: AuditPlan, result: CorrectionResult) -> PlanMeasurements:
+    """Return what is measured of a model under a plan that discloses its tolerance."""
+    settings = replace(plan.settings_of("correction", CorrectionSettings), tolerance=plan.config.tolerance)
+    measurements = []
+    for name in MEASURES:
+        if name in {number.name for number in NUMBERS}:
+            measurements.append(number_of(name, result, settings))
+        elif name == "unfairness":
+            measurements.append(unfairness(result.subject))
+        else:
+            measurements.append(model_number(name, result.subject))
+    return PlanMeasurements(plan=content_fingerprint(plan), measurements=tuple(measurements))
+
+
 class PointsOnDemand:
     """Yields as many models as it is allowed to; stands in for `core.experiments.engine.measured_points`."""
 
@@ -83,7 +102,7 @@ class PointsOnDemand:
 
     def __call__(
         self,
-        configs: Sequence[AuditConfig],
+        configs: Sequence[Any],
         dataset: AuditDataset,
         *,
         store: PointStore,
@@ -91,26 +110,20 @@ class PointsOnDemand:
         measure: Any,
         result: Any,
     ) -> Iterator[Any]:
-        if result is not SweepPoint:
+        if getattr(measure, "names", ()) != MEASURES:
             yield from measured_points(configs, dataset, store=store, measure=measure, result=result)
             return
-        for config in configs:
+        for plans in configs:
             self.allowed.acquire()
             if self.over:
                 return
-            model = expected.audit().config if dataset.fingerprint == expected.demo().fingerprint else configs[0]
+            model = plans[0].config
+            if dataset.fingerprint == expected.demo().fingerprint:
+                model = expected.audit().config
             correction_result = run_once(model, dataset=dataset)  # one for all: its look is not tested
-            disclosures = {
-                (kind, protocol, cost): correction_result.disclose(
-                    config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
-                )
-                for kind in ATTACKERS
-                for protocol in PROTOCOLS
-                for cost in COSTS
-            }
-            point = SweepPoint.of(config, correction_result.model, disclosures=disclosures)
-            store.save(point_key(config, dataset, SweepPoint), point)
-            yield point
+            measurements = ModelMeasurements(plans=tuple(_measured(plan, correction_result) for plan in plans))
+            store.save(point_key(plans, dataset, ModelMeasurements, *measure.parts), measurements)
+            yield measurements
 
     def allow(self, count: int) -> None:
         """Let so many more models finish."""

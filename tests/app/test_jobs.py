@@ -11,7 +11,7 @@ import pytest
 import core.datasets.catalog
 from core.base.errors import DataUnavailableError
 from core.datasets import AuditDataset
-from core.experiments.sweep import TOLERANCES
+from core.experiments.attacked_models import TOLERANCES
 from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult
 from pages.shell import cached

@@ -10,7 +10,7 @@ NAMES = (
     "attriguard",
     "membership",
     "release",
-    "sweep",
+    "experiment",
     "pages",
     "start",
     "audit",

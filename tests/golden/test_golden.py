@@ -108,7 +108,6 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bad-input": (
         "audit none.toml --out x",
-        "sweep --tolerances 1.4",
         "attack membership --shadows 3",
         "attack attriguard --budget x",
         "experiment --vary model.metric=beauty",
@@ -120,9 +119,9 @@ QUICK: dict[str, tuple[str, ...]] = {
 """What costs a few seconds each; `report verify` and `report sign` look at the audit of the fixture."""
 
 LONG: dict[str, tuple[str, ...]] = {
-    "sweep": (
-        "sweep --tolerances 0.05 --seeds 0-1 --store none --csv sweep.csv",
-        "sweep --tolerances 0.05 --methods unmitigated,dp_id3 --store none",
+    "experiment-seeds": (
+        "experiment --vary model.tolerance=0.05 --vary correction.adversary=features,strong --seeds 0-1 --store none "
+        "--measures attack_before,attack_after,attack_gain,tolerance_holds,accuracy_test --csv rows.csv",
     ),
 }
 

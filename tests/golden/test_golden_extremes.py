@@ -22,10 +22,12 @@ from core.charts import LIGHT
 from core.datasets import Table
 from core.desk import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration, desk_roles
 from core.desk import findings as desk
+from core.experiments import leak_over_seeds
+from core.experiments.attacked_models import trained_tolerances
 from core.experiments.choose import Outcomes
 from core.experiments.choose import findings as choosing
-from core.experiments.sweep.findings import trained_tolerances
-from core.stats.estimates import Estimate, Spread, certain, mean, mean_rate
+from core.experiments.summary import SeedSummary
+from core.stats.estimates import Estimate, certain, mean, mean_rate
 from core.stats.quantities import formatted_table, plain_row
 from core.studies.attribute.study import STUDY as attribute
 from core.studies.attribute.study import AttributeSettings
@@ -122,12 +124,12 @@ def _single_correction(rng: Generator) -> Iterator[Finding | str]:
 
 
 def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
-    points, config = nasty.leak_points(rng)
-    method_points = [point for point in points if point.config.method == config.method]
-    yield correction.mitigation_truth(points, config)
-    yield from correction.control_findings(points, method_points, config)
-    leaks = [point.attributions["published"] for point in method_points[:2]]
-    for title, rows in correction.tables(points, leaks, config).items():
+    leak = nasty.leak_over_seeds(rng)
+    yield leak_over_seeds.mitigation_truth(leak)
+    yield from leak_over_seeds.control_findings(leak)
+    summary = leak.summaries[leak.config.method, "features"]
+    attribution = leak_over_seeds.attribution_of(summary, "published", leak.config)
+    for title, rows in leak_over_seeds.leak_tables(leak, [attribution]).items():
         header, cells, _ = formatted_table(rows)
         yield "\n".join([title, *(" | ".join(cells) for cells in (header, *cells))])
 
@@ -188,13 +190,18 @@ def _releases(rng: Generator) -> Iterator[Finding | str]:
         yield from membership.release_findings(checks)
 
 
-def _less(gain: Spread | None) -> Spread | None:
-    return gain and replace(gain, value=gain.value - 1, low=gain.low - 1, high=gain.high - 1)
+def _misled(summary: SeedSummary) -> SeedSummary:
+    """Return models of which disclosure takes a whole point from the attacker's accuracy more."""
+    gain = summary.numbers.get("attack_gain")
+    if gain is None:
+        return summary
+    less = replace(gain, value=gain.value - 1, low=gain.low - 1, high=gain.high - 1)
+    return replace(summary, numbers={**summary.numbers, "attack_gain": less})
 
 
 def _trained(rng: Generator) -> Iterator[Finding | str]:
     for published in (True, False):
-        rows = [*nasty._rows(rng), *(replace(row, gain=_less(row.gain)) for row in nasty._rows(rng))]
+        rows = [*nasty._rows(rng), *map(_misled, nasty._rows(rng))]
         method = str(rng.choice(["exponentiated_gradient", "dp_id3"]))
         yield trained_tolerances(rows, AuditConfig(method=method), as_published=published)
 
@@ -397,7 +404,7 @@ SENTENCES: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "queries": _queries,
     "desk": _desk,
     "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
-    "sweep_tolerances": _trained,
+    "trained_tolerances": _trained,
 }
 """Study -> its sentences about results from a seed."""
 

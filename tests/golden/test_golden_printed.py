@@ -20,20 +20,17 @@ from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
 from core.base.settings import from_arguments
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console, sweep
+from core.cli import attack, audit, choose, console
 from core.cli import compare as comparing
 from core.cli import report as reporting
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
-from core.experiments.sweep import SweepSettings
-from core.models import METHOD_TITLES
 from core.report import public_summary, report_document, to_json
 from core.report.canonical import strict
 from core.report.changes import compare_runs
 from core.report.codec import report_of
 from core.report.comparison import compare as compared
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
 from tests import samples
 from tests.golden.make import compare, normal, printed
 from tests.golden.test_golden_audits import REPORTS, SEEDS, _altered
@@ -102,23 +99,6 @@ def _chosen() -> Iterator[tuple[str, str]]:
         choice = nasty.choice(np.random.default_rng([seed, 3]))
         outcome = choose._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
         yield f"choice {seed} {outcome.content['outcome']}", text_of(console._lines(outcome))
-
-
-def _swept() -> Iterator[tuple[str, str]]:
-    for seed in range(6):
-        rng, settings = np.random.default_rng(seed), SweepSettings()
-        labels = {
-            "metric": "statistical_parity",
-            "adversary": "a",
-            "protocol": settings.protocol,
-            "cost": settings.cost,
-        }
-        methods = [*METHOD_TITLES][: 1 + seed]
-        rows = [replace(nasty.sweep_row(rng, name, 0.05 * i), **labels) for i, name in enumerate(methods)]
-        rows += [replace(rows[0], protocol="other"), replace(rows[0], adversary="b")]
-        yield f"sweep {seed}", text_of(sweep._printed(rows, settings, AuditConfig(epsilon=0.5, method="dp_id3")))
-    for text in ("18", " 49 ", "0.1,0.1,1", "0.1,,2", "1.01", "x"):
-        yield f"tolerances {text}", refused(lambda text=text: sweep._tolerances(text))
 
 
 def _estimates() -> Iterator[tuple[str, str]]:
@@ -196,7 +176,6 @@ PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
     "compared": (_compared, 2),
     "replayed": (_replayed, 3),
     "chosen": (_chosen, 2),
-    "swept": (_swept, 2),
     "words": (_estimates, 99),
     "set": (_set, 99),
 }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.auditing import catalogue_plan
+from core.auditing import AuditPlan, catalogue_plan
 from core.auditing.policy import Limit, Policy
 from core.experiments.choose import (
     LEAKS,
@@ -219,7 +219,7 @@ def _sentences() -> NamedValues:
 
 
 def _candidates() -> NamedValues:
-    base = replace(AuditConfig(), depth=3)
+    base = AuditPlan(config=AuditConfig(depth=3))
     for methods, depths, epsilons in (
         (METHODS, (4, 8), (10.0, 3.0)),
         (("dp_id3", "unmitigated"), (2,), (1.0, math.inf)),
@@ -242,15 +242,16 @@ def _candidates() -> NamedValues:
     yield "mean", mean_of([low, high, high])
     for check in (*LIMITS, "", "zzz"):
         yield f"short {check}", findings.short_check(check, "origin")
-    first = CandidateSet([base], data, catalogue_plan("demo"), "a")
+    config = base.config
+    first = CandidateSet([config], data, catalogue_plan("demo"), "a")
     for name, more in (
         ("labels", {"labels": 1 - data.labels}),
         ("groups", {"sensitive": data.sensitive[::-1]}),
         ("features", {"features": data.features + 1}),
     ):
-        yield f"other {name}", _refused(first, CandidateSet([base], replace(data, **more), first.plan, "b"))
+        yield f"other {name}", _refused(first, CandidateSet([config], replace(data, **more), first.plan, "b"))
     for more in ({"seed": 9}, {"train_share": 0.5}, {"metric": "equal_opportunity"}):
-        yield f"other {more}", _refused(first, CandidateSet([replace(base, **more)], data, first.plan, "b"))
+        yield f"other {more}", _refused(first, CandidateSet([replace(config, **more)], data, first.plan, "b"))
 
 
 def _measured() -> NamedValues:

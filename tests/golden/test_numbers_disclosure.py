@@ -18,10 +18,18 @@ from core.stats.fairness import METRICS
 from core.studies.correction import attribution, bootstrap, disclosure, knowledge, soft
 from core.studies.correction.attribute_attacks import (
     ATTACKERS,
+    KINDS,
     CorrectionResult,
     attack_saying,
     attacks_of,
     protocols_of,
+)
+from core.studies.correction.numbers import (
+    ATTACK_NUMBERS,
+    CONTROL_NUMBERS,
+    ESTIMATE_NUMBERS,
+    controlled_attribution,
+    number_of,
 )
 from core.studies.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
 from core.studies.planted import draw_people, posterior, subject_of
@@ -206,25 +214,17 @@ def _result() -> CorrectionResult:
 def _trained() -> NamedValues:
     subject = _result().subject
     config = replace(subject.config, forest=(("max_depth", 3), ("n_estimators", 9)), seed=3)
-    result = knowledge.measure_leak(config, subject.dataset)
-    yield "held out", {kind: estimate.value for kind, estimate in result.held_out.items()}
-    for name, disclosed in {
-        "real": result.real,
-        "permuted": result.permuted,
-        "estimated": result.unknown.estimated,
-    }.items():
-        yield (
-            name,
-            (
-                disclosed.metric,
-                disclosed.disclosed_tolerance,
-                disclosed.used,
-                disclosed.achieved,
-                disclosed.before.value,
-                disclosed.after,
-            ),
-        )
-    for name, leak in result.attributions.items():
+    result = CorrectionResult.of(replace(subject, config=config))
+    for kind in ATTACKERS:
+        settings = CorrectionSettings(adversary=kind, tolerance=config.tolerance)
+        for number in (*ATTACK_NUMBERS, *CONTROL_NUMBERS, *ESTIMATE_NUMBERS):
+            measured = number_of(number.name, result, settings)
+            yield (
+                f"{kind}, {number.name}",
+                (measured.estimate, measured.control, measured.control_name, measured.reason),
+            )
+    for name, (adversary, _) in KINDS.items():
+        leak = controlled_attribution(result, CorrectionSettings(adversary=adversary))
         yield name, [round(step.values["accuracy"].value, 4) for step in leak.steps]
     reported: list[tuple[int, int]] = []
     every = CorrectionResult.of(
@@ -233,10 +233,6 @@ def _trained() -> NamedValues:
     yield "reported", reported
     for pair, attack in every.attacks.items():
         yield " ".join(pair), (attack.held_out_accuracy, attack.attacked.probability.round(4), attack.held_out.guess)
-    configs = knowledge.leak_configs(replace(config, method="dp_id3"), [4, 2])
-    yield "configurations", [(candidate.method, candidate.seed) for candidate in configs]
-    alone = knowledge.leak_configs(replace(config, method="unmitigated"), [1])
-    yield "of the unmitigated", [candidate.method for candidate in alone]
 
 
 def _planted() -> NamedValues:

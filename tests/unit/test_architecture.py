@@ -160,7 +160,7 @@ FLOORS = (
     ("studies.correction", "studies.fairness"),
     ("studies.attribute", "studies.attriguard", "studies.membership", "studies.two_models"),
     ("studies.model_card",),
-    ("studies.bias_queries", "experiments.sweep"),
+    ("studies.bias_queries",),
     ("desk",),
     ("studies.measured_epsilon",),
     ("learn.examples", "studies.people"),

@@ -150,24 +150,19 @@ def options(*command: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def test_attack_and_sweep_have_the_table_options_of_init():
+def test_attack_and_experiment_have_the_table_options_of_init():
     shared = {flag: texts for flag, texts in options("init").items() if flag not in ("-o", "--output")}
     assert {"--dataset", "--file", "--attribute", "--label", "--positive", "--favourable", "--model"} < set(shared)
-    for command in (("attack", "correction"), ("attack", "people"), ("sweep",)):
+    for command in (("attack", "correction"), ("attack", "people"), ("experiment",)):
         assert shared.items() <= options(*command).items(), command
 
 
-def test_an_own_table_is_swept_in_memory(people: Path, predicted: Path, tmp_path: Path, capsys: Capture):
-    line = ["sweep", "--tolerances", "0.1", "--methods", "unmitigated", "--seeds", "0", *ROLES, "-q"]
+def test_an_experiment_about_an_own_table_is_kept_in_memory(people: Path, tmp_path: Path, capsys: Capture):
+    line = ["experiment", "--vary", "model.method=unmitigated", "--studies", "fairness", "--seeds", "0", *ROLES, "-q"]
     assert main([*line, "--file", str(people)]) == 0
-    assert "(upload, exponent chosen" in (out := capsys.readouterr().out) and "unmitigated" in out
+    assert "unmitigated" in capsys.readouterr().out
     stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path / "store"))
     assert "must stay in memory, got a store on disk." in stored
-    message = refused(capsys, *line, "--file", str(predicted))
-    assert message == (
-        "fairleak sweep: A sweep trains its models itself and takes a table without a model's, got predictions "
-        "(prediction).\n"
-    )
 
 
 def test_settings_of_a_command_are_settings_of_the_study():

@@ -56,8 +56,9 @@ def monkeypatch(cache: Path) -> Iterator[pytest.MonkeyPatch]:
 
 
 Streams = tuple[str, str]
-SWEEP = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--train-epsilon", "50"]
-METHODS = ["--methods", "exponentiated_gradient,unmitigated,dp_id3"]
+MEASURES = ["--measures", "attack_before,attack_after,attack_gain,tolerance_holds"]
+GRID = ["experiment", "--vary", "model.tolerance=0.05,0.1", "--seeds", "0-1", *MEASURES]
+METHODS = ["--vary", "model.method=exponentiated_gradient,unmitigated"]
 
 
 def streams_of(*arguments: str) -> Streams:
@@ -69,39 +70,43 @@ def streams_of(*arguments: str) -> Streams:
 
 
 @pytest.fixture(scope="module")
-def swept(cache: Path) -> Streams:
-    """A sweep; its numbers are in the user's cache and in sweep.csv beside it."""
+def measured(cache: Path) -> Streams:
+    """An experiment; its numbers are in the user's cache and in rows.csv beside it."""
     with small_demo(cache):
-        return streams_of(*SWEEP, *METHODS, "--csv", str(cache.parent / "sweep.csv"))
+        return streams_of(*GRID, *METHODS, "--csv", str(cache.parent / "rows.csv"))
 
 
-def test_a_sweep_prints_the_numbers_that_it_writes(swept: Streams, cache: Path):
-    out, err = swept
-    rows = [line for line in out.splitlines() if line.startswith(("exponentiated_gradient", "unmitigated", "dp_id3  "))]
-    assert len(rows) == 4 * 4 + 4
-    assert re.fullmatch(r"0 of 8 .*\n1 of 8 .*\n(.*\n)*8 of 8 configurations\nEvery number.*\n", err)
-    with open(cache.parent / "sweep.csv", encoding="utf-8-sig", newline="") as file:
+def test_an_experiment_prints_the_means_of_the_numbers_that_it_writes(measured: Streams, cache: Path):
+    out, err = measured
+    rows = [line for line in out.splitlines() if line.startswith(("0.05", "0.1"))]
+    assert len(rows) == 4 * 4 and "over seeds (Student's t)" in out
+    assert re.fullmatch(r"0 of 8 .*\n1 of 8 .*\n(.*\n)*8 of 8 models\nEvery number.*\n", err)
+    with open(cache.parent / "rows.csv", encoding="utf-8-sig", newline="") as file:
         written = list(csv.DictReader(file))
-    assert len(written) == 4 * 4 * 2 * 3
-    first = next(w for w in written if (w["tolerance"], w["adversary"]) == ("0.05", "features"))
-    assert f"{100 * float(first['before']):.1f} [{100 * float(first['before_low']):.1f}, " in rows[0]
-    assert f"{100 * float(first['majority']):.1f} [" in rows[0]
+    assert len(written) == 4 * 2 * 4
+    values = [
+        float(row["value"])
+        for row in written
+        if (row["model.tolerance"], row["model.method"]) == ("0.05", "unmitigated") and row["check"] == "attack_before"
+    ]
+    (line,) = (row for row in rows if re.match(r"0\.05 +unmitigated .* attack_before", row))
+    assert len(values) == 2 and f"2 of 2  {sum(values) / 2:.4f} [" in line
 
 
-def test_a_single_seed(swept: Streams):
-    out, err = streams_of("sweep", "--tolerances", "0.1", "--seeds", "0")
-    assert "intervals over people; one seed is no evidence for another" in out and err == "1 of 1 configurations\n"
+def test_a_single_seed(measured: Streams):
+    out, err = streams_of("experiment", "--vary", "model.tolerance=0.1", "--seeds", "0", *MEASURES)
+    assert "intervals over people" in out and err == "1 of 1 models\n"
 
 
-def test_what_is_finished_is_not_measured_again(swept: Streams, cache: Path):
+def test_what_is_finished_is_not_measured_again(measured: Streams, cache: Path):
     store = cache / "experiments.sqlite"
     assert len(FileStore(store)) == 8
-    out, err = streams_of(*SWEEP, *METHODS, "--jobs", "2", "--store", str(store))
-    assert out == swept[0] and err == "8 of 8 configurations\n"
+    out, err = streams_of(*GRID, *METHODS, "--jobs", "2", "--store", str(store))
+    assert out == measured[0] and err == "8 of 8 models\n"
     with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE points SET body = 'damaged' WHERE CAST(body AS TEXT) LIKE '%\"unmitigated\"%'")
-    out, err = streams_of(*SWEEP, *METHODS)
-    assert out == swept[0] and "is ignored and measured again" in err
+        connection.execute("UPDATE points SET body = 'damaged' WHERE rowid IN (SELECT rowid FROM points LIMIT 1)")
+    out, err = streams_of(*GRID, *METHODS)
+    assert out == measured[0] and "is ignored and measured again" in err
 
 
 def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]):
@@ -121,7 +126,8 @@ def command_process(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
     store = tmp_path / "store"
-    running = command_process("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
+    seeds = ["--vary", "model.method=exponentiated_gradient", "--seeds", "0-48", *MEASURES]
+    running = command_process("experiment", *seeds, "--jobs", jobs, "--store", str(store))
     wait_until(lambda: running.poll() is not None or (store.exists() and len(FileStore(store))), "the first model")
     assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
@@ -189,11 +195,11 @@ def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
     assert "--epsilon" not in helps and "--again" not in helps and len(helps["--policy"]) == 1
 
 
-def test_quiet_leaves_only_results_and_errors(swept: Streams, capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    line = ["sweep", "--tolerances", "0.1", "--seeds", "0"]
-    assert main([*line, "--csv", str(tmp_path / "a.csv")]) == 0 and "configurations" in capsys.readouterr().err
+def test_quiet_leaves_only_results_and_errors(measured: Streams, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    line = ["experiment", "--vary", "model.tolerance=0.1", "--seeds", "0", *MEASURES]
+    assert main([*line, "--csv", str(tmp_path / "a.csv")]) == 0 and "models" in capsys.readouterr().err
     assert main([*line, "--csv", str(tmp_path / "a.csv"), "-q"]) == 0 and not capsys.readouterr().err
-    assert main([*line, "--tolerances", "2", "-q"]) == 3 and "must be" in capsys.readouterr().err
+    assert main([*line, "--vary", "model.seed=-2", "-q"]) == 3 and "must be" in capsys.readouterr().err
 
 
 def test_a_plan_for_the_demo_has_the_tolerance_of_the_dashboard(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -38,7 +38,7 @@ from ...studies.registry import STUDIES
 from ...studies.study import Outcome
 from ...studies.subject import Progress, train_model
 from ..engine import measured_points
-from ..sweep import grid
+from ..experiment import grid_of
 
 PREFERENCES = {"accuracy": "Accuracy", "balanced": "Balanced", "leak": "Least leak"}
 """What is preferred among models within all limits: the best accuracy; the smallest worst leak within one standard
@@ -163,27 +163,34 @@ def title_of(config: AuditConfig) -> str:
     return ", ".join([*parts, f"depth {config.depth}"])
 
 
-def candidates(base: AuditConfig, settings: ChooseSettings, seeds: Sequence[int]) -> list[AuditConfig]:
-    """Return every combination of the settings, seed by seed, each once; all else is the base's.
+def candidates(plan: AuditPlan, settings: ChooseSettings, seeds: Sequence[int]) -> list[AuditConfig]:
+    """Return every combination of the settings, seed by seed, each once; all else is the plan's.
 
     InputError if there are more than `MOST_CANDIDATES`, seeds counted.
     """
+    combinations = itertools.product(seeds, settings.epsilons, settings.depths, settings.methods)
     configs = {
-        config: None
-        for seed in seeds
-        for epsilon, depth in itertools.product(settings.epsilons, settings.depths)
-        for config in grid(
-            replace(base, epsilon=epsilon, depth=depth),
-            tolerances=settings.tolerances,
-            methods=settings.methods,
-            seeds=(seed,),
-        )
+        point.plan.config: None
+        for seed, epsilon, depth, method in combinations
+        if method in PRIVATE_METHODS or epsilon == settings.epsilons[0]
+        for point in grid_of([plan], _varied(settings, seed, epsilon, depth, method))
     }
     if len(configs) > MOST_CANDIDATES:
         raise InputError(
             f"There may be at most {MOST_CANDIDATES} models to compare, seeds counted, got {len(configs)}."
         )
     return list(configs)
+
+
+def _varied(settings: ChooseSettings, seed: int, epsilon: float, depth: int, method: str) -> dict[str, tuple[Any, ...]]:
+    """Return the keys of the models of one method, budget, depth and seed; a method without a tolerance has 0."""
+    return {
+        "model.seed": (seed,),
+        "model.epsilon": (epsilon,),
+        "model.depth": (depth,),
+        "model.method": (method,),
+        "model.tolerance": settings.tolerances if method in TOLERANCE_METHODS else (0.0,),
+    }
 
 
 def chooses(dataset: AuditDataset) -> Mask:
@@ -209,7 +216,7 @@ def quick(plan: AuditPlan) -> AuditPlan:
 
 @dataclass(frozen=True)
 class CandidateMeasure:
-    """What measures a candidate of a sweep, with what its plan says is released."""
+    """What measures a candidate, with what its plan says is released."""
 
     plan: AuditPlan
     name: str = ""

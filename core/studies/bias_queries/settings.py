@@ -1,4 +1,4 @@
-"""Settings of bias queries: what a plan's [bias_queries], the command, the page and a sweep set."""
+"""Settings of bias queries: what a plan's [bias_queries], the command, the page and an experiment set."""
 
 from __future__ import annotations
 

@@ -13,21 +13,15 @@ from .attribution import (
     STEPS,
     Attribution,
     LeakStep,
-    attribute_over_seeds,
 )
 from .disclosure import COSTS, Disclosure, disclose
 from .exact import smallest_tolerance, true_tolerance
 from .findings import false_promise
-from .knowledge import (
-    LeakPoint,
-    MoreDisclosed,
-    disclose_more,
-    leak_configs,
-    measure_leak,
-)
+from .knowledge import MoreDisclosed, disclose_more
 from .problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
+from .settings import CorrectionSettings
 from .soft import soft_correct
-from .study import STUDY, CorrectionSettings, audit_key, run
+from .study import STUDY, audit_key, run
 
 __all__ = [
     "ATTACKERS",
@@ -44,20 +38,16 @@ __all__ = [
     "CorrectionSettings",
     "Disclosed",
     "Disclosure",
-    "LeakPoint",
     "LeakStep",
     "MoreDisclosed",
     "SolverCertificate",
     "attack_model",
-    "attribute_over_seeds",
     "audit_key",
     "correct",
     "correct_jointly",
     "disclose",
     "disclose_more",
     "false_promise",
-    "leak_configs",
-    "measure_leak",
     "run",
     "smallest_tolerance",
     "soft_correct",

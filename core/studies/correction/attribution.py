@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords
 from ...base.arrays import Floats
-from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import unit_interval
 from ...stats.estimates import (
@@ -256,36 +255,3 @@ def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:
 def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     """Return the log-loss of each person in nats."""
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))
-
-
-def attribute_over_seeds(seeds: Sequence[Attribution]) -> Attribution:
-    """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
-
-    They have the same knowledge and the same steps. Raises `InputError` if there is no seed.
-    """
-    if not seeds:
-        raise InputError("An attribution needs at least one seed, got none.")
-    if len(seeds) == 1:
-        return seeds[0]
-    steps = tuple(_repeated(same) for same in zip(*(seed.steps for seed in seeds), strict=True))
-    return replace(seeds[0], n_seeds=len(seeds), n_true=sum(seed.n_true for seed in seeds), steps=steps)
-
-
-def _repeated(same: Sequence[LeakStep]) -> LeakStep:
-    """Put together one step's measures, leaving out the seeds in which it could not be measured."""
-    measured = [step for step in same if not step.reasons]
-
-    def over(measures_by_seed: Sequence[dict[str, Spread]]) -> dict[str, Spread]:
-        spreads = {name: [measures[name] for measures in measures_by_seed] for name in MEASURES}
-        return {
-            name: summarize_seeds([spread.estimate for spread in seed_spreads if spread.seeds])
-            for name, seed_spreads in spreads.items()
-        }
-
-    return replace(
-        same[0],
-        values=over([step.values for step in measured]),
-        changes=over([step.changes for step in measured]) if same[0].changes else {},
-        n_seeds=len(measured),
-        reasons=tuple(sorted({reason for step in same for reason in step.reasons})),
-    )

@@ -6,12 +6,11 @@ Names of groups and columns stand as they are in the table: who shows a sentence
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...adversaries import STRONG, TunedForest
-from ...models import CONSTRAINED_METHODS, GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
+from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import (
     Estimate,
     count,
@@ -19,21 +18,19 @@ from ...stats.estimates import (
     epsilon_text,
     gap,
     interval,
-    mean_over_repeats,
     number_text,
     percent,
     points,
     tolerance_text,
 )
-from ...stats.fairness import METRIC_TITLES, difference_title, keeps
-from ...stats.quantities import Quantity, Row, Tables, change, share
-from ..config import AuditConfig
+from ...stats.fairness import difference_title, keeps
+from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
-from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult
+from .attribute_attacks import ATTACKERS, CorrectionResult
 from .attribution import MEASURES, STEP_TITLES, Attribution
 from .disclosure import Disclosure
 from .exact import true_tolerance
-from .knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed
+from .knowledge import MoreDisclosed
 
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""
@@ -201,12 +198,6 @@ def _places(numbers: Sequence[float], least: int, most: int) -> int:
     return min(max(least, math.ceil(-math.log10(2 * smallest))), most)
 
 
-def _over(values: Sequence[float]) -> str:
-    """Write a change over seeds."""
-    change = mean_over_repeats(values)
-    return signed(change.value, change.low, change.high)
-
-
 def attacker_knowledge(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
     """Return what the attacker knows, and what not."""
     roles = result.subject.dataset.roles
@@ -370,145 +361,6 @@ def _from_to(leak: Attribution) -> str:
     return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
 
 
-def over_seeds(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
-    """Return an attacker's accuracy at a step, over seeds."""
-    measured = list(_by_seed(leak_points, attacker, step).values())
-    return measured[0] if len(measured) == 1 else mean_over_repeats([estimate.value for estimate in measured])
-
-
-def _by_seed(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
-    """Return a step's accuracy by seed, where it could be measured."""
-    return {
-        point.config.seed: leak_step.values["accuracy"]
-        for point in leak_points
-        for leak_step in point.attributions[attacker].steps
-        if leak_step.step == step and leak_step.n_seeds
-    }
-
-
-_COMPARED_STEPS = {
-    "features": "features (A)",
-    "predictions": "and predictions (A′)",
-    "constraint": "and proportions, constraint",
-    "constraint_without_shares": "and constraint alone",
-}
-
-
-def mitigation_rows(leak_points: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
-    """Return what mitigation changes, paired by seed: with, without and difference.
-
-    None of it where the chosen model has no mitigation.
-    """
-    if config.method == "unmitigated":
-        return ()
-    sides = [[p for p in leak_points if p.config.method == method] for method in (config.method, "unmitigated")]
-    numbers: dict[str, list[dict[int, float]]] = {
-        "model accuracy, test set": [{p.config.seed: p.accuracy_test.value for p in side} for side in sides],
-        "unfairness, training set": [{p.config.seed: p.achieved for p in side} for side in sides],
-        "difference between groups, training set": [
-            {p.config.seed: p.difference_train for p in side} for side in sides
-        ],
-    }
-    for attacker in KINDS:
-        for step, title in _COMPARED_STEPS.items():
-            numbers[f"{attacker} attacker, {title}"] = [
-                {seed: right.value for seed, right in _by_seed(side, attacker, step).items()} for side in sides
-            ]
-    rows: list[Row] = []
-    for name, (with_mitigation, without_mitigation) in numbers.items():
-        seeds = sorted(set(with_mitigation) & set(without_mitigation))
-        if seeds:
-            means = [
-                share(sum(side[seed] for seed in seeds) / len(seeds)) for side in (with_mitigation, without_mitigation)
-            ]
-            mean_difference = change(
-                mean_over_repeats([with_mitigation[seed] - without_mitigation[seed] for seed in seeds])
-            )
-            rows.append({"measure": name, "with": means[0], "without": means[1], "difference": mean_difference})
-    return tuple(rows)
-
-
-def mitigation_truth(leak_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
-    """Return for how many of these models the disclosed tolerance holds."""
-    counts = []
-    for method in dict.fromkeys((config.method, "unmitigated")):
-        true = [p.attributions["published"].n_true for p in leak_points if p.config.method == method]
-        mitigation = "without mitigation" if method == "unmitigated" else "with mitigation"
-        counts.append(f"{mitigation} {sum(true)} of {len(true)}")
-    return Finding(
-        point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
-        evidence=f"It holds: {' · '.join(counts)}.",
-    )
-
-
-def control_findings(
-    leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig
-) -> tuple[Finding, Finding, Finding]:
-    """Return the controls over seeds: permuted predictions in the correction and in learning, a constraint estimated.
-
-    `method_points` are the points of the configuration's own method.
-    """
-    gains = {
-        name: [d.gain.value for p in method_points if (d := getattr(p, name)).gain is not None]
-        for name in ("real", "permuted")
-    }
-    corrected = "No correction meets the tolerance."
-    if gains["real"] and gains["permuted"]:
-        real, permuted = (_over(values) for values in gains.values())
-        corrected = f"Change of the published attack: {real} points. With shuffled predictions: {permuted}."
-    learned = []
-    for attacker in KINDS:
-        with_, shuffled, without = (
-            percent(over_seeds(method_points, attacker, step))
-            for step in ("predictions", "permuted_predictions", "features")
-        )
-        learned.append(
-            f"{attacker.capitalize()} attacker: {with_} with predictions, {shuffled} with shuffled ones, "
-            f"{without} without."
-        )
-    return (
-        Finding(point="Correction with permuted predictions.", evidence=corrected),
-        Finding(point="Learning from permuted predictions.", evidence=" ".join(learned)),
-        _estimated(leak_points, method_points, config),
-    )
-
-
-def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
-    """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
-    trained = config.metric if config.method in CONSTRAINED_METHODS else None
-    n, estimates = len(method_points), Counter(p.unknown.estimate.metric for p in method_points)
-    twins = [p.unknown.estimate.metric for p in leak_points if p.config.method == "unmitigated"]
-    compared = [
-        p for p in method_points if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)
-    ]
-    after = [p.unknown.estimated.after.value for p in compared if p.unknown.estimated.after]
-    known_after = [p.unknown.trained.after.value for p in compared if p.unknown.trained and p.unknown.trained.after]
-    evidence = []
-    if trained is None:
-        most = max(METRIC_TITLES, key=lambda metric: estimates[metric])
-        title = METRIC_TITLES[most].lower()
-        evidence.append(f"Seeds in which the attacker estimates {title}: {estimates[most]} of {n}.")
-    else:
-        chance = percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)
-        evidence.append(
-            f"Seeds with the correct metric: {estimates[trained]} of {n} (guessing 1 of {len(IDENTIFIABLE)}: {chance})."
-        )
-        if twins:
-            right = twins.count(trained)
-            evidence.append(f"Without mitigation: {right} of {len(twins)}.")
-    if after:
-        evidence.append(f"Accuracy with the estimated constraint: {percent(mean_over_repeats(after).value)}.")
-    if known_after:
-        mean_difference = _over([a - b for a, b in zip(after, known_after, strict=True)])
-        evidence.append(
-            f"With the true one: {percent(mean_over_repeats(known_after).value)}. Difference: {mean_difference} points."
-        )
-    return Finding(
-        point="Unknown constraint: the attacker estimates metric and tolerance from records they know.",
-        evidence=" ".join(evidence),
-    )
-
-
 def signed(value: float, low: float, high: float) -> str:
     """Write a change in points without the word, with the limits of its interval where they are known."""
     change, *ends = (number_text(100 * number, "+.1f") for number in (value, low, high))
@@ -561,22 +413,6 @@ def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) 
 _TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats a person)"}
 
 
-def tables(points: Sequence[LeakPoint], leaks: Sequence[Attribution], config: AuditConfig) -> Tables:
-    """Return the attribution of the leak over seeds, mitigation and controls."""
-    method = config.method.replace("_", " ")
-    steps = {f"What each piece of knowledge adds, {leak.attacker} attacker": list(step_rows(leak)) for leak in leaks}
-    return {
-        **steps,
-        f"With mitigation ({method}) and without, paired by seed": mitigation_rows(points, config),
-        "Corrections by seed": [row for point in points for row in _seed_rows(point)],
-        "Accuracy on the attackers' own validation sets": [
-            _of_seed(point) | {"attacker": kind, "accuracy": share(right)}
-            for point in points
-            for kind, right in point.held_out.items()
-        ],
-    }
-
-
 def step_rows(leak: Attribution) -> Iterator[Row]:
     """Yield what an attacker reaches at each step, and what the step changes."""
     for step in leak.steps:
@@ -610,19 +446,3 @@ def disclosure_row(disclosure: Disclosure) -> dict[str, Any]:
         "exponent": disclosure.exponent,
         "solver status": str(disclosure.certificate.status),
     }
-
-
-def _seed_rows(point: LeakPoint) -> Iterator[Row]:
-    corrections = {
-        "with the model's predictions": point.real,
-        "with permuted predictions": point.permuted,
-        "with the true constraint": point.unknown.trained,
-        "with the estimated constraint": point.unknown.estimated,
-    }
-    for name, disclosure in corrections.items():
-        if disclosure is not None:
-            yield _of_seed(point) | {"correction": name} | disclosure_row(disclosure)
-
-
-def _of_seed(point: LeakPoint) -> dict[str, Any]:
-    return {"seed": point.config.seed, "method": point.config.method}

@@ -1,4 +1,4 @@
-"""Other knowledge than a true tolerance, and one model's leak over seeds, with the controls that keep it honest.
+"""Other knowledge than a true tolerance, and the controls that keep what is found honest.
 
 Control. The constraint says something about people only through their predictions. Here the attacker corrects the very
 same guess with permuted predictions: shuffled within the row sets the metric compares groups on (everybody for
@@ -17,35 +17,25 @@ equality and equal opportunity, so it is never the smallest alone and, ties goin
 taken; the paper says so too, and counts a model trained for it as never identified. What is taken instead may still be
 true of the people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables
 IV and V) both corrections start from the same guess on the same records and differ only in metric and tolerance.
-
-`measure_leak` trains one configuration and asks all of this, and what each piece of knowledge adds. Repeated over seeds
-and set beside the unmitigated model it says how far any of it exceeds chance and what the mitigation itself changes.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...adversaries import AttackedRecords, permuted_by_set
+from ...adversaries import AttackedRecords
 from ...base.arrays import Codes, Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import binary_array, one_length
-from ...datasets.dataset import AuditDataset
-from ...models import CONSTRAINED_METHODS
 from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
-from ..config import AuditConfig
-from ..subject import ModelPoint, subject_of
-from .attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
-from .attribution import Attribution
+from .attribute_attacks import CorrectionResult
 from .disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
 from .exact import smallest_tolerance, true_tolerance
 from .problem import Correction, Disclosed, SolverCertificate, correct_jointly
@@ -255,66 +245,3 @@ def compare_constraints(
     if real is not None and real.after is not None and estimated.after is not None:
         accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
     return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakPoint(ModelPoint):
-    """One model, and where its leak comes from.
-
-    Its tolerance is disclosed, true or not; `real` is the paper's correction, and `permuted` its control,
-    with the tolerance the real one used, the exponent chosen on held-out records with permuted predictions. `achieved`
-    of the control is the unfairness of the permuted answers; above `used`, chance has made the constraint false of
-    them.
-    """
-
-    held_out: dict[str, Estimate]
-    """Attacker kind -> accuracy on the attacker's own held-out records."""
-    attributions: dict[str, Attribution]
-    """Attacker (`KINDS`) -> Attribution."""
-    real: Disclosure
-    permuted: Disclosure
-    unknown: ConstraintComparison
-    """The paper's correction with a tolerance raised until true, beside that with a measured one."""
-
-
-def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]:
-    """Return the configuration and its unmitigated twin for every seed: the fairness delta compares them."""
-    methods = dict.fromkeys((config.method, "unmitigated"))
-    return [replace(config, method=method, seed=seed) for seed in seeds for method in methods]
-
-
-def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
-    """Train one model and attack it in every way."""
-    started = time.perf_counter()
-    subject = subject_of(config, dataset)
-    seconds_model = time.perf_counter() - started
-    model, splits = subject.model, subject.splits
-    result = CorrectionResult.of(subject)
-    sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
-    dealt = permuted_by_set(model.predictions, dataset.labels, sets, seed=config.seed)
-    permuted = {
-        name: attack_model(kind, PROTOCOLS[0], dataset, splits, dealt, config=config)
-        for name, (_, kind) in KINDS.items()
-    }
-    paper, known_rows = result.attack("features"), splits.attacker_rows
-    promises = config.method in CONSTRAINED_METHODS
-    real = result.disclose(config.tolerance)
-    return LeakPoint.of(
-        config,
-        model,
-        held_out={kind: result.attack(kind).held_out_accuracy for kind in ATTACKERS},
-        attributions={name: result.attribution(name, config.tolerance, permuted=permuted[name]) for name in KINDS},
-        real=real,
-        permuted=result.disclose(real.used, permuted=True),
-        unknown=compare_constraints(
-            paper.attacked,
-            paper.held_out,
-            estimate_constraint(
-                model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]
-            ),
-            (config.metric, config.tolerance) if promises else None,
-            seed=config.seed,
-        ),
-        seconds=time.perf_counter() - started,
-        seconds_model=seconds_model,
-    )

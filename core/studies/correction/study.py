@@ -8,17 +8,14 @@ they use the smallest that is not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Annotated
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...base.fingerprint import fingerprint
-from ...base.param import Param
 from ...base.seeds import child_generator
-from ...base.settings import Settings
 from ...datasets.build import build_dataset
 from ...datasets.catalog import demo_table
 from ...datasets.dataset import AuditDataset
@@ -33,8 +30,10 @@ from ..subject import Progress, Subject, train_model
 from . import findings
 from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
 from .attribution import STEP_TITLES
-from .disclosure import COSTS, Disclosure, gain_of_best
+from .disclosure import Disclosure, gain_of_best
 from .exact import true_tolerance
+from .numbers import NUMBERS, number_of
+from .settings import CorrectionSettings as CorrectionSettings
 
 DECLARED = (
     Check(
@@ -210,37 +209,6 @@ def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> I
         }
 
 
-Cost = Annotated[str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectionSettings(Settings):
-    """Which attacker knows which tolerance, and how they correct."""
-
-    adversary: Annotated[str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)] = (
-        "features"
-    )
-    cost: Cost = "published"
-    as_published: Annotated[
-        bool,
-        Param(
-            "Paper's protocol",
-            "Paper's protocol: the exponent chosen on the test set, the tolerance raised until it holds.",
-        ),
-    ] = False
-    tolerance: Annotated[
-        float | None,
-        Param(
-            "Disclosed tolerance",
-            "Tolerance that the attacker knows; the model's own where none is given.",
-            least=0.0,
-            most=1.0,
-            step=0.001,
-            flag="--disclosed-tolerance",
-        ),
-    ] = None
-
-
 _SETS = (400, 400, 100)
 """Training, attack and test records of the people the study is tried on."""
 
@@ -278,6 +246,7 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
     title = "Reconstruction correction"
     settings = CorrectionSettings
     declared = DECLARED
+    numbers = NUMBERS
 
     plants = (
         Plant(
@@ -326,7 +295,11 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
 
     def checks(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
         """Return the gain of the best attacker from a true tolerance."""
-        return {"correction_gain": correction_gain(result)}
+        return {"correction_gain": result.subject.once("correction gain", lambda: correction_gain(result))}
+
+    def number(self, name: str, result: CorrectionResult, settings: CorrectionSettings) -> Measurement:
+        """Return a number of the attacker that the settings name."""
+        return number_of(name, result, settings)
 
     def tables(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the steps of the attribution, and every attacker's corrections.

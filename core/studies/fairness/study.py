@@ -73,6 +73,60 @@ DECLARED = (
     ABSENCE,
 )
 
+NUMBERS = (
+    Check(
+        name="accuracy_train",
+        title="Accuracy of the model on the training set",
+        unit="percent",
+        definition="Share of the training records that the model predicts correctly.",
+    ),
+    Check(
+        name="accuracy_test",
+        title="Accuracy of the model on the test set",
+        unit="percent",
+        definition="Share of the test records that the model predicts correctly.",
+    ),
+    Check(
+        name="unfairness_train",
+        title="Unfairness on the training set",
+        unit="gap",
+        definition="Largest deviation of a group's rate from the overall rate on the training set: a fact about it.",
+    ),
+    Check(
+        name="difference_train",
+        title="Difference between groups on the training set",
+        unit="gap",
+        definition="Largest difference between the rates of two groups on the training set: a fact about it.",
+    ),
+    Check(
+        name="difference_test",
+        title="Difference between groups on the test set",
+        unit="gap",
+        definition="Largest difference between the rates of two groups on the test set.",
+    ),
+)
+"""What experiments measure of the model besides; its unfairness on the test set is a check."""
+
+_FREQUENT = "the more frequent label for everybody"
+
+
+def model_number(name: str, subject: Subject) -> Measurement:
+    """Return one of `NUMBERS`."""
+    model, n = subject.model, subject.splits.train.size
+    if name == "accuracy_train":
+        labels = subject.dataset.labels[subject.splits.train]
+        majority = proportion(int(np.bincount(labels, minlength=2).max()), labels.size)
+        return Measurement(check=name, estimate=model.accuracy_train, control=majority, control_name=_FREQUENT)
+    if name == "accuracy_test":
+        majority = model.majority_test
+        return Measurement(check=name, estimate=model.accuracy_test, control=majority, control_name=_FREQUENT)
+    estimates = {
+        "unfairness_train": certain(model.unfairness_train, n),
+        "difference_train": certain(model.difference_train, n),
+        "difference_test": model.difference_test,
+    }
+    return Measurement(check=name, estimate=estimates[name])
+
 
 _FEW = 3
 """Groups whose rates a sentence names, at most."""
@@ -282,6 +336,7 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
     title = "Fairness of the model"
     settings = FairnessSettings
     declared = DECLARED
+    numbers = NUMBERS
 
     plants = (
         Plant(
@@ -320,6 +375,10 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
             "four_fifths": four_fifths(result),
             ABSENCE.name: absence(result),
         }
+
+    def number(self, name: str, result: Subject, settings: FairnessSettings) -> Measurement:
+        """Return a number of the model."""
+        return model_number(name, result)
 
     def tables(self, result: Subject, settings: FairnessSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the groups' rates by the audited metric, and all four metrics."""

@@ -1,7 +1,7 @@
 """The study of people at risk: one run of all attacks, findings and tables.
 
 It is run on a subject as other studies are, but is none of `core.studies.registry.STUDIES`: it is about single people,
-and so for internal use. No policy, sweep or public summary reads it.
+and so for internal use. No policy, experiment or public summary reads it.
 """
 
 from __future__ import annotations

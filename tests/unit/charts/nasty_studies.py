@@ -18,17 +18,19 @@ from core.auditing import charts as audit
 from core.auditing.policy import UNITS
 from core.charts import Drawing
 from core.datasets import AuditDataset
+from core.experiments import attacked_charts
+from core.experiments.attacked_models import MEASURES
 from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
 from core.experiments.experiment import ExperimentRow
-from core.experiments.sweep import SweepRow
-from core.experiments.sweep import charts as sweep
+from core.experiments.leak_over_seeds import MEASURED, LeakOverSeeds
+from core.experiments.summary import SeedSummary
 from core.experiments.tolerance_map import EPSILONS as EPSILONS_OF_MAP
 from core.experiments.tolerance_map import TOLERANCES as TOLERANCES_OF_MAP
 from core.experiments.tolerance_map import draw_map
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
-from core.stats.estimates import Estimate, Spread
+from core.stats.estimates import Estimate, Spread, certain
 from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference
 from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure
@@ -43,11 +45,12 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries import charts as queries
 from core.studies.config import AuditConfig
-from core.studies.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
+from core.studies.correction import ATTACKERS as ADVERSARIES
+from core.studies.correction import STEPS, Attribution, Disclosure
 from core.studies.correction import charts as correction
 from core.studies.correction.attribution import LeakStep
 from core.studies.correction.disclosure import GroupRecognition
-from core.studies.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
+from core.studies.correction.knowledge import MoreDisclosed
 from core.studies.correction.problem import SolverCertificate
 from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.measured_epsilon.audits import MechanismAudit
@@ -63,7 +66,7 @@ from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
 from core.studies.people.charts import draw_sets
-from core.studies.study import Measurement
+from core.studies.study import Measurement, not_run
 from core.studies.subject import ModelFindings, OutputsPlan
 from tests.release_samples import card
 from tests.samples import dataset
@@ -223,18 +226,26 @@ def _recognition(rng: Generator) -> Drawing:
     return correction.draw_recognition(curve[-1], curve, names=names)
 
 
-def sweep_row(rng: Generator, method: str = "", tolerance: float = 0.0) -> SweepRow:
-    """Return a row of a sweep of one to three seeds."""
-    fixed = {"method": method, "tolerance": tolerance, "seeds": (1, 2, 3)[: int(rng.integers(1, 4))]}
-    return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **fixed)
+def seed_summary(rng: Generator, method: str = "", tolerance: float = 0.0) -> SeedSummary:
+    """Return what one to three seeds of a model give, with a correction or without."""
+    numbers = {name: spread(rng) for name in MEASURES}
+    baselines = {"accuracy_test": spread(rng), "attack_after": spread(rng)}
+    if rng.random() < 0.3:
+        for name in ("attack_after", "attack_gain", "attack_balanced_after"):
+            numbers.pop(name)
+            baselines.pop(name, None)
+    seeds = (1, 2, 3)[: int(rng.integers(1, 4))]
+    numbers["tolerance_holds"] = replace(numbers["tolerance_holds"], value=1.0 / len(seeds), seeds=len(seeds))
+    values = {"model.metric": METRICS[0], "model.method": method, "model.tolerance": tolerance}
+    return SeedSummary(values=values, seeds=seeds, numbers=numbers, baselines=baselines, reasons={})
 
 
 TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
 
 
-def _rows(rng: Generator) -> list[SweepRow]:
+def _rows(rng: Generator) -> list[SeedSummary]:
     places = rng.choice(TOLERANCES, int(rng.integers(0, 7)), replace=False)
-    return [sweep_row(rng, tolerance=float(tolerance)) for tolerance in places]
+    return [seed_summary(rng, tolerance=float(tolerance)) for tolerance in places]
 
 
 def attribution(rng: Generator) -> Attribution:
@@ -256,7 +267,7 @@ def _waterfall(rng: Generator) -> Drawing:
 
 def _trained(rng: Generator) -> Drawing:
     baseline = (estimate(rng), estimate(rng), estimate(rng))
-    return sweep.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
+    return attacked_charts.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
@@ -285,29 +296,33 @@ def corrected(rng: Generator) -> Any:
     )
 
 
-def leak_points(rng: Generator) -> tuple[list[LeakPoint], AuditConfig]:
-    """Return models of one to three seeds with their twins without mitigation, and the settings of the former."""
+def leak_over_seeds(rng: Generator) -> LeakOverSeeds:
+    """Return what is measured of models of one to three seeds and their twins without mitigation."""
     method = str(rng.choice(["exponentiated_gradient", "correlation_remover", "unmitigated"]))
     config = AuditConfig(method=method, metric=str(rng.choice(METRICS)), tolerance=0.02)
-    return [_leak(rng, leak_config) for leak_config in leak_configs(config, range(int(rng.integers(1, 4))))], config
+    seeds = range(int(rng.integers(1, 4)))
+    rows = [
+        ExperimentRow(
+            values={"model.seed": seed, "model.method": name, "correction.adversary": adversary},
+            study="correction",
+            measurement=_leak_measurement(rng, measure),
+            seed=seed,
+        )
+        for name in dict.fromkeys((method, "unmitigated"))
+        for adversary in ADVERSARIES
+        for seed in seeds
+        for measure in MEASURED
+    ]
+    return LeakOverSeeds(rows, config)
 
 
-def _leak(rng: Generator, config: AuditConfig) -> LeakPoint:
-    guessed = EstimatedConstraint(metric=str(rng.choice(METRICS[:3])), tolerance=0.01, unfairness={}, n=9)
-    trained = disclosures(rng)[0] if config.method == "exponentiated_gradient" else None
-    unknown = {"estimate": guessed, "trained": trained, "estimated": disclosures(rng)[-1], "difference": None}
-    return invent(
-        LeakPoint,
-        rng,
-        config=config,
-        held_out={kind: estimate(rng) for kind in KINDS},
-        attributions={
-            name: replace(attribution(rng), attacker=name, n_seeds=1, n_true=int(rng.integers(0, 2))) for name in KINDS
-        },
-        real=disclosures(rng)[0],
-        permuted=disclosures(rng)[0],
-        unknown=ConstraintComparison(**unknown),  # type: ignore[arg-type]
-    )
+def _leak_measurement(rng: Generator, name: str) -> Measurement:
+    """Return a measurement of a leak; one that may be missing is there nine times in ten."""
+    if name.startswith(("estimates", "tolerance")):
+        return Measurement(check=name, estimate=certain(float(rng.integers(0, 2)), 9))
+    if name.startswith(("permuted", "estimated")) and rng.random() < 0.1:
+        return not_run(name, "It was not solved.")
+    return Measurement(check=name, estimate=estimate(rng), control=estimate(rng))
 
 
 def inferred(rng: Generator) -> AttributeInference:
@@ -642,12 +657,12 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_budgets": _budgets,
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
-    "draw_methods": lambda rng: sweep.draw_methods([sweep_row(rng, method) for method in METHOD_TITLES]),
+    "draw_methods": lambda rng: attacked_charts.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
     "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
-    "draw_models_accuracy": lambda rng: sweep.draw_models_accuracy(_rows(rng), TOLERANCES),
-    "draw_models_unfairness": lambda rng: sweep.draw_models_unfairness(_rows(rng), TOLERANCES),
+    "draw_models_accuracy": lambda rng: attacked_charts.draw_models_accuracy(_rows(rng), TOLERANCES),
+    "draw_models_unfairness": lambda rng: attacked_charts.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_map": lambda rng: draw_map(map_rows(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_result(rng, names_of(rng)[:2])),

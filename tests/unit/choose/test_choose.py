@@ -386,7 +386,7 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
             yield config
 
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "measured_points", points_of)
-    data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
+    data, configs = samples.dataset(400), candidates(AuditPlan(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
     progress: list[tuple[int, int]] = []
     assert len(list(measure_all(sets, n_jobs=2, report=lambda *done: progress.append(done)))) == 4

@@ -180,7 +180,7 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
         SimpleNamespace(monotonic=lambda: 60.0 * slow.measured),
     )
     data = samples.dataset(400)
-    configs = candidates(AuditConfig(), ChooseSettings(), (1,))
+    configs = candidates(AuditPlan(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs, data, AuditPlan())]
     first = list(measure_all(sets, seconds=150.0, store=store))
     assert len(first) == 3 == slow.measured

@@ -13,11 +13,17 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
-from core.stats.estimates import Estimate, accuracy_gain, summarize_seeds
+from core.experiments.experiment import ExperimentRow
+from core.experiments.leak_over_seeds import attribution_of
+from core.experiments.summary import summarise
+from core.stats.estimates import Estimate, accuracy_gain, certain, summarize_seeds
 from core.stats.quantities import plain_row
-from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
+from core.studies.config import AuditConfig
+from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.studies.correction.findings import constraint_effect, step_rows
+from core.studies.correction.numbers import step_measurements
+from core.studies.study import Measurement
 from tests.unit.correction.test_bootstrap import people
 
 
@@ -78,6 +84,21 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
         assert (change.value, change.low, change.high) == pytest.approx((0.0, unchanged.low, unchanged.high), abs=1e-6)
 
 
+def over_seeds(seeds: list[Attribution]) -> Attribution:
+    """Return attributions, one a seed, put together as an experiment does."""
+    rows = [
+        ExperimentRow(values={"model.seed": seed}, study="correction", measurement=measurement, seed=seed)
+        for seed, leak in enumerate(seeds)
+        for measurement in (
+            *step_measurements(leak).values(),
+            Measurement(check="tolerance_holds", estimate=certain(float(leak.n_true), 600)),
+        )
+    ]
+    (summary,) = summarise(rows)
+    config = AuditConfig(metric=seeds[0].metric, tolerance=seeds[0].tolerance)
+    return attribution_of(summary, seeds[0].attacker, config)
+
+
 def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     features, certain = records()
     wrong = np.arange(600) < np.flatnonzero(certain.truth)[19]  # twenty people of group 1, for certain
@@ -88,7 +109,7 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     assert all(math.isnan(steps["shares"].values[m].value) and not steps["shares"].changes[m].seeds for m in MEASURES)
     assert steps["predictions"].values["accuracy"].value == 1 - 19 / 600
     assert steps["constraint_without_shares"].reasons[0].startswith("No probabilities")
-    summary = attribute_over_seeds([seed] * 2)
+    summary = over_seeds([seed] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in constraint_effect(summary).text
     measured = [plain_row(row)["accuracy"] is not None for row in step_rows(summary)]
@@ -100,13 +121,13 @@ def test_constraint_effect_says_whether_the_bound_holds() -> None:
     assert (true.n_true, false.n_true) == (1, 0)
     assert "does not hold" not in constraint_effect(true).text
     assert constraint_effect(false).caveats == ("The disclosed tolerance does not hold. Seeds: 1 of 1.",)
-    many = attribute_over_seeds([attributed(*records(seed), tolerance=0.0) for seed in range(3)])
+    many = over_seeds([attributed(*records(seed), tolerance=0.0) for seed in range(3)])
     assert constraint_effect(many).text.endswith("does not hold. Seeds: 3 of 3.")
 
 
 def test_seeds_are_summed_up_by_student() -> None:
     seeds = [attributed(*records(seed)) for seed in range(5)]
-    summary = attribute_over_seeds(seeds)
+    summary = over_seeds(seeds)
     assert (summary.n_seeds, summary.n_true) == (5, sum(s.n_true for s in seeds))
     for name in [*STEPS, "constraint_without_shares"]:
         for measure in MEASURES:
@@ -127,7 +148,9 @@ def test_seeds_are_summed_up_by_student() -> None:
 
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
     attribution = attributed(*records())
-    assert attribute_over_seeds([attribution]) == attribution
+    summary = over_seeds([attribution])
+    for step in attribution.steps:
+        assert summary.step(step.step) == step
     change = attribution.step("features").changes["accuracy"]
     assert change.over == "people" and "600 people, one seed" in constraint_effect(attribution).text
     assert math.isnan(attribution.step("features").values["accuracy"].sd)
@@ -135,7 +158,7 @@ def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
 
 def change_and_sentence(changes: list[float]) -> tuple[Estimate, str]:
     """Return a change made of hand-made ones, one a seed, in one step, and what is said of it."""
-    flat = dict.fromkeys(MEASURES, summarize_seeds([]))
+    flat = dict.fromkeys(MEASURES, summarize_seeds([Estimate(value=0.5, low=0.4, high=0.6, n=100)]))
 
     def attribution_of(value: float) -> Attribution:
         change = summarize_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
@@ -146,7 +169,7 @@ def change_and_sentence(changes: list[float]) -> tuple[Estimate, str]:
         facts: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}
         return Attribution(attacker="a", steps=(before, step), **facts)
 
-    summary = attribute_over_seeds([attribution_of(value) for value in changes])
+    summary = over_seeds([attribution_of(value) for value in changes])
     return summary.step("constraint").changes["accuracy"].estimate, constraint_effect(summary).text
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
+from core.experiments.experiment import ExperimentRow
+from core.experiments.leak_over_seeds import LeakOverSeeds, _estimated
+from core.stats.estimates import certain
 from core.stats.fairness import METRICS, row_sets
 from core.stats.quantities import plain_row
 from core.studies.config import AuditConfig
@@ -27,13 +28,14 @@ from core.studies.correction import (
     smallest_tolerance,
 )
 from core.studies.correction.disclosure import permuted_records
-from core.studies.correction.findings import _estimated, disclosure_row, stronger_disclosure
+from core.studies.correction.findings import disclosure_row, stronger_disclosure
 from core.studies.correction.knowledge import (
     IDENTIFIABLE,
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
 )
+from core.studies.study import Measurement
 from tests.samples import ROLES, dataset
 from tests.unit.correction.test_bootstrap import people
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD
@@ -173,12 +175,17 @@ def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None
 
 
 def test_models_without_mitigation_are_counted_among_themselves() -> None:
-    """While a sweep runs there may be fewer of them."""
-    config = AuditConfig(method="exponentiated_gradient")
-    by_chance = disclose(ATTACKED, HELD_OUT, tolerance=0.1)
-    points: list[Any] = []
-    for name in ["exponentiated_gradient"] * 3 + ["unmitigated"]:
-        unknown = compare_constraints(ATTACKED, HELD_OUT, _constraint("statistical_parity", 0.1), None)
-        points.append(SimpleNamespace(config=replace(config, method=name), unknown=replace(unknown, trained=by_chance)))
-    evidence = _estimated(points, points[:3], config).evidence
+    """While an experiment runs there may be fewer of them."""
+    rows = [
+        ExperimentRow(
+            values={"model.seed": seed, "model.method": method, "correction.adversary": "features"},
+            study="correction",
+            measurement=Measurement(check=f"estimates_{metric}", estimate=certain(metric == "statistical_parity", 9)),
+            seed=seed,
+        )
+        for method, seeds in {"exponentiated_gradient": (0, 1, 2), "unmitigated": (0,)}.items()
+        for seed in seeds
+        for metric in IDENTIFIABLE
+    ]
+    evidence = _estimated(LeakOverSeeds(rows, AuditConfig(method="exponentiated_gradient"))).evidence
     assert "correct metric: 3 of 3 (guessing 1 of 3: 33%). Without mitigation: 1 of 1." in evidence

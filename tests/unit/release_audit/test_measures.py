@@ -169,7 +169,8 @@ def promising(small: Audited, tolerance: float) -> Audited:
     for kind in ATTACKERS:
         attack = result_of(STUDIES["correction"], small)[0].attack(kind)
         promised.once(f"attack {kind} held_out", lambda attack=attack: attack)
-    promised.once("result membership", lambda: result_of(STUDY, small))  # which hangs on no promise
+    membership = small.plan.membership
+    promised.once(f"result membership {membership}", lambda: result_of(STUDY, small))  # which hangs on no promise
     return promised
 
 
