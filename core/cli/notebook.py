@@ -17,7 +17,7 @@ from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
-from ..experiments.experiment import grid_of, rows_frame, run_experiment
+from ..experiments.experiment import ExperimentRow, grid_of, rows_frame, run_experiment
 from ..report import Reports, board_html, board_style, caveats_html, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
@@ -188,6 +188,17 @@ def _plan_and_table(
     return suggestion.plan, table, suggestion.questions
 
 
+@dataclass(frozen=True, slots=True)
+class ExperimentResult:
+    """The measurements of a grid of plans, in the order in which they came."""
+
+    rows: tuple[ExperimentRow, ...]
+
+    def frame(self) -> pandas.DataFrame:
+        """Return one line a measurement: varied keys, study, check, value with interval, baseline, n, seed."""
+        return rows_frame(self.rows)
+
+
 _VARIED = {
     "methods": "model.method",
     "tolerances": "model.tolerance",
@@ -214,11 +225,10 @@ def experiment(
     favourable: str = "",
     n_jobs: int = 1,
     report: Callable[[int, int], None] | None = None,
-) -> pandas.DataFrame:
+) -> ExperimentResult:
     """Measure every combination of plans by an audit's studies, as `fairleak experiment` does.
 
-    Returns one line a measurement: varied keys, study, check, value with interval, baseline, n, seed. Raises
-    `InputError` as `audit` does, or if a value breaks its rule.
+    Raises `InputError` as `audit` does, or if a value breaks its rule.
 
     Parameters
     ----------
@@ -256,7 +266,7 @@ def experiment(
         for point in grid_of([plan], varied)
     ]
     rows = run_experiment(points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report)
-    return rows_frame(list(rows))
+    return ExperimentResult(tuple(rows))
 
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:

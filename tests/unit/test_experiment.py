@@ -38,7 +38,7 @@ def test_a_row_has_the_number_of_the_audit_of_its_plan():
 
 
 def test_notebook_and_command_give_the_same_rows(tmp_path: Path):
-    frame = experiment("demo", methods=["unmitigated"], seeds=[1, 2], studies=["fairness"])
+    frame = experiment("demo", methods=["unmitigated"], seeds=[1, 2], studies=["fairness"]).frame()
     arguments = "experiment --vary model.method=unmitigated --vary model.seed=1,2 --studies fairness --store none"
     assert main([*arguments.split(), "--csv", str(tmp_path / "rows.csv")]) == 0
     printed = list(csv.DictReader((tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()))
