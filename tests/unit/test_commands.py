@@ -150,7 +150,7 @@ BAD = {
     "attack membership --attacks magic": "--attacks must be some of",
     "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "attack membership --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
-    "experiment --dataset nowhere": "argument --dataset: invalid choice: 'nowhere'",
+    "experiment --dataset nowhere": "--dataset must be one of demo, adult",
     "experiment --jobs 0": "n_jobs must be a whole number of at least 1",
     "experiment --store /dev/null/store": "The store must be a file in a folder that exists",
     "experiment --magic": "unrecognized arguments: --magic",
