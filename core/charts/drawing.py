@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..stats.estimates import Estimate, estimate_columns, gap, percent
+from ..stats.estimates import Estimate, ends_text, estimate_columns, gap, percent
 from .text import NARROW, fit, measured, visible_ticks, width
 from .theme import Palette
 
@@ -75,8 +75,10 @@ class Axis:
         low, high = (self.position(end) for end in ends_of(number))
         if math.isnan(low):
             return ""
-        form = f"{'+' if low < 0 else ''}.{1 if self.ends[1] - self.ends[0] > 5 else 3}f"
-        return f"({low:{form}} to {high:{form}})".replace("-", "−")
+        is_change = low < 0 or self.write(number).startswith("+")
+        sign = "+" if is_change else ""
+        places = 1 if self.ends[1] - self.ends[0] > 5 else 3
+        return f"({ends_text(low, high, f'{sign}.{places}f')})"
 
     def with_interval(self, number: Number) -> str:
         """Return a number as the pointer shows it, with its interval."""

@@ -53,6 +53,7 @@ from ..stats.estimates import (
     Estimate,
     certain,
     decimals_beside,
+    ends_text,
     number_text,
     quantile,
     weighted_sum,
@@ -438,9 +439,9 @@ def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
     if interval is None or math.isnan(interval.low) or interval.low == interval.high:
         return ""
     of = UNITS[CHECKS[check_change.check].unit]
-    ends = [of.factor * interval.low, of.factor * interval.high]
-    places = decimals_beside(ends, 0.0, of.decimals)
-    return " to ".join(number_text(end, f"+.{places}f") for end in ends)
+    low, high = of.factor * interval.low, of.factor * interval.high
+    places = decimals_beside([low, high], 0.0, of.decimals)
+    return ends_text(low, high, f"+.{places}f")
 
 
 _UNIT_SUFFIXES = {"points": " points", "percent": " points", "bits": " bits", "columns": " columns"}

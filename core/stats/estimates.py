@@ -370,8 +370,7 @@ def interval(value: Estimate) -> str:
     """Write the limits of a rate as "82.4 to 83.3%"."""
     if math.isnan(value.low):
         return "n/a"
-    low, high = (number_text(100 * end, f".{_decimals(value)}f") for end in (value.low, value.high))
-    return f"{low} to {high}%"
+    return f"{ends_text(100 * value.low, 100 * value.high, f'.{_decimals(value)}f')}%"
 
 
 ALMOST_ALL = 0.9995
@@ -383,15 +382,15 @@ def at_most(share: float, how: str, *, of: str = "") -> str:
     return f"If the prior is right, no attacker can expect more than {percent(share)}{of} ({how})."
 
 
-def points(value: Estimate | float) -> str:
+def points(value: Estimate | float, *, decimals: int | None = None) -> str:
     """Write a difference of rates as "+7.0 points", with a true minus."""
-    difference = value.value if isinstance(value, Estimate) else value
-    return f"{number_text(100 * difference, '+.1f')} points"
+    change = value.value if isinstance(value, Estimate) else value
+    return f"{number_text(100 * change, f'+.{decimals or 1}f')} points"
 
 
 def point_interval(value: Estimate) -> str:
     """Write the limits of a difference of rates as "+5.9 to +8.1"."""
-    return " to ".join(points(end).removesuffix(" points") for end in (value.low, value.high))
+    return ends_text(100 * value.low, 100 * value.high, "+.1f")
 
 
 def gap(value: float, *, decimals: int = 3) -> str:
@@ -408,8 +407,8 @@ def ratio(value: Estimate) -> str:
     """Write a number with its interval as "0.729 (95% CI 0.713 to 0.744)"."""
     if math.isnan(value.value):
         return "n/a"
-    number, low, high = (number_text(number, ".3f") for number in (value.value, value.low, value.high))
-    return f"{number} ({level_text(value.level)} CI {low} to {high})"
+    ends = ends_text(value.low, value.high, ".3f")
+    return f"{number_text(value.value, '.3f')} ({level_text(value.level)} CI {ends})"
 
 
 def count(number: int) -> str:
@@ -455,3 +454,30 @@ def number_text(value: float, form: str) -> str:
         return "n/a"
     text = f"{value:{form}}"
     return text.replace("-", "−") if text.strip("+-0.,") else text.lstrip("+-")
+
+
+def ends_text(low: float, high: float, form: str) -> str:
+    """Write the ends of an interval in a form: "0.3 to 2.1"; of a change, whose form has a sign, "−0.2 to +1.2".
+
+    All ranges of page, report and files are written by it, so that a change has a sign at both ends everywhere.
+    """
+    return f"{number_text(low, form)} to {number_text(high, form)}"
+
+
+_MOST_CHANGE_DECIMALS = 3
+
+
+def change_decimals(before: Estimate, after: Estimate, change: Estimate | float) -> int | None:
+    """Return with how many decimals two rates and their change add up: 79.17% + 13.08 points = 92.25%.
+
+    That is 1 where it suffices. None, for the decimals that each has by itself, where an interval is too wide for a
+    decimal, or where the change is no difference of the rates.
+    """
+    gain = change.value if isinstance(change, Estimate) else change
+    if not (_decimals(before) and _decimals(after)):
+        return None
+    for decimals in range(1, _MOST_CHANGE_DECIMALS + 1):
+        start, end, difference = (round(100 * rate, decimals) for rate in (before.value, after.value, gain))
+        if math.isclose(end - start, difference, abs_tol=1e-9):
+            return decimals
+    return None

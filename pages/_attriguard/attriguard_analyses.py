@@ -183,7 +183,7 @@ def _draw_decisions(work: GuardRun, exposure: Exposure, budget: float) -> None:
     panels.whisper(findings.decisions(before, current, majority, config.metric))
     metric = METRIC_TITLES[config.metric].lower()
     parts: tuple[tuple[str, str, str, dict[str, Estimate]], ...] = (
-        ("Model accuracy", "On unseen people, by noise budget β", "accuracy", {"Majority": majority}),
+        ("Model accuracy", "On the test set, by noise budget β", "accuracy", {"Majority": majority}),
         (
             "Effect on fairness",
             f"Unfairness (largest deviation of a group, {metric}), by noise budget β",

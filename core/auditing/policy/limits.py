@@ -31,7 +31,16 @@ from ...base.settings import (
     validate,
     values_of,
 )
-from ...stats.estimates import MOST_TESTED, STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
+from ...stats.estimates import (
+    MOST_TESTED,
+    STRICTEST,
+    Estimate,
+    decimals_beside,
+    ends_text,
+    level_text,
+    number_text,
+    percent,
+)
 from ...studies.registry import STUDIES
 from ...studies.study import Check
 
@@ -329,7 +338,7 @@ def value_text(check: str, value: float, *, limit: float | None = None) -> str:
 
 
 def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None) -> tuple[str, str]:
-    """Write an estimate as value and interval: ("+7.0 points", "95%: 6.5 to 7.4").
+    """Write an estimate as value and interval: ("+7.0 points", "95%: +6.5 to +7.4").
 
     The interval is "no interval" where there is none, and empty where there is no value either. A percentage loses its
     decimal when the interval is wide. Beside a limit there are as many decimals as tell value and ends from it.
@@ -339,13 +348,13 @@ def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None)
         return "n/a", ""
     least = 0 if unit == "percent" and "." not in percent(estimate) else UNITS[unit].decimals
     exact = estimate.low == estimate.high or math.isnan(estimate.low) or math.isnan(estimate.high)
-    ends = () if exact else (estimate.low, estimate.high)
+    ends = (estimate.low, estimate.high)
     places = _places(unit, (estimate.value, *ends), limit, least)
     value = _with_unit(_number(unit, estimate.value, places, signed=unit == "points"), unit)
     if exact:
         return value, "no interval"
-    low, high = (_number(unit, end, places) for end in ends)
-    return value, f"{level_text(estimate.level)}: {low} to {high}{'%' if unit == 'percent' else ''}"
+    percent_sign = "%" if unit == "percent" else ""
+    return value, f"{level_text(estimate.level)}: {_ends(unit, ends, places)}{percent_sign}"
 
 
 def control_text(check: str, control: Estimate) -> str:
@@ -356,7 +365,7 @@ def control_text(check: str, control: Estimate) -> str:
 
 
 def range_text(check: str, estimate: Estimate, limit: float) -> str:
-    """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit.
+    """Write an interval as "+6.5 to +7.4 points", with as many decimals as tell its ends from a limit.
 
     It is cut to values that the check can take, no size below 0: an interval that a policy widens may leave them.
     """
@@ -364,8 +373,7 @@ def range_text(check: str, estimate: Estimate, limit: float) -> str:
     least = 0.0 if CHECKS[check].folded else UNITS[unit].least
     ends = (max(estimate.low, least), min(estimate.high, UNITS[unit].most))
     places = _places(unit, ends, limit, UNITS[unit].decimals)
-    low, high = (_number(unit, end, places) for end in ends)
-    return _with_unit(f"{low} to {high}", unit)
+    return _with_unit(_ends(unit, ends, places), unit)
 
 
 def limit_text(check: str, value: float) -> str:
@@ -406,6 +414,12 @@ def _places(unit: str, values: Sequence[float], limit: float | None, least: int)
 
 def _number(unit: str, value: float, places: int, *, signed: bool = False) -> str:
     return number_text(UNITS[unit].factor * value, f"{'+' if signed else ''}.{places}f")
+
+
+def _ends(unit: str, ends: tuple[float, float], places: int) -> str:
+    sign = "+" if unit == "points" else ""
+    low, high = (UNITS[unit].factor * end for end in ends)
+    return ends_text(low, high, f"{sign}.{places}f")
 
 
 def _with_unit(text: str, unit: str) -> str:

@@ -12,7 +12,7 @@ from ...auditing.policy.limits import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
 from ...models import PRIVATE_METHODS, instead_of_constant
-from ...stats.estimates import count, epsilon_text, interval, number_text, percent, points
+from ...stats.estimates import change_decimals, count, ends_text, epsilon_text, interval, number_text, percent, points
 from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
 from ...studies.two_models import WARNING
@@ -184,9 +184,11 @@ def _below_majority(choice: Choice) -> str:
     """Say on which half the model is not shown to be more accurate than one answer for everybody; "" if it is."""
     for half, side in (("chooses", choice.chosen.choosing), ("judges", choice.chosen.judging)):
         if not side.beats_majority:
+            decimals = change_decimals(side.majority, side.accuracy, side.gain)
+            accuracy, majority = (percent(rate, decimals=decimals) for rate in (side.accuracy, side.majority))
             return (
-                f"On the half that {half}, its accuracy ({percent(side.accuracy)}) is not shown to be above the "
-                f"majority class's ({percent(side.majority)}): difference {points(side.gain)} "
+                f"On the half that {half}, its accuracy ({accuracy}) is not shown to be above the "
+                f"majority class's ({majority}): difference {points(side.gain, decimals=decimals)} "
                 f"({_ends(side.gain.low, side.gain.high)})."
             )
     return ""
@@ -468,5 +470,4 @@ def numbers(choice: Choice) -> tuple[Row, ...]:
 
 
 def _ends(low: float, high: float) -> str:
-    sign = "+" if low < 0 else ""
-    return " to ".join(number_text(100 * end, f"{sign}.1f") for end in (low, high))
+    return ends_text(100 * low, 100 * high, "+.1f")

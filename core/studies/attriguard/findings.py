@@ -205,11 +205,12 @@ def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, met
     if _is_unchanged(change):
         change_text = f"shows no significant change: {now.value:.3f} ({limits}), {was.value:.3f} without noise"
     return Finding(
-        point=f"Model accuracy is {percent(after.accuracy)} instead of {percent(before.accuracy)}; "
+        point=f"Model accuracy on the test set is {percent(after.accuracy)} instead of {percent(before.accuracy)}; "
         f"unfairness {change_text}",
         evidence=f"Unfairness: largest deviation of a group from the overall rate. {difference_title(metric)}: "
-        f"{after.gap:.3f}, {before.gap:.3f} without noise. Accuracy: 95% CI {interval(after.accuracy)} with noise, "
-        f"{interval(before.accuracy)} without. Baseline: always the more frequent label, {percent(majority)}. "
+        f"{after.gap:.3f}, {before.gap:.3f} without noise. Accuracy, expected over the model's random draws: 95% CI "
+        f"{interval(after.accuracy)} with noise, {interval(before.accuracy)} without. Baseline: always the more "
+        f"frequent label, {percent(majority)}. "
         "AttriGuard is no fairness method: groups may be treated less alike than before",
     )
 

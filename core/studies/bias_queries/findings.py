@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...stats.estimates import ALMOST_ALL, Estimate, at_most, certain, count, interval, percent, points
+from ...stats.estimates import (
+    ALMOST_ALL,
+    Estimate,
+    at_most,
+    certain,
+    change_decimals,
+    count,
+    interval,
+    percent,
+    points,
+)
 from ...stats.quantities import share
 from ..study import Basis, Check, Finding, Measurement, not_run
 from .decoders import DECODER_TITLES
@@ -74,14 +84,18 @@ def _useless(result: BiasQueriesResult, settings: BiasQueriesSettings) -> bool:
 def _point(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
     now, attribute, error = result.best, result.attribute, result.errors.get(settings.mechanism)
     answers, gain = answers_text(now.m, settings.answer_mechanism), result.gain
-    alone = "" if result.prior is None else f" over features alone ({percent(result.prior)})"
+    alone, decimals = "", None
+    if result.prior is not None:
+        decimals = change_decimals(result.prior, now.leakage, gain)
+        alone = f" over features alone ({percent(result.prior, decimals=decimals)})"
     if error is not None and _useless(result, settings):
         median = f"median error {error_text(error.median)}"
         return f"Noise makes the answers useless ({answers}): {median}, a gap is at most 1."
     if now.complete == 1.0 and gain.value > 0:
         return f"The answers reveal everybody's {attribute} ({answers})."
     if gain.low > 0:
-        reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}{alone}"
+        level, change = percent(now.leakage, decimals=decimals), points(gain, decimals=decimals)
+        reached = f"{level} balanced accuracy, a gain of {change}{alone}"
         return f"The answers reveal {attribute} ({answers}): {reached}."
     if gain.high < 0:
         return f"The answers mislead the attacker about {attribute} ({answers}): {points(gain)}{alone}."
@@ -160,7 +174,8 @@ def _accuracy_text(results: Sequence[BiasQueriesResult]) -> str:
     rate = {"equal_opportunity": "True positive rate", "predictive_equality": "True negative rate"}.get(result.metric)
     return (
         f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.queried)} "
-        f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}."
+        f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}. "
+        "Counted on the people asked about."
     )
 
 

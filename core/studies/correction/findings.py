@@ -13,8 +13,10 @@ from ...adversaries import STRONG, TunedForest
 from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import (
     Estimate,
+    change_decimals,
     count,
     difference,
+    ends_text,
     epsilon_text,
     gap,
     interval,
@@ -91,13 +93,14 @@ def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str)
         verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
         point = f"No correction {verb} tolerance {tolerance_text(now.used)}; {_smallest(now)}."
         return point, "Disclose a looser tolerance to see what it would reveal."
-    who, start = ATTACKERS[adversary], percent(now.before)
+    who = ATTACKERS[adversary]
+    start, _, gain = _adding_up(now)
     if result.config.forest is not None and adversary not in STRONG:
         who += " (tuned)"
     if not now.is_true:
         return _false_tolerance(now, who)
     if now.gain.low > 0:
-        point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}"
+        point = f"Publishing the fairness tolerance helps {who} by {gain}, from {start}"
         if adversary not in STRONG and difference(result.strong, now.after).low > 0:
             return (
                 f"{point}, but imputation without the model does better still.",
@@ -109,7 +112,7 @@ def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str)
             "Publish a looser tolerance if this gain matters to you; the report judges the best attacker's.",
         )
     if now.gain.high < 0:
-        point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
+        point = f"Publishing the fairness tolerance misleads {who}: {gain}, from {start}."
         return point, "Do not count on it: an attacker who knows the group proportions may gain."
     point = f"Publishing the fairness tolerance {_NONE} on {who}."
     return point, "Try other seeds under More analyses before you rely on it."
@@ -119,7 +122,8 @@ def _false_tolerance(now: Disclosure, who: str) -> tuple[str, str]:
     """Return what believing a false tolerance changes for an attacker, and that it must not be published."""
     effect = "not statistically significant"
     if now.gain is not None and (now.gain.low > 0 or now.gain.high < 0):
-        effect = f"{points(now.gain)}, from {percent(now.before)}"
+        start, _, gain = _adding_up(now)
+        effect = f"{gain}, from {start}"
     reached = tolerance_text(now.achieved, limit=now.used)
     holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
     return (
@@ -133,11 +137,20 @@ def _accuracies(now: Disclosure, attribute: str) -> str:
     """Return the accuracy before and after disclosure, and the gain."""
     if now.after is None or now.gain is None:
         return f"Accuracy at inferring {attribute} stays at {percent(now.before)} (95% CI {interval(now.before)})."
+    before, after, _ = _adding_up(now)
     return (
-        f"Accuracy at inferring {attribute}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
+        f"Accuracy at inferring {attribute}: {before} before, {after} after disclosure of "
         f"{tolerance_text(now.used)} (95% CI {interval(now.after)}; {count(now.after.n)} people). "
         f"Gain {_change(now.gain)}."
     )
+
+
+def _adding_up(now: Disclosure) -> tuple[str, str, str]:
+    """Return the accuracy before and after, and the gain in points, with the decimals by which they add up."""
+    assert now.after is not None and now.gain is not None
+    decimals = change_decimals(now.before, now.after, now.gain)
+    before, after = (percent(rate, decimals=decimals) for rate in (now.before, now.after))
+    return before, after, points(now.gain, decimals=decimals)
 
 
 def _reservations(result: CorrectionResult, now: Disclosure, adversary: str) -> str:
@@ -363,8 +376,10 @@ def _from_to(leak: Attribution) -> str:
 
 def signed(value: float, low: float, high: float) -> str:
     """Write a change in points without the word, with the limits of its interval where they are known."""
-    change, *ends = (number_text(100 * number, "+.1f") for number in (value, low, high))
-    return change if math.isnan(low) else f"{change} ({ends[0]} to {ends[1]})"
+    change = number_text(100 * value, "+.1f")
+    if math.isnan(low):
+        return change
+    return f"{change} ({ends_text(100 * low, 100 * high, '+.1f')})"
 
 
 def tuning(forest: TunedForest) -> Finding:

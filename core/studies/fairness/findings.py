@@ -89,7 +89,8 @@ def headline(subject: Subject) -> Finding:
         evidence=f"{constraint_note}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
         f"deviation of a group from the {_AMONG[config.metric]}). {difference_title(config.metric)}: "
         f"{difference.value:.3f} ({difference.low:.3f} to {difference.high:.3f}). "
-        f"Accuracy: {percent(model.accuracy_test)}; majority-class baseline: {percent(model.majority_test)}.",
+        f"Accuracy on the {unseen}: {percent(model.accuracy_test)}; majority-class baseline: "
+        f"{percent(model.majority_test)}.",
         so_what=so_what,
         to_do=to_do,
         estimate=test,

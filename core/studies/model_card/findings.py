@@ -6,7 +6,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
+from ...stats.estimates import (
+    Estimate,
+    at_most,
+    change_decimals,
+    count,
+    number_text,
+    percent,
+    point_interval,
+    points,
+)
 from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .card_people import EVERYBODY_ELSE, ReleasedPeople
@@ -182,16 +191,21 @@ def average_accuracy(study: ModelCardResult) -> Finding:
     """Say what happens to the accuracy over all people."""
     measured, people = study.measured, study.people
     gain = measured.accuracy_gain
-    change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
+    decimals = change_decimals(measured.accuracy_before, measured.accuracy_after, gain)
+    before = percent(measured.accuracy_before, decimals=decimals)
+    gain_text = points(gain, decimals=decimals)
+    change = "no statistically significant difference"
+    if gain.low > 0.0 or gain.high < 0.0:
+        change = gain_text
     who, guess = (
         ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other_group)
     )
     if guess == EVERYBODY_ELSE:
         who, guess = "never", people.group
     return Finding(
-        point=f"Average accuracy over imputation ({percent(measured.accuracy_before)}): {change}.",
-        evidence=f"Accuracy over all people: {percent(measured.accuracy_before)} before, "
-        f"{percent(measured.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
+        point=f"Average accuracy over imputation ({before}): {change}.",
+        evidence=f"Accuracy over all people: {before} before, {percent(measured.accuracy_after, decimals=decimals)} "
+        f"after ({gain_text}; 95% CI: {point_interval(gain)}). "
         f"Majority-class baseline ({who} guess “{guess}”): {percent(measured.majority)}.{_ceiling(study)}",
         estimate=gain,
         baseline=measured.majority,

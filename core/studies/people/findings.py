@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...base.arrays import Ints
-from ...stats.estimates import count, number_text, percent, point_interval, points
+from ...stats.estimates import change_decimals, count, number_text, percent, point_interval, points
 from ...stats.quantities import Row, Tables, share
 from ..study import Finding
 from .people_at_risk import PeopleAtRisk
@@ -78,15 +78,17 @@ def _groups(result: PeopleAtRisk) -> str:
         )
         ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
         return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
-    codes = [code for code, rate in enumerate(rates) if rate.n]
-    code, beside, several = 1, f"{percent(rates[0], decimals=1)} of {names[0]}", ""
-    if len(names) > 2:
-        code = max(codes, key=lambda g: rates[g].value)
-        beside, several = "compared with everybody else", f", for all {len(names)} groups together"
+    if len(names) == 2:
+        gap = result.gap(1)
+        decimals = change_decimals(rates[0], rates[1], gap) or 1
+        first, second = (percent(rate, decimals=decimals) for rate in rates)
+        change = f"{points(gap, decimals=decimals)}, 95% CI {point_interval(gap)}"
+        return f"Found: {second} of {names[1]}, {first} of {names[0]} (difference {change})."
+    code = max((code for code, rate in enumerate(rates) if rate.n), key=lambda code: rates[code].value)
     gap = result.gap(code)
     return (
-        f"Found: {percent(rates[code], decimals=1)} of {names[code]}, {beside} "
-        f"(difference {points(gap)}, 95% CI {point_interval(gap)}{several})."
+        f"Found: {percent(rates[code], decimals=1)} of {names[code]}, compared with everybody else "
+        f"(difference {points(gap)}, 95% CI {point_interval(gap)}, for all {len(names)} groups together)."
     )
 
 

@@ -26,10 +26,12 @@ from ...stats.estimates import (
     Estimate,
     balanced_accuracy,
     balanced_gain,
+    change_decimals,
     count,
     estimate_columns,
     min_estimate,
     percent,
+    point_interval,
     points,
     strongest,
 )
@@ -370,12 +372,15 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     what = "identifying training records" if members else f"inferring the {result.attribute} ({inference.target})"
     reveals = "whether a person was in the training data" if members else f"the {result.attribute}"
     output_name = "scores" if "scores" in result.released else "labels"
-    alone, low = inference.alone[inference.better], points(gain.low).removesuffix(" points")
+    alone = inference.alone[inference.better]
+    decimals = change_decimals(alone, inference.both, gain)
+    gain_text = points(gain, decimals=decimals)
     return Finding(
-        point=f"Releasing the 2 models adds {points(gain)} to {what}, over {_models(result)[inference.better]} alone"
+        point=f"Releasing the 2 models adds {gain_text} to {what}, over {_models(result)[inference.better]} alone"
         f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
-        evidence=f"95% CI {low} to {points(gain.high)}, {count(gain.n)} people. Balanced accuracy: {percent(alone)} "
-        f"from {_models(result)[inference.better]} alone, {percent(inference.both)} from the 2 models.",
+        evidence=f"95% CI {point_interval(gain)} points, {count(gain.n)} people. Balanced accuracy: "
+        f"{percent(alone, decimals=decimals)} from {_models(result)[inference.better]} alone, "
+        f"{percent(inference.both, decimals=decimals)} from the 2 models.",
         so_what=f"The difference of the models' {output_name} reveals {reveals}." if leaks else "",
         to_do="Do not release the 2 models together: withdraw one, or train them on different people." if leaks else "",
         caveats=_CAVEATS,

@@ -93,7 +93,7 @@ def test_an_interval_that_leaves_out_the_limit_is_shown_at_its_adjusted_level() 
     assert steps == {
         "unfairness": "All limits together are judged at 97.5%: 0.008 to 0.052. About 190 more records, or accept the "
         "risk in writing.",
-        "correction_gain": "All limits together are judged at 97.5%: 0.8 to 5.2 points. About 190 more records, or "
+        "correction_gain": "All limits together are judged at 97.5%: +0.8 to +5.2 points. About 190 more records, or "
         "accept the risk in writing.",
     }
 

@@ -74,7 +74,7 @@ def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
     assert page.count('class="bullet ') == page.count('<span role="img" aria-label=') == 8
     for head, inside in drawings:
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
-    assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
+    assert 'aria-label="+7.0 points, 95%: +6.5 to +7.4. Limit: at most 5.0 points."' in page
     assert "Disclosed tolerance. at 0.2: " in page and "77.3% the paper&#39;s attacker (A)" in page
     bullet = page[page.index('class="bullet fail"') :]
     assert 'class="dot" style="left: 70%"' in bullet[: bullet.index("</p>")]  # 0.07 of 0.10
