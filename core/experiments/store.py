@@ -82,10 +82,10 @@ class FileStore:
         self.path = Path(path)
         self.notes: list[str] = []
         _make_file(self.path)
-        self._check_kind()
         with self._connection() as connection:
             if connection.execute("SELECT name FROM sqlite_master").fetchone() is None:
-                _make_table(connection)
+                _make_table(connection)  # also in a file whose maker was killed
+            self._check_kind(connection)
             _check_pages(connection)
             self._clear(connection)
 
@@ -119,13 +119,10 @@ class FileStore:
             query = "SELECT COUNT(*) FROM points WHERE environment = ?"
             return int(connection.execute(query, (environment_name(),)).fetchone()[0])
 
-    def _check_kind(self) -> None:
-        """Refuse what is no store, before a byte of it changes; an empty file becomes one."""
-        with self._connection("ro&immutable=1") as connection:  # without a lock or a look at a journal beside it
-            names = ("page_count", "application_id", "user_version")
-            pages, application, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
-        if not pages:
-            return
+    def _check_kind(self, connection: sqlite3.Connection) -> None:
+        """Refuse a database of something else, or of another format, before anything is written to it."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != _APPLICATION:
             raise InputError(f"The store {quoted(self.path, 200)} {_NO_STORE}.")
         check_format(version, thing=f"The store {quoted(self.path, 200)}")
@@ -142,9 +139,9 @@ class FileStore:
             self.notes.append(f"Records of other versions are ignored: {count:,}; {deleted}.")
 
     @contextlib.contextmanager
-    def _connection(self, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[sqlite3.Connection]:
         """Open the file, and turn what SQLite says into one sentence."""
-        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode={mode}"
+        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=rw"
         try:
             with contextlib.closing(
                 sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)

@@ -153,6 +153,15 @@ def test_another_file_is_refused_and_left_as_it_is(content: bytes, tmp_path: Pat
     assert path.read_bytes() == content and len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_store_whose_maker_was_killed_is_made_again(tmp_path: Path, point: MeasuredModel):
+    path = tmp_path / "store"
+    altered(path, "PRAGMA auto_vacuum = FULL")  # its first step
+    assert path.stat().st_size > 0
+    store = FileStore(path)
+    store.save(KEY, point)
+    assert FileStore(path).load(KEY, MeasuredModel) == point
+
+
 def test_another_database_is_refused_and_left_as_it_is(tmp_path: Path):
     History.open(tmp_path / "history")
     before = (tmp_path / "history").read_bytes()
