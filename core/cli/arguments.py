@@ -20,6 +20,7 @@ from ..datasets import Roles, Table, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
 from ..experiments.store import FileStore, MemoryStore, default_store
+from ..experiments.time_left import TimeLeft
 from ..models import PRIVATE_METHODS
 from ..report import FOLDERS, Report, verify_report
 from ..report.codec import report_of
@@ -219,7 +220,7 @@ def collected(
     What follows from a table that the user `uploaded` is kept in memory; a file named for it is refused.
     """
     store = _store("none" if uploaded and arguments.store is None else arguments.store)
-    report = console.counting(noun)
+    report = _progress(console, noun)
     points = measured(n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report)
     try:
         with closing(points):  # type: ignore[type-var]
@@ -232,6 +233,20 @@ def collected(
     finally:
         for note in store.notes:
             console.note(note)
+
+
+def _progress(console: Console, noun: str) -> Callable[[int, int], None]:
+    """Return what writes how far an experiment is; points that come several at once were stored and tell no pace."""
+    time_left, before = TimeLeft(), 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal before
+        if done == before + 1:
+            time_left.add()
+        before = done
+        console.count(done, total, noun, time_left.seconds(total - done))
+
+    return report
 
 
 def _store(name: str | None) -> FileStore | MemoryStore:

@@ -104,14 +104,19 @@ class Console:
             nonlocal begun
             if done < first or (done % every and done != total):
                 return
-            now, left = time.monotonic(), ""
+            now, left = time.monotonic(), None
             begun = begun or (now, done)
             steps = done - begun[1]
             if 0 < steps < total - done:
-                left = f", about {_duration((now - begun[0]) / steps * (total - done))} left"
-            self.note(f"{done} of {total} {noun}{left}")
+                left = (now - begun[0]) / steps * (total - done)
+            self.count(done, total, noun, left)
 
         return report
+
+    def count(self, done: int, total: int, noun: str, seconds: float | None) -> None:
+        """Write how far the work is, and how many seconds it will take where that is known."""
+        left = "" if seconds is None else f", about {_duration(seconds)} left"
+        self.note(f"{done} of {total} {noun}{left}")
 
 
 def _duration(seconds: float) -> str:

@@ -16,6 +16,7 @@ from ..experiments.experiment import (
     ExperimentRow,
     GridPoint,
     grid_of,
+    in_grid_order,
     measurable,
     measuring_studies,
     rows_frame,
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         model_file=planned.model_file,
     )
     uploaded = bool(plan.data.file)
-    rows = collected(measured, arguments, console, noun="models", uploaded=uploaded)
+    rows = in_grid_order(collected(measured, arguments, console, noun="models", uploaded=uploaded), points)
     summaries = summarise(rows)
     if any(len(summary.seeds) > 1 for summary in summaries):
         console.results(_printed_summary(summaries))

@@ -17,7 +17,7 @@ from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
-from ..experiments.experiment import ExperimentRow, grid_of, rows_frame, run_experiment
+from ..experiments.experiment import ExperimentRow, grid_of, in_grid_order, rows_frame, run_experiment
 from ..report import Reports, board_html, board_style, caveats_html, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
@@ -266,7 +266,7 @@ def experiment(
         for point in grid_of([plan], varied)
     ]
     rows = run_experiment(points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report)
-    return ExperimentResult(tuple(rows))
+    return ExperimentResult(tuple(in_grid_order(list(rows), points)))
 
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:

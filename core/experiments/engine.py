@@ -1,7 +1,8 @@
 """The engine of experiments: stored points first, the rest measured here, in processes, on a cluster.
 
 Same configurations, data and versions give the same points to the bit wherever they are measured; only the order in
-which they come differs.
+which they come differs. They are measured in an order of which every stretch is like the whole (`spread`), so that the
+time left can be judged by those that are done.
 
 Workers. A worker computes in one thread, gives way to what a person waits for, leaves Ctrl-C to the process that
 started it, and ends with that process, however that ended. In-process work goes through the same record, so that a
@@ -212,7 +213,8 @@ def measured_points(
     keys = [point_key(config, dataset, result, *more) for config in unique_configs] if store is not None else []
     stored = {i: store.load(key, result) for i, key in enumerate(keys)} if store is not None else {}
     restored = {i: point for i, point in stored.items() if point is not None}
-    done, left = len(restored), [(i, config) for i, config in enumerate(unique_configs) if i not in restored]
+    done = len(restored)
+    left = spread([(i, config) for i, config in enumerate(unique_configs) if i not in restored])
     if report is not None:
         report(done, len(unique_configs))
     yield from restored.values()
@@ -225,6 +227,35 @@ def measured_points(
             if report is not None:
                 report(done, len(unique_configs))
             yield point
+
+
+_GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 are spread evenly, however many there are."""
+
+
+def spread(jobs: Jobs) -> list[tuple[int, Any]]:
+    """Return jobs in an order of which every stretch has its share of each method, and of what is varied besides.
+
+    A grid has cheap methods before expensive ones, or strict tolerances before lax ones. Jobs that ask the same model
+    stay together, for a dataset keeps its last model.
+    """
+    methods: dict[str, dict[Any, list[tuple[int, Any]]]] = {}
+    for index, config in jobs:
+        model = _model_of(config)
+        methods.setdefault(getattr(model, "method", ""), {}).setdefault(model, []).append((index, config))
+    placed: list[tuple[float, list[tuple[int, Any]]]] = []
+    for models in methods.values():
+        blocks = list(models.values())
+        order = sorted(range(len(blocks)), key=lambda k: k * _GOLDEN % 1)
+        placed += [((rank + 0.5) / len(blocks), blocks[k]) for rank, k in enumerate(order)]
+    placed.sort(key=lambda block: block[0])
+    return [job for _, block in placed for job in block]
+
+
+def _model_of(config: Any) -> Any:
+    """Return the model that a configuration asks for: itself, or that of its plan, which the plans of a tuple share."""
+    plan = config[0] if isinstance(config, tuple) else config
+    return getattr(plan, "config", plan)
 
 
 def _check(dataset: AuditDataset, n_jobs: int, scheduler: str | None, store: PointStore | None) -> None:

@@ -225,6 +225,12 @@ def run_experiment(
         before += len(group_models)
 
 
+def in_grid_order(rows: Sequence[ExperimentRow], points: Sequence[GridPoint]) -> list[ExperimentRow]:
+    """Return rows in the order of their plans in the grid, whenever each was measured."""
+    ranks = {tuple(point.values.items()): rank for rank, point in enumerate(points)}
+    return sorted(rows, key=lambda row: ranks[tuple(row.values.items())])
+
+
 def rows_of(points: Sequence[GridPoint], results: Sequence[ModelMeasurements]) -> tuple[ExperimentRow, ...]:
     """Return a row for each measurement of those plans of a grid that are measured."""
     measurements = {

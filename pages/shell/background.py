@@ -26,6 +26,7 @@ from core.auditing.subprocess_jobs import ReportProgress, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
+from core.experiments.time_left import TimeLeft
 from core.store.prepared import PreparedResults, ResultWriter
 from pages.shell import shell, state
 from pages.shell.job_queue import JobQueue, Request, Urgency
@@ -106,11 +107,11 @@ class Job:
         self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any], session: str = ""
     ) -> None:
         self.partial: list[Any] = list(partial)
-        self.done = self._first_done = len(self.partial)
+        self.done = len(self.partial)
         self.total = total
         self.error = ""
         self.state = State.WAITING
-        self.started = self._moved = time.monotonic()
+        self.started, self._time_left = time.monotonic(), TimeLeft()
         self._stop = threading.Event()
         self._name, self._session = lane, session
         self._is_uploaded = lane.startswith("own ")
@@ -137,12 +138,7 @@ class Job:
 
     def remaining(self) -> float | None:
         """Return the seconds left, judged by the steps so far; None while unknown."""
-        new_steps, now = self.done - self._first_done, time.monotonic()
-        if not new_steps:
-            return None
-        step = (self._moved - self.started) / new_steps
-        left = step * (self.total - self.done) - (now - self._moved)
-        return left if left > 0 else None  # the step under way takes longer than those before
+        return self._time_left.seconds(self.total - self.done)
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step; if it waits, it leaves at once."""
@@ -162,7 +158,7 @@ class Job:
         self._look()
         if total:
             if done != self.done:
-                self._moved = time.monotonic()
+                self._time_left.add(done - self.done)
             self.done, self.total = done, total
 
     def in_subprocess(self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None) -> Any:
@@ -200,7 +196,7 @@ class Job:
             QUEUE.acquire(self._request, self._look)
             try:
                 self.state, self.started = State.RUNNING, time.monotonic()
-                self._moved = self.started
+                self._time_left = TimeLeft()
                 result = work(self)
             finally:
                 QUEUE.release(self._request)

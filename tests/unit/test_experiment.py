@@ -14,7 +14,7 @@ from core.auditing import AuditPlan, DataPlan, MembershipSettings, catalogue_pla
 from core.auditing.run import audited_of, measured
 from core.base.errors import Cancelled, InputError
 from core.datasets import load
-from core.experiments.experiment import grid_of, rows_frame, run_experiment
+from core.experiments.experiment import grid_of, in_grid_order, rows_frame, run_experiment
 from core.experiments.store import FileStore
 from core.studies.config import AuditConfig
 from tests import samples
@@ -64,7 +64,8 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path):
     assert steps == [0, 1, 2] and len(store) == 2
     resumed = list(run_experiment(points, table, studies=("fairness",), store=store))
     unbroken = list(run_experiment(points, table, studies=("fairness",)))
-    assert sorted(resumed, key=lambda row: row.seed) == unbroken
+    assert in_grid_order(resumed, points) == in_grid_order(unbroken, points)
+    assert [row.seed for row in in_grid_order(resumed, points)] == sorted(row.seed for row in resumed)
     assert len({(row.seed, row.measurement.check) for row in resumed}) == len(resumed)
 
 

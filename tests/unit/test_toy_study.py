@@ -26,7 +26,7 @@ from core.auditing import (
 from core.auditing.policy import CHECKS, policy_text, read_policy
 from core.auditing.run import audited_of, measured
 from core.auditing.self_tests import self_test, trials
-from core.experiments.experiment import grid_of, run_experiment
+from core.experiments.experiment import grid_of, in_grid_order, run_experiment
 from core.experiments.store import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
@@ -115,7 +115,8 @@ def test_its_self_test():
 
 def test_an_experiment_has_rows_of_it():
     points = grid_of([PLAN], {"uniqueness.fewest": (2, 50), "model.seed": (1, 2)})
-    rows = list(run_experiment(points, samples.table(600), studies=("uniqueness",), store=MemoryStore()))
+    measured_rows = list(run_experiment(points, samples.table(600), studies=("uniqueness",), store=MemoryStore()))
+    rows = in_grid_order(measured_rows, points)
     assert [row.values for row in rows] == [point.values for point in points]
     values = {(row.values["uniqueness.fewest"], row.seed): row.measurement.estimate.value for row in rows}
     assert values[2, 1] < values[50, 1] and values[2, 2] < values[50, 2]

@@ -1,0 +1,123 @@
+"""The time left by a clock of the test's own: after a fifth within a factor of 1.5, whatever the methods cost."""
+
+from __future__ import annotations
+
+import heapq
+import io
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from core.cli.arguments import _progress
+from core.cli.console import Console
+from core.experiments import time_left
+from core.experiments.engine import spread
+from core.experiments.time_left import TimeLeft
+from core.studies.config import AuditConfig
+
+COSTS = {
+    "exponentiated_gradient": 20.0,
+    "private_fair": 6.0,
+    "threshold_optimizer": 3.0,
+    "dp_id3": 1.0,
+    "unmitigated": 0.5,
+}
+
+
+class Clock:
+    """Shows the time that it is set to."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        """Return the time."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time_left, "time", clock)
+    return clock
+
+
+def grids() -> Iterator[list[AuditConfig]]:
+    """Yield grids of at least sixty models in every order of their keys."""
+    for n_methods, n_tolerances, n_seeds in itertools.product((2, 3, 5), (4, 9, 18), (2, 5)):
+        axes = {
+            "method": tuple(COSTS)[-n_methods:] if n_methods == 3 else tuple(COSTS)[:n_methods],
+            "tolerance": tuple(k / 100 for k in range(n_tolerances)),
+            "seed": tuple(range(n_seeds)),
+        }
+        if n_methods * n_tolerances * n_seeds < 60:
+            continue
+        for keys in itertools.permutations(axes):
+            values = itertools.product(*(axes[key] for key in keys))
+            yield [replace(AuditConfig(), **dict(zip(keys, combination, strict=True))) for combination in values]
+
+
+def cost(config: AuditConfig) -> float:
+    """Return what a model takes: a strict tolerance twice as long as a lax one."""
+    return COSTS[config.method] * (2.0 - config.tolerance / 0.17)
+
+
+def ends_of(costs: Sequence[float], *, workers: int, start: float) -> list[float]:
+    """Return when jobs end that workers take one after the other, once they have started."""
+    free, ends = [start] * workers, []
+    for seconds in costs:
+        end = heapq.heappop(free) + seconds
+        heapq.heappush(free, end)
+        ends.append(end)
+    return sorted(ends)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_after_a_fifth_the_estimate_is_right_within_a_half(workers: int, clock: Clock):
+    ratios = []
+    for grid in grids():
+        clock.now, left = 0.0, TimeLeft()
+        ends = ends_of([cost(config) for _, config in spread(list(enumerate(grid)))], workers=workers, start=8.0)
+        fifth = math.ceil(len(ends) / 5)
+        for end in ends[:fifth]:
+            clock.now = end
+            left.add()
+        ratios.append((left.seconds(len(ends) - fifth) or 0.0) / (ends[-1] - clock.now))
+    assert len(ratios) > 60 and min(ratios) > 1 / 1.5 and max(ratios) < 1.5
+
+
+def test_jobs_of_one_model_stay_together_and_none_is_lost():
+    configs = [AuditConfig(method=method, seed=seed) for method in COSTS for seed in range(4)]
+    jobs = list(enumerate(Plan(config) for config in configs for _ in range(3)))
+    order = spread(jobs)
+    assert sorted(order, key=lambda job: job[0]) == jobs
+    runs = [config for config, _ in itertools.groupby(plan.config for _, plan in order)]
+    assert sorted(map(repr, runs)) == sorted(map(repr, configs))
+    assert {config.method for config in runs[:5]} == set(COSTS)
+
+
+class Plan:
+    """Has a model, like a plan of an audit."""
+
+    def __init__(self, config: AuditConfig) -> None:
+        self.config = config
+
+
+def test_stored_points_tell_no_pace(clock: Clock):
+    out = io.StringIO()
+    report = _progress(Console(out, out), "plans")
+    for done, now in ((0, 0.0), (40, 1.0), (41, 11.0), (42, 21.0), (60, 21.1), (60, 21.2), (61, 31.0), (70, 31.0)):
+        clock.now = now
+        report(done, 70)
+    assert out.getvalue().splitlines() == [
+        "0 of 70 plans",
+        "40 of 70 plans",
+        "41 of 70 plans, about 5 min left",
+        "42 of 70 plans, about 5 min left",
+        "60 of 70 plans, about 2 min left",
+        "60 of 70 plans, about 2 min left",
+        "61 of 70 plans, about 2 min left",
+        "70 of 70 plans",
+    ]
