@@ -1,0 +1,64 @@
+"""An experiment that is killed again and again ends with each row once, and equal to one that nobody disturbed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.experiments.store import FileStore
+from tests.patience import wait_until
+from tests.plan_work import POINTS, STUDIES, rows
+from tests.unit.experiments.test_store import ROOT, session
+
+KILLS = 20
+
+
+def started(store: Path, out: Path) -> subprocess.Popen[bytes]:
+    """Start the program in a session of its own, which its workers share."""
+    command = [sys.executable, "-m", "tests.plan_work", str(store), str(out)]
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+
+
+def count(store: Path) -> int:
+    """Return how many plans are finished."""
+    return len(FileStore(store)) if store.exists() else 0
+
+
+def key(row: dict[str, Any]) -> tuple[str, int, str, str]:
+    """Return what a row is of."""
+    return dict(row["values"])["model.method"], row["seed"], row["study"], row["measurement"]["check"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+@pytest.mark.long
+def test_an_experiment_killed_twenty_times_has_each_row_once_and_the_same_numbers(tmp_path: Path):
+    store, out, rng = tmp_path / "store", tmp_path / "rows", random.Random(1)
+    finished = 0
+    for _ in range(KILLS):
+        running = started(store, out)
+        aim = finished + rng.randrange(3)  # none: while it starts
+        wait_until(lambda aim=aim: count(store) >= aim, "another plan", pause=lambda: time.sleep(0.05))
+        time.sleep(rng.uniform(0.0, 0.6))
+        assert running.poll() is None
+        os.killpg(running.pid, signal.SIGKILL)  # the workers as well
+        running.wait()
+        wait_until(lambda pid=running.pid: not session(pid), "the end of its workers")
+        assert count(store) >= finished  # nothing that was saved is lost
+        finished = count(store)
+    assert KILLS / 2 < finished < len(POINTS)
+    last = started(store, out)
+    wait_until(lambda: last.poll() is not None, "the end", lambda: count(store), pause=lambda: time.sleep(0.5))
+    assert last.returncode == 0 and count(store) == len(POINTS) == 60
+    resumed = sorted(json.loads(out.read_text(encoding="utf-8")), key=key)
+    assert len({key(row) for row in resumed}) == len(resumed)
+    assert {row["study"] for row in resumed} == set(STUDIES)
+    assert resumed == sorted(rows(), key=key)
