@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..auditing.policy import estimate_text
 from ..base.serialize import Result
 from ..stats.estimates import Estimate, Spread, estimate_columns, plain_number, proportion, summarize_seeds
+from ..studies.study import Finding
 from .experiment import ExperimentRow, measurable
 
 if TYPE_CHECKING:
@@ -137,3 +139,35 @@ def _columns(name: str, spread: Spread | None) -> dict[str, float | None]:
     if spread is not None:
         sd = plain_number(spread.sd)
     return {**estimate_columns(name, spread), f"{name}, sd": sd}
+
+
+def setting_title(summary: SeedSummary, summaries: Sequence[SeedSummary]) -> str:
+    """Return what tells a setting from the others: "method dp_id3, epsilon 3"."""
+    varied = [key for key in summary.values if len({str(setting.values.get(key)) for setting in summaries}) > 1]
+    parts = [f"{key.rpartition('.')[2]} {summary.values[key]}" for key in varied if summary.values[key] is not None]
+    return ", ".join(parts) or "as planned"
+
+
+def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
+    """Return where a number is smallest and largest over the settings, with their intervals."""
+    measured = [summary for summary in summaries if name in summary.numbers]
+    if not measured:
+        return Finding(point="No setting has this number.")
+    smallest = min(measured, key=lambda summary: summary.numbers[name].value)
+    largest = max(measured, key=lambda summary: summary.numbers[name].value)
+    over = "people" if all(len(summary.seeds) == 1 for summary in measured) else "seeds"
+    lines = [
+        f"{end}: {' '.join(estimate_text(name, summary.numbers[name]))} ({setting_title(summary, summaries)})."
+        for end, summary in (("Smallest", smallest), ("Largest", largest))
+    ]
+    return Finding(
+        point=" ".join(lines if len(measured) > 1 else lines[:1]),
+        evidence=f"Settings measured: {len(measured)}. 95% intervals over {over}, not corrected for their number.",
+    )
+
+
+def grid_announced(n_models: int, *, trained: bool) -> Finding:
+    """Return how many models a grid has, and whether any is trained for it."""
+    if trained:
+        return Finding(point=f"Models in the grid: {n_models}.", evidence="Each is trained and attacked once.")
+    return Finding(point=f"Settings in the grid: {n_models}.", evidence="The model is given: nothing is trained.")

@@ -76,6 +76,9 @@ _PAGES = {
         "choose": PageHead(
             "Choose a model", "compare_arrows", "Which of many models gives the best accuracy within all limits?"
         ),
+        "experiment": PageHead(
+            "Experiment", "science", "How do leaks change with what is trained and what is released?"
+        ),
         "report": PageHead("Report", "fact_check", "May this model be released?", title="Release report"),
     },
     "Learn": {

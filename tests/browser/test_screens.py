@@ -52,6 +52,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         ("Ask a question", "Register a test set", "Answered questions", "Export and verify"),
     ),
     "choose": (1, "", ()),
+    "experiment": (0, "", ()),
     "report": (0, "further_release", ("Policy and limits",)),
     "learn": (0, "", ()),
     "glossary": (0, "", ()),

@@ -1,0 +1,154 @@
+"""Experiment: how leaks change with the attribute, with what is trained, and with what is released."""
+
+from pages.shell import shell
+
+shell.guard()
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.auditing import plan_text
+from core.auditing.charts import draw_checks
+from core.auditing.plan import AuditPlan, changed_plan
+from core.auditing.policy import estimate_text
+from core.base.errors import InputError
+from core.experiments.experiment import GridPoint, grid_of, measurable, names_of, rows_frame
+from core.experiments.summary import SeedSummary, grid_announced, grid_finding, setting_title, summarise, summary_frame
+from core.models import GIVEN_PREDICTIONS
+from pages._experiment.experiment_controls import GridRequest, requested_grid
+from pages._report import report_plan
+from pages.shell import cached, panels
+from pages.shell.background import Job, pace, show_works
+from pages.shell.experiments import ModelsJob
+
+_MOST_DRAWN = 30
+"""Settings in the chart at most; the files have all."""
+
+GUIDE = (
+    "**Question.** How does a number of the Report change with the attribute, the training, and what is released?\n\n"
+    "**Grid.** Every combination of the chosen values is one model, measured by the functions of an audit; each number "
+    "is that of the Report of the same plan, with membership inference without shadow models. A key that does not go "
+    "with a method, such as a tolerance without a constraint, is left out.\n\n"
+    "**Intervals** are over people with one seed, over seeds with several (Student's t). Seeds share the people of the "
+    "table.\n\n"
+    "**Not a choice.** The best of many settings looks better than it is. Choose a model judges its choice on other "
+    "people.\n\n"
+    "**Stop and go on.** Each model is stored when it is measured; of an uploaded table in memory alone."
+)
+
+
+def works_of(request: GridRequest, plan: AuditPlan) -> list[ModelsJob]:
+    """Return the models of each attribute; InputError if there are too many or a value breaks its rule."""
+    names = names_of(request.studies)
+    if not request.attributes:
+        return [_work(plan, cached.dataset_of(table, config.roles), names, request, {})]
+    return [
+        _work(
+            changed_plan(plan.without_roles, {"data.attribute": attribute}),
+            cached.dataset_of(table, table.roles_for(attribute)),
+            names,
+            request,
+            {"data.attribute": attribute},
+        )
+        for attribute in request.attributes
+    ]
+
+
+def _work(
+    plan: AuditPlan, dataset: Any, names: Sequence[str], request: GridRequest, values: dict[str, Any]
+) -> ModelsJob:
+    def points() -> tuple[GridPoint, ...]:
+        return tuple(replace(point, values={**values, **point.values}) for point in grid_of([plan], request.varied))
+
+    return ModelsJob("experiment", plan, dataset, names, points, sorted(request.varied.items(), key=str))
+
+
+def offer(works: Sequence[ModelsJob]) -> None:
+    """Show how far the models are, and offer to start, stop or go on."""
+    n_models, n_done = sum(work.total for work in works), sum(len(work.partial) for work in works)
+    label = f"Measure {n_models} settings"
+    if trains_models:
+        label = f"Train and attack {n_models} models"
+    if n_done:
+        label = f"Stopped after {n_done} of {n_models} models. Go on"
+
+    def doing(jobs: Sequence[Job]) -> str:
+        return f"Models measured: {n_done} of {n_models}, {pace(jobs[-1])}"
+
+    show_works(works, doing, label)
+
+
+def draw_number(summaries: Sequence[SeedSummary], name: str) -> dict[str, Any]:
+    """Draw a number of each setting with its interval and baseline; return the table behind it."""
+    _, check = measurable()[name]
+    lines = []
+    for summary in summaries[:_MOST_DRAWN]:
+        number = summary.numbers.get(name)
+        if number is not None:
+            text, _ = estimate_text(name, number)
+            control = None if check.unit in ("points", "bits") else summary.baselines.get(name)
+            lines.append((setting_title(summary, summaries), text, number, control))
+    if not lines:
+        reasons = dict.fromkeys(summary.reasons.get(name, "") for summary in summaries)
+        panels.problem(" ".join(reason for reason in reasons if reason) or "There is no number to draw.")
+        return {}
+    drawing = draw_checks(lines, unit=check.unit)
+    beside = "; hollow: baseline" if any(control for *_, control in lines) else ""
+    panels.titled(
+        check.title.format(attribute="the attribute"),
+        f"{drawing.title}, 95% intervals{beside}",
+        drawing,
+        key="experiment_chart",
+    )
+    return {"Number by setting": drawing.table}
+
+
+def draw_results(works: Sequence[ModelsJob], running: bool) -> None:
+    """Draw what is measured so far; the page is drawn again once the work has ended."""
+    if running and not any(work.busy for work in works):
+        st.rerun()
+    offer(works)
+    rows = [row for work in works for row in work.rows()]
+    if not rows:
+        return
+    summaries = summarise(rows)
+    measures = list(dict.fromkeys(row.measurement.check for row in rows))
+    titles = {name: measurable()[name][1].title.format(attribute="the attribute") for name in measures}
+    name = panels.choose("Number drawn", titles, key="experiment_number", width=420)
+    panels.statement(grid_finding(summaries, name))
+    tables = draw_number(summaries, name)
+    tables |= {"By setting": summary_frame(summaries), "Every measurement": rows_frame(rows)}
+    panels.numbers(tables, key="experiment")
+
+
+def offer_command(plan: AuditPlan, request: GridRequest) -> None:
+    """Offer the plan and the command that measure the same."""
+    with st.popover("Repeat it", icon=":material/terminal:", key="experiment_repeat"):
+        st.markdown("Save the plan. The command measures the same grid, with the same numbers.")
+        panels.download("plan.toml", lambda: plan_text(plan).encode(), "plan.toml", key="experiment_plan")
+        command = f"fairleak experiment --plan plan.toml {request.options} --csv rows.csv"
+        st.code(command, language="bash", wrap_lines=True)
+
+
+shell.head()
+opening = st.container()
+config, table = cached.audited()
+trains_models = config.method != GIVEN_PREDICTIONS
+planned = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
+plan = AuditPlan(data=planned.data, model=planned.model, config=planned.config, outputs=planned.outputs)
+request = requested_grid(config, table, plan)
+try:
+    works = works_of(request, plan)
+except InputError as error:
+    panels.problem(str(error))
+    st.stop()
+n_models = sum(work.total for work in works)
+with opening:
+    panels.finding(grid_announced(n_models, trained=trains_models))
+busy = any(work.busy for work in works)
+st.fragment(draw_results, run_every=2.0 if busy else None)(works, busy)
+offer_command(plan, request)
+panels.how_to_read(GUIDE)
