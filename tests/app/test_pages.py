@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
-from core.stats.estimates import percent, tolerance_text
+from core.stats.estimates import change_decimals, percent, tolerance_text
 from core.studies.correction.findings import first_tolerance
 from pages.shell import shell
 from tests import expected
@@ -116,7 +116,9 @@ def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
         now = expected.audit().disclose(tolerance)
         assert now.after is not None
         assert f"after disclosure of {tolerance_text(tolerance)} (95% CI" in dashboard.plain_finding
-        assert percent(now.after) in dashboard.finding
+        assert now.gain is not None
+        decimals = change_decimals(now.before, now.after, now.gain)
+        assert percent(now.after, decimals=decimals) in dashboard.finding
 
 
 def test_attacker_and_protocol(dashboard: Dashboard):

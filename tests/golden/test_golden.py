@@ -121,7 +121,7 @@ QUICK: dict[str, tuple[str, ...]] = {
 LONG: dict[str, tuple[str, ...]] = {
     "experiment-seeds": (
         "experiment --vary model.tolerance=0.05 --vary correction.adversary=features,strong --seeds 0-1 --store none "
-        "--measures attack_before,attack_after,attack_gain,tolerance_holds,accuracy_test --csv rows.csv",
+        "--measures attack_before,attack_after,attack_gain,tolerance_holds,accuracy_test",
     ),
 }
 

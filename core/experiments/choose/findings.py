@@ -470,4 +470,5 @@ def numbers(choice: Choice) -> tuple[Row, ...]:
 
 
 def _ends(low: float, high: float) -> str:
-    return ends_text(100 * low, 100 * high, "+.1f")
+    form = "+.1f" if low < 0 else ".1f"
+    return ends_text(100 * low, 100 * high, form)

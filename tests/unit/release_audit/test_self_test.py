@@ -108,9 +108,9 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkey
 
 
 def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fixed(fpr: float, false: np.ndarray, true: np.ndarray, *, level: float) -> Estimate:
+    def fixed(fpr: float, false: np.ndarray, true: np.ndarray) -> Estimate:
         caught = members_above(fpr * (false[-1] + 1), false, true)
-        return replace(proportion(float(caught), int(true[-1]), level=0.2), level=level)
+        return replace(proportion(float(caught), int(true[-1]), level=0.2), level=0.95)
 
     monkeypatch.setattr(sys.modules["core.studies.membership.roc"], "tpr_estimate", fixed)
     study, plant = trial_of("ties")
