@@ -12,7 +12,17 @@ from ...auditing.policy.limits import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
 from ...models import PRIVATE_METHODS, instead_of_constant
-from ...stats.estimates import change_decimals, count, ends_text, epsilon_text, interval, number_text, percent, points
+from ...stats.estimates import (
+    change_decimals,
+    count,
+    ends_text,
+    epsilon_text,
+    interval,
+    number_text,
+    percent,
+    point_interval,
+    points,
+)
 from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
 from ...studies.two_models import WARNING
@@ -189,7 +199,7 @@ def _below_majority(choice: Choice) -> str:
             return (
                 f"On the half that {half}, its accuracy ({accuracy}) is not shown to be above the "
                 f"majority class's ({majority}): difference {points(side.gain, decimals=decimals)} "
-                f"({_ends(side.gain.low, side.gain.high)})."
+                f"({point_interval(side.gain)})."
             )
     return ""
 
@@ -232,7 +242,7 @@ def _cost(chosen: Candidate, free: Candidate) -> str:
     also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
     if lead.value >= 0:
         return f"On the half that judges, it costs no accuracy against {rival} ({points(lead)}), which {also}."
-    ends = _ends(-lead.high, -lead.low)
+    ends = ends_text(-100 * lead.high, -100 * lead.low, ".1f")
     return f"On the half that judges, it costs {cost} points of accuracy (95% CI {ends}) against {rival}, which {also}."
 
 
@@ -349,7 +359,7 @@ def choice_reason(choice: Choice) -> str:
         fair = " Not significant, so that one is a fair choice too." if chance else ""
         sentences.append(
             f"The recommended model's lead over {candidate_label(runner_up)}: {points(lead)} "
-            f"({_ends(lead.low, lead.high)}).{fair}"
+            f"({point_interval(lead)}).{fair}"
         )
     return " ".join(sentences)
 
@@ -467,8 +477,3 @@ def numbers(choice: Choice) -> tuple[Row, ...]:
         for row in side.verdict.rows
         if row.limit is not None
     )
-
-
-def _ends(low: float, high: float) -> str:
-    form = "+.1f" if low < 0 else ".1f"
-    return ends_text(100 * low, 100 * high, form)
