@@ -164,7 +164,8 @@ def default_store() -> Path:
 def _make_file(path: Path) -> None:
     """Make an empty file that its user alone may read, unless there is one."""
     with contextlib.suppress(OSError, ValueError):  # what follows says why
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            path.parent.mkdir(parents=True, exist_ok=True)
     check_writable(path, what="The store")
     try:
         os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

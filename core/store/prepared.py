@@ -6,7 +6,7 @@ of another state of the code, of other libraries or another kind of machine lie 
 
 Nothing in the folder is trusted further than it must be. Only a folder and files that belong to the user, and that
 nobody else can write to, are read; `core.base.object_files` builds objects of them without running code; whatever is
-absent, damaged or not the user's is computed anew. The folder can be deleted at any time.
+absent, damaged or not the user's is computed again. The folder can be deleted at any time.
 
 Results of an upload cannot come here: `PreparedResults`, which the server has, reads alone. `ResultWriter` is used by a
 process that opens the demo's pages by itself, serves nobody and is given nothing (`pages.shell.prepare`).

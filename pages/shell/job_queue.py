@@ -6,8 +6,8 @@ There is one queue for all sessions. In the order in which the rules count:
    places there are for it, so that no number of sweeps keeps a page from its table.
 2. But jobs of an urgency that has been passed over for `PATIENCE` seconds go first once.
 3. **Among jobs as urgent, sessions take turns**: a place goes to the session that holds the fewest; of these to the one
-   whose last turn is longest ago. A session that comes anew is put just before the one that had the latest turn, so its
-   first job goes before the second one of everybody else.
+   whose last turn is longest ago. A session that comes again is put just before the one that had the latest turn, so
+   its first job goes before the second one of everybody else.
 4. Of one session's jobs, the one that has waited longest goes first.
 
 Nobody waits for ever: only sessions that came before the next turn can go before a session that waits, and an urgency
@@ -73,7 +73,7 @@ class _Line:
             self.join(session)
 
     def join(self, session: str) -> None:
-        """Put a session that comes anew just before the one that had the latest turn."""
+        """Put a session that comes again just before the one that had the latest turn."""
         self._last_turn.setdefault(session, self._turn - 1)
 
     def first(self) -> Request | None:

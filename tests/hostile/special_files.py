@@ -73,7 +73,6 @@ WRITTEN = {
     **{
         f"{command} {flag}": f"{command} {flag} X"
         for command, flags in {
-            "sweep": ("--csv", "--store", "--data"),
             "attack correction": ("--csv", "--json", "--data"),
             "experiment": ("--csv", "--store", "--data"),
             "attack bias_queries": ("--csv", "--data"),

@@ -68,7 +68,7 @@ class CheckVerdict(Result):
     procedure, from which the verdict follows, and `p_value` and `p_adjusted` are two-sided p-values of "the value is
     exactly the limit" before and after Holm's correction: None and nan where nothing is estimated. `why` is the verdict
     in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute;
-    `definition`, `unit` and `at_least` are the check's, for whoever reads a report without this version of FairLeak.
+    `definition`, `unit` and `at_least` are the check's, for readers of a report without this version of FairLeak.
     What a reader is shown of it in words is empty where there is nothing.
     """
 

@@ -134,7 +134,7 @@ def _accuracies(disclosures: Mapping[str, Disclosure], when: str) -> dict[str, E
 
 
 def _attacked(result: CorrectionResult, now: Disclosure, best: str) -> str:
-    """Return who was attacked by whom, after the promise where that is false."""
+    """Return who was attacked by whom, after the tolerance where that is false."""
     subject = result.subject
     attacked = (
         f"The {subject.attribute} of {subject.trained_on}, by {len(ATTACKERS)} "
@@ -357,5 +357,5 @@ def run(
     )
     progress.tick()
     result = CorrectionResult.of(subject, as_published=True, report=lambda done, total: progress.tick())
-    subject.progress = Progress(1)  # the result is kept, and must not keep whoever watched
+    subject.progress = Progress(1)  # the result is kept, and must not keep what watched it
     return result

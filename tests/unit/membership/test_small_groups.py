@@ -189,7 +189,7 @@ def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals: int):
         flagged[order[:cut]] = True
         draws.append([flagged[(group == g) & (member == m)].mean() for m, g in ((1, 1), (1, 0), (0, 1), (0, 0))])
     plain = np.mean(draws, axis=0)
-    rates = [rate.value for rate in (*gap.tpr, *gap.false_positives)]
+    rates = [rate.value for rate in (*gap.rates, *gap.false_positives)]
     assert rates == pytest.approx(plain, abs=0.004)
     assert gap.estimate.value == pytest.approx(rates[0] - rates[2] - rates[1] + rates[3])
 
