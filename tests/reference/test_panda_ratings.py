@@ -52,7 +52,8 @@ def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(rating
     assert not noise.size[np.arange(1631), noise.predicted].any()
     exist = representatives(ratings.people_test, defender, policy="modify_exist")
     clean = ratings.people_test[np.repeat(np.arange(1631), CITIES)]
-    fallback = ((exist.noisy != 0).multiply(clean == 0).sum(axis=1) > 0).reshape(noise.size.shape)
+    filled = (exist.noisy != 0).astype(int)
+    fallback = ((filled - filled.multiply(clean != 0)).sum(axis=1) > 0).reshape(noise.size.shape)
     assert fallback.mean() == pytest.approx(0.55, abs=0.03)
     assert exist.reached.all()
     assert np.array_equal(exist.size[fallback], noise.size[fallback])
