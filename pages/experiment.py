@@ -20,7 +20,7 @@ from core.experiments.summary import SeedSummary, grid_announced, grid_finding, 
 from core.models import GIVEN_PREDICTIONS
 from pages._experiment.experiment_controls import GridRequest, requested_grid
 from pages._report import report_plan
-from pages.shell import cached, panels
+from pages.shell import cached, panels, state
 from pages.shell.background import Job, pace, show_works
 from pages.shell.experiments import ModelsJob
 
@@ -81,6 +81,12 @@ def offer(works: Sequence[ModelsJob]) -> None:
     show_works(works, doing, label)
 
 
+def _title(name: str) -> str:
+    """Return what a number is called, with the attribute's name where there is one alone."""
+    title = measurable()[name][1].title.format(attribute=state.attribute_of(config))
+    return f"{title[:1].upper()}{title[1:]}"
+
+
 def draw_number(summaries: Sequence[SeedSummary], name: str) -> dict[str, Any]:
     """Draw a number of each setting with its interval and baseline; return the table behind it."""
     _, check = measurable()[name]
@@ -98,7 +104,7 @@ def draw_number(summaries: Sequence[SeedSummary], name: str) -> dict[str, Any]:
     drawing = draw_checks(lines, unit=check.unit)
     beside = "; hollow: baseline" if any(control for *_, control in lines) else ""
     panels.titled(
-        check.title.format(attribute="the attribute"),
+        _title(name),
         f"{drawing.title}, 95% intervals{beside}",
         drawing,
         key="experiment_chart",
@@ -116,7 +122,7 @@ def draw_results(works: Sequence[ModelsJob], running: bool) -> None:
         return
     summaries = summarise(rows)
     measures = list(dict.fromkeys(row.measurement.check for row in rows))
-    titles = {name: measurable()[name][1].title.format(attribute="the attribute") for name in measures}
+    titles = {name: _title(name) for name in measures}
     name = panels.choose("Number drawn", titles, key="experiment_number", width=420)
     panels.statement(grid_finding(summaries, name))
     tables = draw_number(summaries, name)

@@ -156,10 +156,10 @@ def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
     smallest = min(measured, key=lambda summary: summary.numbers[name].value)
     largest = max(measured, key=lambda summary: summary.numbers[name].value)
     over = "people" if all(len(summary.seeds) == 1 for summary in measured) else "seeds"
-    lines = [
-        f"{end}: {' '.join(estimate_text(name, summary.numbers[name]))} ({setting_title(summary, summaries)})."
-        for end, summary in (("Smallest", smallest), ("Largest", largest))
-    ]
+    lines = []
+    for end, summary in (("Smallest", smallest), ("Largest", largest)):
+        value, interval = estimate_text(name, summary.numbers[name])
+        lines.append(f"{end}: {value} ({interval}), {setting_title(summary, summaries)}.")
     return Finding(
         point=" ".join(lines if len(measured) > 1 else lines[:1]),
         evidence=f"Settings measured: {len(measured)}. 95% intervals over {over}, not corrected for their number.",
