@@ -52,7 +52,8 @@ def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command |
 
     if isinstance(command, CommandGroup):
         subparser = parsers.add_parser(name, help=command.help, description=command.description or command.help)
-        subparser.epilog, subparser.allow_abbrev = command.epilog, False
+        subparser.epilog = command.epilog
+        subparser.allow_abbrev = False
         if command.epilog:
             subparser.formatter_class = argparse.RawDescriptionHelpFormatter
         inner = subparser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=command.parser)
@@ -84,9 +85,14 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         if verdict is not None:
             console.alert(verdict)
-        return 0 if verdict is None else VERDICTS[verdict]
+        if verdict is None:
+            return 0
+        return VERDICTS[verdict]
     except FairLeakError as error:
-        headline = str(error).split("\n")[0] if error.details else str(error)
+        if error.details:
+            headline = str(error).split("\n")[0]
+        else:
+            headline = str(error)
         console.alert(f"{arguments.program}: {headline}")
         for line in error.details:
             console.alert(f"- {line}")

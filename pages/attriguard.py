@@ -45,13 +45,19 @@ def curves_and_sizes() -> None:
     (curves_title, curves), (sizes_title, sizes) = STUDY.charts(exposure, settings).items()
     left, right = st.columns([3, 2], gap="large")
     with left:
-        measure = "Balanced accuracy" if settings.balanced else "Accuracy"
+        if settings.balanced:
+            measure = "Balanced accuracy"
+        else:
+            measure = "Accuracy"
         quantity = f"{measure} of inferring the {attribute}; grey: defense-unaware attackers, in colour: adaptive ones"
         panels.titled(curves_title, quantity, curves, key="guard_chart")
         controls.budget_slider(exposure)
         work.watch(work.show_progress, drawn=exposure)
     with right:
-        margin = f", with a margin of {settings.margin:g}" if settings.margin else ""
+        if settings.margin:
+            margin = f", with a margin of {settings.margin:g}"
+        else:
+            margin = ""
         quantity = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
         panels.titled(sizes_title, quantity, sizes, key="values_noise_chart")
         panels.notes(*(finding.text for finding in more_findings))

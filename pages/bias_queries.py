@@ -33,7 +33,8 @@ from pages.shell.background import Job, ensure_started, show_works
 
 shell.head()
 config, table = cached.audited()
-subject, store = queried_subject(config, table), cached.store_of(config.dataset)
+subject = queried_subject(config, table)
+store = cached.store_of(config.dataset)
 
 from core.studies import bias_queries as queries
 from core.studies.bias_queries import NOISES, BiasQueriesResult, BiasQueriesSettings, curve_finding, error_text
@@ -71,7 +72,8 @@ def show_progress() -> None:
     """Show how far the curves are, with a button that stops them, or that goes on with them."""
 
     def doing(jobs: list[Job]) -> str:
-        done, total = sum(job.done for job in jobs), sum(job.total for job in jobs)
+        done = sum(job.done for job in jobs)
+        total = sum(job.total for job in jobs)
         return f"{done} of {total} points of the curves. Grey: not computed yet."
 
     show_works(curves, doing, "Stopped. Go on with the curves", again="Try again")
@@ -129,7 +131,10 @@ def inferred(result: BiasQueriesResult) -> None:
     best = result.best
     someone, decoded = trials.decoding(best.m, mechanism, best.decoder, best.typical)
     per_square = -(-someone.n // _MOST_SQUARES)
-    square = "one person" if per_square == 1 else f"{per_square} people"
+    if per_square == 1:
+        square = "one person"
+    else:
+        square = f"{per_square} people"
     scale = f"Each square is {square}, in the repetition nearest to the mean; filled: inferred correctly"
     shell.whisper(f"People whose {attribute} was inferred", scale)
     right = decoded.recovered == someone.sensitive
@@ -141,7 +146,8 @@ def inferred(result: BiasQueriesResult) -> None:
 
 
 def _strip(name: str, size: int, correct: int, per_square: int) -> str:
-    filled, squares = round(correct / per_square), -(-size // per_square)
+    filled = round(correct / per_square)
+    squares = -(-size // per_square)
     box = "display:inline-block;width:11px;height:11px;margin:0 3px 3px 0;border:1.5px solid "
     full = f'<span style="{box}var(--fl-leak);background:var(--fl-leak)"></span>'
     hollow = f'<span style="{box}var(--fl-grey)"></span>'
@@ -157,7 +163,10 @@ def _strip(name: str, size: int, correct: int, per_square: int) -> str:
 def guide() -> str:
     """Explain the page."""
     asked_label = {"equal_opportunity": 1, "predictive_equality": 0}.get(pool.metric)
-    among = "" if asked_label is None else f" Only people with label {asked_label} enter the gap."
+    if asked_label is None:
+        among = ""
+    else:
+        among = f" Only people with label {asked_label} enter the gap."
     groups = f"{shell.escape(pool.advantaged)} and {shell.escape(pool.disadvantaged)}"
     return (
         f"**Question.** How much do answers about a model's fairness gap between {groups} reveal about individuals?\n\n"
@@ -231,7 +240,8 @@ def _targeted() -> None:
 def _noise() -> None:
     """Draw the table of scales and the list of guarantees."""
     m = settings_now().questions
-    n1, n0 = trials.n_advantaged, trials.n_disadvantaged
+    n1 = trials.n_advantaged
+    n0 = trials.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
         shell.whisper(
@@ -272,7 +282,10 @@ def _guarantees() -> str:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
     if trials.bound(mechanism) is None:
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-    delta = settings.delta if settings.mechanism == "smooth_laplace" else 0.0
+    if settings.mechanism == "smooth_laplace":
+        delta = settings.delta
+    else:
+        delta = 0.0
     limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(trials.limit, epsilon, delta=delta)
     accuracies = [limit(with_sizes=True) for limit in limits]
     rows = [

@@ -59,7 +59,8 @@ _HOW_TO_READ = (
     "**Source.** Ferry et al., *Exploiting Fairness to Enhance Sensitive Attributes Reconstruction*, SaTML 2023."
 )
 
-dataset, attribute_name = result.subject.dataset, result.subject.attribute
+dataset = result.subject.dataset
+attribute_name = result.subject.attribute
 attribute = shell.escape(attribute_name)
 
 
@@ -127,7 +128,10 @@ def draw_at_tolerance() -> None:
 
 
 def _guide() -> str:
-    forest = "the published" if config.forest is None else "your search's"
+    if config.forest is None:
+        forest = "the published"
+    else:
+        forest = "your search's"
     return _HOW_TO_READ.format(name=attribute, forest=forest)
 
 

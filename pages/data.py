@@ -58,9 +58,14 @@ def pending_page(table: upload.Table) -> None:
 
 def pending_finding(form: column_roles.Form) -> None:
     """Write the finding for a table whose column roles, guessed or those of the table before, are not applied yet."""
-    table, roles, to_check = form.table, form.roles, form.to_check
+    table = form.table
+    roles = form.roles
+    to_check = form.to_check
     rows, columns = table.frame.shape
-    check = "Check the roles." if not to_check else f"Check {to_check} thing{'s' * (to_check > 1)}."
+    if not to_check:
+        check = "Check the roles."
+    else:
+        check = f"Check {to_check} thing{'s' * (to_check > 1)}."
     outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
     so_what = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
     if outputs:
@@ -69,7 +74,10 @@ def pending_finding(form: column_roles.Form) -> None:
         if not roles.sets:
             so_what += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
     how, wrong = ("as before", "something changed") if form.before else ("guessed", "the guess is wrong")
-    answer = "Answer what stands below, change" if to_check else "Change"
+    if to_check:
+        answer = "Answer what stands below, change"
+    else:
+        answer = "Change"
     shell.finding(
         f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles {how}. {check}",
         f"Read in memory and stored nowhere. The audit still shows {escape(controls.audited_title())} until you press "
@@ -108,17 +116,25 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     groups = dataset.groups()
     if many := len(groups) > 2:
         groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
-    first, last = groups[0], groups[-1]
-    label, positive = escape(dataset.roles.label), escape(dataset.label_names[1])
+    first = groups[0]
+    last = groups[-1]
+    label = escape(dataset.roles.label)
+    positive = escape(dataset.label_names[1])
     positives = [group.label_rate.value * group.count for group in groups]
     negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
     significant = chi2_contingency([positives, negatives], correction=False).pvalue < 0.05
     group_labels = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, last)]
     pair = f"for {percent(first.label_rate)} of {group_labels[0]} and {percent(last.label_rate)} of {group_labels[1]}."
     point = f"{label} = {positive} {pair}"
-    records = "synthetic records" if dataset.synthetic else "records"
+    if dataset.synthetic:
+        records = "synthetic records"
+    else:
+        records = "records"
     largest = max(groups, key=lambda group: group.share)
-    left_out = f" of {count(dataset.rows_read)}" if dataset.n < dataset.rows_read else ""
+    if dataset.n < dataset.rows_read:
+        left_out = f" of {count(dataset.rows_read)}"
+    else:
+        left_out = ""
     attribute = escape(dataset.roles.attribute)
     evidence = (
         f"{count(dataset.n)}{left_out} {records}, {len(dataset.feature_names)} features. "
@@ -143,7 +159,10 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
 
 def sizes(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
     """Say why the people are too few for an audit, or for FairLeak's own policy, and what works."""
-    policy = predictions_policy() if config.method == GIVEN_PREDICTIONS else default_policy()
+    if config.method == GIVEN_PREDICTIONS:
+        policy = predictions_policy()
+    else:
+        policy = default_policy()
     settings = (config.method, config.metric, config.train_share, config.seed)
     problems = dataset.once(("sizes", *settings), lambda: size_problems(dataset, config, policy))
     return tuple(f"{problem.reason} {problem.remedy}" for problem in problems)

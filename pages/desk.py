@@ -55,7 +55,8 @@ SECTIONS = {
 
 def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
-    colours, registration = shell.palette(), status.registration
+    colours = shell.palette()
+    registration = status.registration
     line = desk_findings.budget_text(status, st.session_state.get("desk_refused", {}).get(registration.name, 0))
     share = 100 * status.spent / registration.budget
     spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
@@ -83,7 +84,8 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
     from core.datasets import build_dataset, demo_table
     from core.studies.bias_queries import statistical_parity_gap
 
-    n, table = 1000, demo_table()
+    n = 1000
+    table = demo_table()
     dataset = build_dataset(table, table.roles[0])
     men = (dataset.sensitive[:n] == 0).astype(np.uint8)
     people = TestSet(ids=tuple(str(i + 1) for i in range(n)), attribute=men)
@@ -143,7 +145,10 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         if now.answers:
-            part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
+            if len(now.answers) > MOST_ROWS:
+                part = f" The last {MOST_ROWS} of {count(len(now.answers))}."
+            else:
+                part = ""
             legend = f"Gap with its 95% CI, latest first.{part} Diamond: free"
             rows = [GapRow(label=desk_findings.row(a), gap=a.gap, price=a.charged) for a in now.answers]
             panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
@@ -268,7 +273,8 @@ else:
         desk_ledger.unreadable(str(error))
         ledger_box(expanded=True)
         st.stop()
-    heading, now = st.container(), chosen(statuses) if statuses else None
+    heading = st.container()
+    now = chosen(statuses) if statuses else None
     with heading:
         if now is None:
             shell.finding(

@@ -68,7 +68,8 @@ def _work(
 
 def offer(works: Sequence[ModelsJob]) -> None:
     """Show how far the models are, and offer to start, stop or go on."""
-    n_models, n_done = sum(work.total for work in works), sum(len(work.partial) for work in works)
+    n_models = sum(work.total for work in works)
+    n_done = sum(len(work.partial) for work in works)
     label = f"Measure {n_models} settings"
     if trains_models:
         label = f"Train and attack {n_models} models"
@@ -95,14 +96,20 @@ def draw_number(summaries: Sequence[SeedSummary], name: str) -> dict[str, Any]:
         number = summary.numbers.get(name)
         if number is not None:
             text, _ = estimate_text(name, number)
-            control = None if check.unit in ("points", "bits") else summary.baselines.get(name)
+            if check.unit in ("points", "bits"):
+                control = None
+            else:
+                control = summary.baselines.get(name)
             lines.append((setting_title(summary, summaries), text, number, control))
     if not lines:
         reasons = dict.fromkeys(summary.reasons.get(name, "") for summary in summaries)
         panels.problem(" ".join(reason for reason in reasons if reason) or "There is no number to draw.")
         return {}
     drawing = draw_checks(lines, unit=check.unit)
-    beside = "; hollow: baseline" if any(control for *_, control in lines) else ""
+    if any(control for *_, control in lines):
+        beside = "; hollow: baseline"
+    else:
+        beside = ""
     panels.titled(
         _title(name),
         f"{drawing.title}, 95% intervals{beside}",

@@ -14,7 +14,8 @@ from core.learn.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, e
 from pages.shell import panels, state
 
 _TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
-_EXAMPLES, _LESSON = "Examples", "Lesson plan"
+_EXAMPLES = "Examples"
+_LESSON = "Lesson plan"
 _MARK = "background-color: rgba(227, 179, 76, 0.25); font-weight: 600"
 
 _STYLE = "<style>.stMain .katex-display {overflow: visible}</style>"
@@ -104,7 +105,8 @@ def lesson_plan() -> None:
 
 def _open(name: str) -> None:
     """Go from the lesson plan to an example."""
-    st.session_state["view"], st.session_state["example"] = _EXAMPLES, name
+    st.session_state["view"] = _EXAMPLES
+    st.session_state["example"] = name
     st.session_state["example_address"] = st.query_params.get("example", "")
 
 

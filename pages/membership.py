@@ -21,7 +21,8 @@ from pages.shell.controls import bound
 
 shell.head()
 config, table = cached.audited()
-dataset, store = cached.dataset_of(table, config.roles), cached.store_of(config.dataset)
+dataset = cached.dataset_of(table, config.roles)
+store = cached.store_of(config.dataset)
 
 from core.models import GIVEN_PREDICTIONS
 from core.studies.config import AuditConfig

@@ -59,7 +59,8 @@ panels.titled(
     key="rates_chart",
     container=left,
 )
-accuracy, quantity = draw_accuracy(subject.model, seen=sets), "Share of people predicted correctly, with 95% CIs"
+accuracy = draw_accuracy(subject.model, seen=sets)
+quantity = "Share of people predicted correctly, with 95% CIs"
 panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", container=right)
 shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
 titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))

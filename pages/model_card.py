@@ -35,7 +35,8 @@ FIRST_PEOPLE = 1_000
 MODELS = COUNTS[:6]
 """Numbers of models on offer."""
 
-FIRST_MODELS, FIRST_FAIR_MODELS = 20, 5
+FIRST_MODELS = 20
+FIRST_FAIR_MODELS = 5
 """Models at first; a fair one takes seconds to train."""
 
 PRECISIONS = {precision_text(*precision): precision for precision in precisions_tried(None, None)}
@@ -156,7 +157,9 @@ def published() -> list[str]:
 
 def first_models(settings: ModelCardSettings) -> int:
     """Return where the slider of the number of models begins."""
-    return FIRST_FAIR_MODELS if settings.family == "tolerances" else FIRST_MODELS
+    if settings.family == "tolerances":
+        return FIRST_FAIR_MODELS
+    return FIRST_MODELS
 
 
 def with_models(settings: ModelCardSettings) -> ModelCardSettings:

@@ -78,7 +78,8 @@ def of_hundred(rate: Estimate) -> int:
 def draw_picture(picture: LeakPicture, source: str) -> None:
     """Draw the same 100 people twice: without the release, and with it."""
     colours = shell.palette()
-    before, after = of_hundred(picture.before), of_hundred(picture.after)
+    before = of_hundred(picture.before)
+    after = of_hundred(picture.after)
     leaked = max(0, after - before)
     gain = [round(100 * (end - picture.before.value)) for end in (picture.after.low, picture.after.high)]
     sides = (
@@ -91,7 +92,10 @@ def draw_picture(picture: LeakPicture, source: str) -> None:
         for number, svg, text, colour in sides
     )
     st.html(f'{_STYLE}<div class="fl-hundred">{first}<span class="fl-arrow">→</span>{second}</div>')
-    leak = "no more than without it" if not leaked else f"{leaked} more: the leak"
+    if not leaked:
+        leak = "no more than without it"
+    else:
+        leak = f"{leaked} more: the leak"
     interval = f"{gain[0]:+d} to {gain[1]:+d}".replace("-", "−")
     st.html(
         f'<p class="fl-people-key"><span><b style="color: {colours.before}">■</b> right without it</span> '

@@ -73,7 +73,10 @@ def _cells(index: int) -> Iterator[str]:
     too = _mark("○ too", colours.strongest, "imputation finds this person too")
     yield too if result.imputed[index] else "<td></td>"
     fix = fix_text(result, index)
-    quiet = f' style="color: {colours.grey}"' if fix.startswith("none") else ""
+    if fix.startswith("none"):
+        quiet = f' style="color: {colours.grey}"'
+    else:
+        quiet = ""
     yield f"<td{quiet}>{escape(fix[:1].upper() + fix[1:])}</td>"
 
 
@@ -83,7 +86,8 @@ def _mark(sign: str, color: str, meaning: str) -> str:
 
 def _group(index: int) -> str:
     """Return a person's group in its colour, of more than two by name alone."""
-    code, name = int(result.groups[index]), escape(result.group_names[result.groups[index]])
+    code = int(result.groups[index])
+    name = escape(result.group_names[result.groups[index]])
     if len(result.group_names) > 2:
         return name
     style = group_style(code)

@@ -143,7 +143,8 @@ GUIDE = (
 )
 
 policy = policies.current(config)
-attacks, tested = Attacks(report_plan.subject(config, table, plan_of(config, table))), SelfTests()
+attacks = Attacks(report_plan.subject(config, table, plan_of(config, table)))
+tested = SelfTests()
 ensure_started(attacks)
 release: Reports | None = None
 if attacks.result is None:

@@ -50,13 +50,20 @@ def draw_checks_of(
             panels.problem(measurement.reason, point=f"{title_of(check, subject)}:")
             continue
         value_text, _ = estimate_text(check.name, measurement.estimate)
-        control = None if check.unit in ("points", "bits") else measurement.control  # these are gains over it
+        # these are gains over it
+        if check.unit in ("points", "bits"):
+            control = None
+        else:
+            control = measurement.control
         units.setdefault(check.unit, []).append((title_of(check, subject), value_text, measurement.estimate, control))
     tables = {}
     for column, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
         drawing = draw_checks(rows, unit=unit)
         with column:
-            beside = "; hollow: the control" if any(control for *_, control in rows) else ""
+            if any(control for *_, control in rows):
+                beside = "; hollow: the control"
+            else:
+                beside = ""
             quantity = f"{drawing.title}, 95% intervals{beside}"
             panels.titled("What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart")
         tables[drawing.title] = drawing.table

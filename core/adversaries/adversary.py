@@ -153,7 +153,9 @@ def known_columns(features: Floats, labels: Codes, predictions: Codes | None = N
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
     one_length(features=features, labels=labels, predictions=predictions)
     columns = np.column_stack([features, labels])
-    return columns if predictions is None else np.column_stack([columns, predictions])
+    if predictions is None:
+        return columns
+    return np.column_stack([columns, predictions])
 
 
 def check_groups(sensitive: Codes) -> None:
@@ -192,7 +194,10 @@ def train_adversary(
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         published value.
     """
-    visible_predictions = predictions if kind == "predictions" else None
+    if kind == "predictions":
+        visible_predictions = predictions
+    else:
+        visible_predictions = None
     check_groups(sensitive)
     columns = known_columns(features, labels, visible_predictions)
     forest = balanced_forest(parameters, seed_value(seed)).fit(columns, sensitive)
@@ -228,7 +233,8 @@ def train_strong(
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     check_groups(sensitive)
-    coded, counts = None, np.bincount(sensitive)
+    coded = None
+    counts = np.bincount(sensitive)
     if categorical is not None and categorical.any():
         few = np.array([np.unique(features[:, j]).size <= 255 for j in range(features.shape[1])])
         coded = np.append(categorical & few, [False] * (1 if predictions is None else 2))
@@ -276,9 +282,11 @@ def calibrate(probability: Floats, truth: Codes) -> PlattScale:
         raise InputError(f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}.")
     # Weak regularisation: with many groups of few people the unregularised fit may not exist.
     fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(_log_odds(probability), truth)
-    slope, intercept = fitted.coef_, fitted.intercept_
+    slope = fitted.coef_
+    intercept = fitted.intercept_
     if k > 2:
-        slope, intercept = slope[1:] - slope[0], intercept[1:] - intercept[0]
+        slope = slope[1:] - slope[0]
+        intercept = intercept[1:] - intercept[0]
     return PlattScale(slope=slope, intercept=intercept)
 
 

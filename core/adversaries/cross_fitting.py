@@ -76,7 +76,10 @@ def cross_fitted_interval(estimate: Estimate, chance: float) -> Estimate:
 MAX_TEACHERS = 100_000
 """Most people of a half who teach; of more, so many are drawn at random. All are judged."""
 
-_TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
+_TREES = 40
+_LEAVES = 8
+_FEWEST_IN_LEAF = 50
+_RATE = 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
 
@@ -91,7 +94,8 @@ def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, 
 
     evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
     second = halves(member, seed=seed)
-    score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
+    score = np.empty(member.size)
+    verdict = np.empty(member.size, dtype=np.uint8)
     for number, half in enumerate((second, ~second)):
         teachers = np.flatnonzero(~half)
         if teachers.size > MAX_TEACHERS:

@@ -114,12 +114,14 @@ def out_of_fold(
 
     `fit` is called with the rows of the teaching learners; `columns` are those of all learners, in their order.
     """
-    predictors, values = [], None
+    predictors = []
+    values = None
     for number in range(int(records.fold.max()) + 1):
         outside = records.fold == number
         predictor = fit(records.learners[~outside])
         fold_values = predictor(columns[outside])
-        values = np.empty((records.learners.size, fold_values.shape[1])) if values is None else values
+        if values is None:
+            values = np.empty((records.learners.size, fold_values.shape[1]))
         values[outside] = fold_values
         predictors.append(predictor)
     assert values is not None
@@ -141,7 +143,8 @@ def boosting(columns: Floats, groups: Groups, categorical: Mask, *, seed: int, s
     """Return a fitted boosting of the group; a slow one combines evidence, in smaller steps of smaller trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    n, counts = groups.size, np.bincount(groups)
+    n = groups.size
+    counts = np.bincount(groups)
     rounds = 300 if slow else 200
     return HistGradientBoostingClassifier(
         categorical_features=categorical,
@@ -301,7 +304,8 @@ def impute(
     x, (n, d), holds the features and the true label as the last column; `categorical`, (d,), says which columns are
     codes of categories. Groups, 0 to K - 1, are read of the known records only.
     """
-    learners, groups = records.learners, sensitive[records.learners]
+    learners = records.learners
+    groups = sensitive[records.learners]
     learner_columns = x[learners]
     seed = child_seed(seed, "released outputs")
     coded = categorical & np.array([_countable(column) for column in learner_columns.T])
@@ -316,7 +320,8 @@ def impute(
 
     of_boosting, boosted_folds = out_of_fold(records, boosted, learner_columns)
     of_regression, linear_folds = out_of_fold(records, linear, learner_columns)
-    odds, predictors = np.column_stack([of_boosting, of_regression]), (boosted_folds, linear_folds)
+    odds = np.column_stack([of_boosting, of_regression])
+    predictors = (boosted_folds, linear_folds)
     flags = np.concatenate([np.zeros(odds.shape[1], bool), coded])
     combined = {
         "regression": regression(odds, groups),
@@ -367,7 +372,8 @@ def _penalty(design: Design, x: Floats, groups: Groups, fold: Ints, n_groups: in
     if n_groups < _MANY_GROUPS and groups.size >= _FEW_A_CODE * design.n_codes:
         return 1.0
     outside = fold == 0
-    teach, test = design(x[~outside]), design(x[outside])
+    teach = design(x[~outside])
+    test = design(x[outside])
     loss = {}
     for penalty in _PENALTIES:
         model = regression(teach, groups[~outside], penalty=penalty)

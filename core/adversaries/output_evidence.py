@@ -83,7 +83,9 @@ class Outputs:
     @property
     def labelled(self) -> Mask:
         """Who has a label, (n,)."""
-        return np.ones(self.labels.size, dtype=bool) if self.answered is None else self.answered
+        if self.answered is None:
+            return np.ones(self.labels.size, dtype=bool)
+        return self.answered
 
     @property
     def visible(self) -> Floats:
@@ -301,7 +303,10 @@ class Logits:
     @classmethod
     def of(cls, outputs: Outputs) -> Logits:
         """Return those of released outputs; of a withheld score the logit is 0."""
-        rounding = 10.0**-outputs.decimals if outputs.decimals < MOST_DECIMALS else 0.0
+        if outputs.decimals < MOST_DECIMALS:
+            rounding = 10.0**-outputs.decimals
+        else:
+            rounding = 0.0
         step = max(rounding, _LEAST_STEP)
         visible = outputs.visible
         p = np.clip(np.nan_to_num(visible, nan=0.5), step / 2, 1.0 - step / 2)
@@ -406,7 +411,8 @@ class LinearMeans:
         identity = np.eye(n_groups)[:, 1:]
         if n_groups > _MOST_CROSSED:
             coefficients = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
-            common, shift = coefficients[: design.shape[1]], coefficients[design.shape[1] :]
+            common = coefficients[: design.shape[1]]
+            shift = coefficients[design.shape[1] :]
             weights = np.tile(common[:, None], (1, n_groups))
             weights[0, 1:] += shift
         else:
@@ -488,7 +494,9 @@ def residual_fit(
 ) -> Residuals:
     """Return the "linear" or "boosted" residuals that some learners teach."""
     teachers = teachers[logits.scored[teachers]]
-    columns, groups, values = x[teachers], sensitive[teachers], logits.values[teachers]
+    columns = x[teachers]
+    groups = sensitive[teachers]
+    values = logits.values[teachers]
     k = before.n_groups
     means: Callable[[Floats], Floats]
     if kind == "linear":
@@ -555,7 +563,9 @@ class OutputEvidence:
                     before=before,
                 )
                 binary.append(out_of_fold(records, fit, records.learners))
-        residual, variances, tables = [], [], []
+        residual = []
+        variances = []
+        tables = []
         visible = outputs.visible
         if outputs.scores is not None:
             logits = Logits.of(outputs)
@@ -618,7 +628,9 @@ class OutputEvidence:
 
 def _of(part: tuple[Floats, list[Any]], rows: Rows | None) -> Floats:
     of_learners, predictors = part
-    return of_learners if rows is None else mean_of(predictors, rows)
+    if rows is None:
+        return of_learners
+    return mean_of(predictors, rows)
 
 
 def _value_columns(outputs: Outputs, rows: Rows) -> Floats:

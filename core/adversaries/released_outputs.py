@@ -193,21 +193,29 @@ def fitted_outputs(x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, 
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    features, flags = x[:, :-1], countable[:-1]
+    features = x[:, :-1]
+    flags = countable[:-1]
     visible = outputs.visible
     scored = outputs.scores is not None
-    target = visible if scored else np.where(outputs.labelled, outputs.labels, np.nan)
+    if scored:
+        target = visible
+    else:
+        target = np.where(outputs.labelled, outputs.labels, np.nan)
     fold = child_generator(seed, "folds of fitted outputs").permutation(rows.size) % _FOLDS
     fitted = np.full(visible.size, np.nan)
     for number in range(_FOLDS):
         teachers = rows[fold != number]
         teachers = teachers[~np.isnan(target[teachers])][:_MOST_FITTED]
         fold_rows = rows[fold == number]
-        kind = HistGradientBoostingRegressor if scored else HistGradientBoostingClassifier
+        if scored:
+            kind = HistGradientBoostingRegressor
+        else:
+            kind = HistGradientBoostingClassifier
         model = kind(categorical_features=flags, random_state=seed).fit(features[teachers], target[teachers])
-        fold_predictions = (
-            model.predict(features[fold_rows]) if scored else model.predict_proba(features[fold_rows])[:, -1]
-        )
+        if scored:
+            fold_predictions = model.predict(features[fold_rows])
+        else:
+            fold_predictions = model.predict_proba(features[fold_rows])[:, -1]
         fitted[fold_rows] = np.clip(fold_predictions, 0.0, 1.0)
     labels = outputs.labels.copy()
     rate = outputs.labels[rows][outputs.labelled[rows]].mean()

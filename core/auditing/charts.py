@@ -20,7 +20,8 @@ _TALL = 58  # pixels of a row whose bar is as high as its group is large
 
 def draw_groups(dataset: AuditDataset) -> Drawing:
     """Draw each group as a bar as high as its share, filled as far as its rate of the favourable label."""
-    groups, two = dataset.groups(), dataset.n_groups == 2
+    groups = dataset.groups()
+    two = dataset.n_groups == 2
     largest = max(group.share for group in groups)
     label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.label_names[1])}"
     lines = []
@@ -70,7 +71,10 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
     inside = [(side, [r for r in rates_of_set if r.part == part]) for side, rates_of_set in sets]
     inside = [(side, group_rates) for side, group_rates in inside if group_rates]
-    among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
+    if part == "all":
+        among = "overall"
+    else:
+        among = f"overall, {_LABELS[part]}"
     kinds = [(among, "ink", "circle", [group_rates[0].overall for _, group_rates in inside])]
     for code, name in reversed(list(enumerate(names))):
         rates = [r.rate for _, group_rates in inside for r in group_rates if int(r.group) == code]
@@ -117,7 +121,8 @@ def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *,
     A number is its name, of which what stands before a colon goes below, its estimate in words and as a share, and its
     control where that is of the same unit.
     """
-    factor, title = UNITS[unit].factor, UNITS[unit].axis
+    factor = UNITS[unit].factor
+    title = UNITS[unit].axis
     lines = []
     for name, text, estimate, control in checks:
         marks = [Mark(of=estimate, color="leak", name="estimate")]

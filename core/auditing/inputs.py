@@ -45,7 +45,8 @@ class Audited(Subject):
     facts: tuple[Fact, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        self.trainable, self.outputs = self.plan.model.kind == "train", self.plan.outputs
+        self.trainable = self.plan.model.kind == "train"
+        self.outputs = self.plan.outputs
 
     def under(self, plan: AuditPlan) -> Audited:
         """Return the same subject under a plan with other settings of studies; what is made of it, both keep."""
@@ -159,7 +160,9 @@ def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: 
         threshold=plan.model.threshold,
         features=plan.model.features,
     )
-    return access if roles.positive == roles.favourable else opposite_access(access)
+    if roles.positive == roles.favourable:
+        return access
+    return opposite_access(access)
 
 
 def roles_of(plan: AuditPlan, table: Table) -> Roles:

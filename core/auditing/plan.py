@@ -164,7 +164,9 @@ class AuditPlan(Result):
 
     def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
         """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
-        return self.studied[study] if study in self.studied else default()
+        if study in self.studied:
+            return self.studied[study]
+        return default()
 
 
 _NO_TABLE = ("attribute", "correction", "fairness")
@@ -278,22 +280,30 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
     Refused are keys that contradict each other, and a [data] that names no table: left empty it is not meant to be
     about the demo.
     """
-    data, model = tables["data"], tables["model"]
+    data = tables["data"]
+    model = tables["model"]
     if not {"dataset", "file"} & data.keys():
-        only = f"only {', '.join(map(value_excerpt, list(data)[:_MOST_LISTED]))}" if data else "neither"
+        if data:
+            only = f"only {', '.join(map(value_excerpt, list(data)[:_MOST_LISTED]))}"
+        else:
+            only = "neither"
         raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
     plan = built(ModelPlan, model, "model")
     if plan.kind == "file" and not plan.file:
         raise location_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
-    preset = {} if plan.kind == "train" else {"method": GIVEN_PREDICTIONS}
+    if plan.kind == "train":
+        preset = {}
+    else:
+        preset = {"method": GIVEN_PREDICTIONS}
     config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
     return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
 
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     """Return where the table comes from, and its roles where the plan gives them."""
-    location, own_roles = location_of("data"), any(key in data for key in params(Roles))
+    location = location_of("data")
+    own_roles = any(key in data for key in params(Roles))
     if "file" in data:
         for key in ("dataset", "attribute"):
             if key in data:

@@ -329,11 +329,17 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
 
 def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
     """Return the groups, first group first."""
-    dataset, test = audited.dataset, audited.splits.test
-    answers, labels, groups = audited.model.predictions[test], dataset.labels[test], dataset.sensitive[test]
+    dataset = audited.dataset
+    test = audited.splits.test
+    answers = audited.model.predictions[test]
+    labels = dataset.labels[test]
+    groups = dataset.sensitive[test]
 
     def rate(code: int, label: int | None) -> Estimate:
-        chosen = (groups == code) if label is None else (groups == code) & (labels == label)
+        if label is None:
+            chosen = groups == code
+        else:
+            chosen = (groups == code) & (labels == label)
         return proportion(int(answers[chosen].sum()), int(np.count_nonzero(chosen)))
 
     codes = {name: code for code, name in enumerate(dataset.group_names)}
@@ -352,7 +358,8 @@ def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
 
 def model_summary(audited: Audited, model_file: ModelFile | None = None) -> ModelSummary:
     """Return what the model is, and how good and how fair."""
-    config, model = audited.config, audited.model
+    config = audited.config
+    model = audited.model
     file = "" if model_file is None else model_file.fingerprint
     return ModelSummary(
         kind=audited.plan.model.kind,
@@ -370,7 +377,8 @@ def model_summary(audited: Audited, model_file: ModelFile | None = None) -> Mode
 
 
 def _title(audited: Audited) -> str:
-    plan, roles = audited.plan, audited.dataset.roles
+    plan = audited.plan
+    roles = audited.dataset.roles
     if plan.model.kind == "file":
         return f"Model file {quoted(PurePosixPath(plan.model.file).name)}"
     if plan.model.kind == "predictions":
@@ -405,7 +413,8 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
 
 def model_caveats(audited: Audited) -> tuple[Caveat, ...]:
     """Caveats on the model: what it is, and how it answered."""
-    model, roles = audited.model, audited.dataset.roles
+    model = audited.model
+    roles = audited.dataset.roles
     caveats = []
     if model.constant(audited.splits):
         caveats.append(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT))
@@ -444,7 +453,8 @@ def verdict_caveats(caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequ
 
 
 def _split(audited: Audited) -> str:
-    roles, config = audited.dataset.roles, audited.config
+    roles = audited.dataset.roles
+    config = audited.config
     if roles.sets:
         return f"The sets are those of the column {quoted(roles.sets)}; seed {config.seed} divides the attacker's."
     share = f"{100 * config.train_share:g}% of the records train the model"

@@ -81,8 +81,14 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
 def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.bias_queries.questions else 0
-    shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    noise = TableDefense.steps(plan.attriguard) if plan.attriguard.budget else 0
+    if plan.model.kind == "train":
+        shadows = plan.membership.shadows
+    else:
+        shadows = 0
+    if plan.attriguard.budget:
+        noise = TableDefense.steps(plan.attriguard)
+    else:
+        noise = 0
     steps = answers + shadows + noise + len({*other_studies(), *dict(plan.studies)})
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
@@ -110,7 +116,8 @@ def run_audit(
     `core.base.errors.Cancelled` to stop. InputError if table, roles or model break a rule, or an answer to the input
     check is missing: then there is nothing to audit.
     """
-    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    begun = time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, guesses=guesses, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
     audit_tables = tables(audited)
@@ -154,7 +161,10 @@ def audited_of(
     source = input_of(plan, table, model_file=model_file)
     facts = require_answers(source.table, source.roles, guesses=guesses)
     dataset = build_dataset(source.table, source.roles)
-    access = None if model_file is None else access_of(plan, table, dataset, model_file)
+    if model_file is None:
+        access = None
+    else:
+        access = access_of(plan, table, dataset, model_file)
     audited = audited_on(plan, dataset, access=access, report=report)
     return replace(audited, model_notes=source.notes, facts=facts)
 
@@ -213,7 +223,8 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
     def make() -> tuple[Any, Any]:
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
-        progress, is_additional = audited.progress, study.name in own_tables()
+        progress = audited.progress
+        is_additional = study.name in own_tables()
 
         def report(done: int, total: int) -> None:
             progress.reach(progress.done + (0 if is_additional else 1))

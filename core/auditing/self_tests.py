@@ -31,7 +31,8 @@ from .subprocess_jobs import run_in_subprocess
 RUNS = 200
 """Null models of a trial whose share is 1; there are half as many planted leaks."""
 
-MOST_FALSE_ALARMS, LEAST_DETECTED = 0.05, 0.95
+MOST_FALSE_ALARMS = 0.05
+LEAST_DETECTED = 0.95
 """What a trial must keep to, the first but for two standard errors of its runs."""
 
 _FEWEST = 10
@@ -71,9 +72,11 @@ def self_test(
     `runs`, at least 10, are the null models of a trial; of plants whose share is smaller there are fewer, 10 at the
     least. `report` is called with (models tried, models in all) and may raise `core.base.errors.Cancelled` to stop.
     """
-    tried = trials() if tried is None else tried
+    if tried is None:
+        tried = trials()
     total = sum(sum(_runs_of(plant, runs)) for _, plant in tried)
-    done, results = 0, []
+    done = 0
+    results = []
     for study, plant in tried:
         called = []
         for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
@@ -136,7 +139,9 @@ def cached_results(folder: Path) -> tuple[SelfTest, ...] | None:
         cached = loads(kept_file(folder).read_text(encoding="utf-8"), _CachedTests)
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    return cached.tests if cached == _cached_tests(cached.tests) else None
+    if cached == _cached_tests(cached.tests):
+        return cached.tests
+    return None
 
 
 def _cached_tests(tests: tuple[SelfTest, ...]) -> _CachedTests:

@@ -307,14 +307,18 @@ def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int
                 check: _fewest(candidate, changed_config, by_group=check == "membership_gap")[0] for check in needed
             }
             if all(sizes[check] >= records for check, records in needed.items()):
-                changes = {} if share == config.train_share else {"model.train_share": share}
+                if share == config.train_share:
+                    changes = {}
+                else:
+                    changes = {"model.train_share": share}
                 return {**groups, **changes}
     return {}
 
 
 def _people_needed(dataset: AuditDataset, records: int, size: int, name: str) -> str:
     """Say how many people would do, of the smallest group where its name is given."""
-    people, of_group = dataset.n, ""
+    people = dataset.n
+    of_group = ""
     if name:
         people = int((dataset.sensitive == dataset.group_names.index(name)).sum())
         of_group = f" of “{name}”"

@@ -114,7 +114,8 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
     make, about, memo = pickle.load(questions)
     if about is not None:
         about.keep(memo)
-    step, saying = [0, 0], threading.Lock()
+    step = [0, 0]
+    saying = threading.Lock()
 
     def say(message: _Message, content: Any) -> None:
         try:
@@ -159,7 +160,9 @@ def _pickled(stream: BinaryIO, message: Any, about: AuditDataset | None = None) 
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def persistent_id(self, candidate: Any) -> str | None:
-            return _ABOUT if candidate is about and about is not None else None
+            if candidate is about and about is not None:
+                return _ABOUT
+            return None
 
     content = io.BytesIO()  # whole, or nothing
     Pickler(content, protocol=5).dump(message)

@@ -108,7 +108,8 @@ def suggested_plan(
     suggestion = suggest_roles(
         table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
     )
-    roles, reasons = suggestion.roles, dict(suggestion.reasons)
+    roles = suggestion.roles
+    reasons = dict(suggestion.reasons)
     for role, column in (("attribute", roles.sensitive), ("label", roles.label)):
         if not column:
             reason = reasons["sensitive" if role == "attribute" else role]
@@ -116,8 +117,16 @@ def suggested_plan(
     check_values(table.frame, roles)
     roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
     roles = replace(roles, confirmed=confirmed)
-    kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
-    unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
+    if model_file:
+        kind = "file"
+    elif roles.gives_predictions:
+        kind = "predictions"
+    else:
+        kind = "train"
+    if model_file and not model_file.feature_names:
+        unnamed = model_file.width or 0
+    else:
+        unnamed = 0
     attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
     excluded = {label, roles.label, *attributes, roles.sets, *roles.excluded}
     features = [str(name) for name in table.frame.columns if str(name) not in excluded]
@@ -181,7 +190,8 @@ def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
     if dataset.predictions is None:
         raise InputError("A tolerance that is kept to needs predictions, got none.")
     rows = split(dataset, train_share=config.train_share, seed=config.seed).train
-    labels, groups = dataset.labels[rows], dataset.sensitive[rows]
+    labels = dataset.labels[rows]
+    groups = dataset.sensitive[rows]
     achieved = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
     return round(true_tolerance(0.0, achieved), 3)
 
@@ -216,7 +226,10 @@ def _provisional(source: AuditInput) -> AuditDataset:
 def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
     """Return why a suggested audit cannot be made, or cannot pass FairLeak's own policy, by the number of people."""
     plan = suggestion.plan
-    policy = predictions_policy() if plan.model.kind == "predictions" else default_policy()
+    if plan.model.kind == "predictions":
+        policy = predictions_policy()
+    else:
+        policy = default_policy()
     try:
         people = counted(suggestion.source.table.frame, suggestion.source.roles)
     except InputError:  # which a fact says, or the audit

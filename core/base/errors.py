@@ -36,7 +36,10 @@ class FormatError(InputError):
     """A document, database or plan has another format version than `FORMAT`."""
 
     def __init__(self, thing: str, version: object) -> None:
-        actual = "none" if version is None else f"format {version!r:.40}"
+        if version is None:
+            actual = "none"
+        else:
+            actual = f"format {version!r:.40}"
         super().__init__(f"{thing} must be of format {FORMAT}, got {actual}.")
         self.version = version
 

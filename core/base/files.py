@@ -82,7 +82,10 @@ def check_writable(path: str | Path | None, *, what: str, folder: bool = False) 
         with tempfile.TemporaryFile(dir=os.path.dirname(target)):
             pass
     except (OSError, ValueError) as error:
-        rule = "a folder inside one that exists" if folder else "a file in a folder that exists"
+        if folder:
+            rule = "a folder inside one that exists"
+        else:
+            rule = "a file in a folder that exists"
         raise InputError(f"{what} must be {rule}, got {_path_text(path)}: {why(error)}.") from None
 
 
@@ -95,7 +98,10 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
     Raises `InputError` if the file cannot be written, or is there already although it must be new.
     """
     check_writable(path, what=what)
-    target = os.path.abspath(path) if new else os.path.realpath(path)
+    if new:
+        target = os.path.abspath(path)
+    else:
+        target = os.path.realpath(path)
     half = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -145,7 +151,8 @@ def _read(path: str | Path, most: int) -> bytes:
         size = max(status.st_size, MEGABYTE)
         while left and (part := os.read(handle, min(left, size))):
             parts.append(part)
-            left, size = left - len(part), MEGABYTE
+            left = left - len(part)
+            size = MEGABYTE
     finally:
         os.close(handle)
     if not left:
@@ -172,7 +179,9 @@ def _mode(path: str) -> int | None:
 
 def _path_text(path: str | Path) -> str:
     text = repr(str(path))
-    return text if len(text) <= 200 else f"{text[:100]}…{text[-40:]}"
+    if len(text) <= 200:
+        return text
+    return f"{text[:100]}…{text[-40:]}"
 
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -200,7 +209,9 @@ def _cell(value: Any) -> Any:
     if value is None or (isinstance(value, Real) and not isinstance(value, bool)):
         return value
     text = str(value).replace("\x00", "\ufffd")
-    return f"'{text}" if _is_formula(text) else text
+    if _is_formula(text):
+        return f"'{text}"
+    return text
 
 
 def _is_formula(text: str) -> bool:

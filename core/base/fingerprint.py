@@ -60,7 +60,10 @@ def _digest(begun: str, parts: tuple[Any, ...]) -> str:
         elif isinstance(part, bytes):
             digest.update(part)
         else:
-            name = type(part).__name__ if dataclasses.is_dataclass(part) else ""
+            if dataclasses.is_dataclass(part):
+                name = type(part).__name__
+            else:
+                name = ""
             digest.update(name.encode() + json.dumps(plain(part), sort_keys=True, default=repr).encode())
     return digest.hexdigest()
 

@@ -113,7 +113,9 @@ class _TreeWriter:
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else ["float", str(value)]
+            if math.isfinite(value):
+                return value
+            return ["float", str(value)]
         if type(value) in (set, frozenset):
             return [type(value).__name__, *map(self.tree, sorted(value, key=repr))]
         if type(value) in (tuple, list):
@@ -172,7 +174,8 @@ class _TreeWriter:
 
     def _if_written(self, value: Any) -> list[Any]:
         """Return a list with the tree of a value; an empty one, and no trace of it, if it cannot be written."""
-        n_arrays, n_written = len(self.arrays), len(self._written)
+        n_arrays = len(self.arrays)
+        n_written = len(self._written)
         try:
             return [self.tree(value)]
         except UnstorableError:
@@ -192,7 +195,9 @@ def _name(kind: type) -> str:
 
 def _fields(kind: type, name: str) -> tuple[str, ...]:
     """Return the attributes that an object of a class is built again from."""
-    return _PLAIN[name] if name in _PLAIN else tuple(field.name for field in dataclasses.fields(kind))
+    if name in _PLAIN:
+        return _PLAIN[name]
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _computed(value: Any) -> Iterator[tuple[str, Any]]:
@@ -204,7 +209,10 @@ def _computed(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _memos(kind: type) -> set[str]:
     """Return the fields of a class that are memos."""
-    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    if dataclasses.is_dataclass(kind):
+        fields = dataclasses.fields(kind)
+    else:
+        fields = ()
     return {field.name for field in fields if "memo" in field.metadata}
 
 
@@ -212,7 +220,8 @@ class _TreeReader:
     """Builds a value of its tree."""
 
     def __init__(self, arrays: list[Any], shared: Callable[[str], Any] | None) -> None:
-        self._arrays, self._shared = arrays, shared
+        self._arrays = arrays
+        self._shared = shared
         self._built: list[Any] = []
         self._classes: dict[str, Any] = {}
 
@@ -238,7 +247,10 @@ class _TreeReader:
         return built
 
     def _shared_object(self, name: str) -> Any:
-        shared_object = None if self._shared is None else self._shared(name)
+        if self._shared is None:
+            shared_object = None
+        else:
+            shared_object = self._shared(name)
         if shared_object is None:
             raise RecordError(f"{name!r:.80}, which it is about, is not at hand")
         return shared_object
@@ -278,7 +290,9 @@ class _TreeReader:
             series[self.value(name)] = pd.Series(self.value(cells), index=numbers, dtype=kind)
         frame = pd.DataFrame(series, index=numbers)
         is_numbered = np.array_equal(numbers, np.arange(numbers.size))
-        return frame.reset_index(drop=True) if is_numbered else frame
+        if is_numbered:
+            return frame.reset_index(drop=True)
+        return frame
 
     def _class(self, name: str) -> Any:
         if name not in self._classes:

@@ -44,11 +44,15 @@ def plain(value: Any, *, finite: bool = False) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, finite=finite) for item in value]
     if isinstance(value, np.ndarray):
-        return plain(value.tolist(), finite=True) if finite else value.tolist()
+        if finite:
+            return plain(value.tolist(), finite=True)
+        return value.tolist()
     if isinstance(value, np.generic):
         return plain(value.item(), finite=finite)
     if finite and isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
+        if math.isnan(value):
+            return None
+        return str(value)
     return value
 
 
@@ -105,7 +109,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        if math.isfinite(value):
+            return value
+        return str(value)
     if value is None or isinstance(value, (str, int)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

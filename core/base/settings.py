@@ -74,13 +74,22 @@ def value_excerpt(value: object) -> str:
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, (list, tuple)):
-        return "a list" if value else "an empty list"
+        if value:
+            return "a list"
+        return "an empty list"
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+        return "false"
     if isinstance(value, int) and value.bit_length() > 64:
         return "a number of more than 19 digits"
-    text = repr(value) if isinstance(value, (int, float, str)) else str(value)
-    return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
+    if isinstance(value, (int, float, str)):
+        text = repr(value)
+    else:
+        text = str(value)
+    if len(text) <= 80:
+        return text
+    return f"{text[:60]}… ({len(text):,} characters)"
 
 
 def quoted(text: str) -> str:
@@ -99,7 +108,9 @@ def toml_value(value: Any) -> str:
     if value is None:
         return quoted(NO_LIMIT)
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+        return "false"
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (list, tuple)):
@@ -109,7 +120,10 @@ def toml_value(value: Any) -> str:
 
 def _decoded(content: str | bytes, name: str) -> str:
     try:
-        text = content.decode("utf-8") if isinstance(content, bytes) else content.encode("utf-8").decode("utf-8")
+        if isinstance(content, bytes):
+            text = content.decode("utf-8")
+        else:
+            text = content.encode("utf-8").decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{name} must be UTF-8 text, got a byte that is not in line {line}.") from None
@@ -123,7 +137,10 @@ def _reason(message: str) -> str:
     if not match:
         return message
     what = match["what"]
-    where = f"in line {match['line']}" if match["line"] else "at the end of the file"
+    if match["line"]:
+        where = f"in line {match['line']}"
+    else:
+        where = "at the end of the file"
     return f"{what[:1].lower()}{what[1:]}, {where}"
 
 
@@ -132,7 +149,9 @@ def _escaped(text: str) -> str:
         if character in _SHORT or unicodedata.category(character) not in _UNSEEN:
             return _SHORT.get(character, character)
         number = ord(character)
-        return f"\\u{number:04X}" if number < 2**16 else f"\\U{number:08X}"
+        if number < 2**16:
+            return f"\\u{number:04X}"
+        return f"\\U{number:08X}"
 
     return "".join(map(escaped_character, text))
 
@@ -184,7 +203,9 @@ class Setting:
     @property
     def choices(self) -> tuple[str, ...] | None:
         """The names one value of it can be; None where it is no name, or a list."""
-        return None if self.param.options is None or self.many else tuple(self.param.options)
+        if self.param.options is None or self.many:
+            return None
+        return tuple(self.param.options)
 
     @property
     def argument(self) -> str:
@@ -198,7 +219,9 @@ class Setting:
         if param.options is not None:
             return f"be {'some' if self.many else 'one'} of {', '.join(param.options)}"
         if self.base not in (int, float):
-            return f"have at most {param.most:,.0f} characters" if param.most else ""
+            if param.most:
+                return f"have at most {param.most:,.0f} characters"
+            return ""
         written = "{:,.0f}" if self.base is int else "{:g}"
         least, most = (None if end is None else written.format(end) for end in (param.least, param.most))
         more = ", or infinite" if param.infinite else ""
@@ -207,7 +230,9 @@ class Setting:
         if most is None:
             return f"be {'above' if param.above else 'at least'} {least}{more}"
         if self.base is int:
-            return f"be {least}" if least == most else f"be from {least} to {most}"
+            if least == most:
+                return f"be {least}"
+            return f"be from {least} to {most}"
         return f"be in {'(' if param.above else '['}{least}, {most}{')' if param.below else ']'}{more}"
 
     @property
@@ -236,7 +261,10 @@ def _setting(field: Field[Any], hint: Any) -> Setting:
     if many:
         kind, empty = _without_none(typing.get_args(kind)[0])
         optional = optional or empty
-    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    if field.default_factory is not MISSING:
+        default = field.default_factory()
+    else:
+        default = field.default
     base = typing.get_origin(kind) or kind
     return Setting(name=field.name, param=param, base=base, many=many, optional=optional, default=default)
 
@@ -258,7 +286,8 @@ def validate(instance: object, *, but: Collection[str] = (), location: TableLoca
     for name, setting in params(type(instance)).items():
         if name in but:
             continue
-        value, told_name = getattr(instance, name), location.of(name) if location else name
+        value = getattr(instance, name)
+        told_name = location.of(name) if location else name
         if setting.many and isinstance(value, list):  # what is read becomes a tuple, what is made must be one: a key
             raise broken(told_name, "be a tuple", value)
         object.__setattr__(instance, name, checked(setting, value, told_name))
@@ -297,10 +326,14 @@ def _pairs(value: Any, name: str) -> tuple[Any, ...]:
 
 
 def _checked_value(setting: Setting, value: Any, name: str) -> Any:
-    base, param = setting.base, setting.param
+    base = setting.base
+    param = setting.param
     kinds: dict[type, Any] = {int: Integral, float: Real, tuple: (list, tuple)}
     if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
-        kind = "a day written YYYY-MM-DD" if param.form == "day" else _TYPES[base]
+        if param.form == "day":
+            kind = "a day written YYYY-MM-DD"
+        else:
+            kind = _TYPES[base]
         raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {kind}", value)
     if base is str:
         return _text(setting, value, name)
@@ -382,7 +415,9 @@ class TableLocation:
 
 def location_of(title: str) -> TableLocation:
     """Return how a table is named by its title, "" for the outermost."""
-    return TableLocation(f"[{title}]", f"{title}.{{}}") if title else TableLocation("the outermost table", "{}")
+    if title:
+        return TableLocation(f"[{title}]", f"{title}.{{}}")
+    return TableLocation("the outermost table", "{}")
 
 
 @contextmanager
@@ -447,7 +482,9 @@ def _misplaced(tables: Tables, title: str, key: str, values: Mapping[str, Mappin
     where, _, name = only[0].rpartition(".")
     where = where or title
     current = values.get(where, {}).get(name, tables[where][name].default)
-    return "" if current in only[1] else f'{location_of(where).of(name)} is "{current}"'
+    if current in only[1]:
+        return ""
+    return f'{location_of(where).of(name)} is "{current}"'
 
 
 def built(cls: type[S], values: Mapping[str, Any], title: str = "", **more: Any) -> S:
@@ -489,8 +526,12 @@ def toml_text(
         for key, setting in tables[title].items():
             if key not in table_values or _misplaced(tables, title, key, dict(written)):
                 continue
-            dotted_key, value = f"{title}.{key}" if title else key, table_values[key]
-            comment = "" if replacements is None else setting.comment.format(**replacements)
+            dotted_key = f"{title}.{key}" if title else key
+            value = table_values[key]
+            if replacements is None:
+                comment = ""
+            else:
+                comment = setting.comment.format(**replacements)
             if _left_out(setting, value):
                 lines += _commented(f"{comment}\n{instead[dotted_key]}") if dotted_key in instead else []
             elif setting.param.form == "table":
@@ -539,9 +580,12 @@ def add_arguments(
 
 
 def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:
-    text, default = setting.comment, defaults.get(setting.name, setting.default)
+    text = setting.comment
+    default = defaults.get(setting.name, setting.default)
     unsaid = default is MISSING or default in (None, "", ()) or isinstance(default, bool)
-    return text if unsaid else f"{text.rstrip('.')} (default: {_flag_text(default)})."
+    if unsaid:
+        return text
+    return f"{text.rstrip('.')} (default: {_flag_text(default)})."
 
 
 def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -> None:
@@ -561,7 +605,10 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
         )
     else:
         metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
-        kind = _or_none(setting.base) if setting.optional and setting.base is not str else setting.base
+        if setting.optional and setting.base is not str:
+            kind = _or_none(setting.base)
+        else:
+            kind = setting.base
         parser.add_argument(setting.flag, metavar=metavar, type=kind, choices=setting.choices, **more)
 
 
@@ -590,7 +637,9 @@ def flags_text(instance: object) -> str:
 
 def _or_none(base: type) -> Callable[[str], Any]:
     def read(text: str) -> Any:
-        return None if text == NO_LIMIT else base(text)
+        if text == NO_LIMIT:
+            return None
+        return base(text)
 
     read.__name__ = base.__name__  # argparse tells it
     return read
@@ -603,7 +652,10 @@ def _list_of(setting: Setting, text: str) -> Any:
             return tomllib.loads(f"value = {text}")["value"]
         if text == "all" and setting.param.options is not None:
             return tuple(setting.param.options)
-        parts = [part.strip() for part in text.split(",")] if text.strip() else []
+        if text.strip():
+            parts = [part.strip() for part in text.split(",")]
+        else:
+            parts = []
         return tuple(part if part == NO_LIMIT else setting.base(part) for part in parts)
     except ValueError:
         return text
@@ -612,7 +664,11 @@ def _list_of(setting: Setting, text: str) -> Any:
 def _flag_text(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(map(_flag_text, value))
-    return f"{value:.12g}" if isinstance(value, float) else NO_LIMIT if value is None else str(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if value is None:
+        return NO_LIMIT
+    return str(value)
 
 
 def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:
@@ -621,8 +677,14 @@ def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Itera
     The settings are key -> setting, as `params` has it, or a table of a file, whose title is "" for the outermost.
     """
     for key, setting in settings.items():
-        default = "" if setting.default in (None, (), "", MISSING) else f"`{toml_value(setting.default)}`"
-        kind = f"a list of {_LISTS[setting.base]}" if setting.many else _TYPES[setting.base]
+        if setting.default in (None, (), "", MISSING):
+            default = ""
+        else:
+            default = f"`{toml_value(setting.default)}`"
+        if setting.many:
+            kind = f"a list of {_LISTS[setting.base]}"
+        else:
+            kind = _TYPES[setting.base]
         rule = ["a table" if setting.param.form == "table" else kind]
         if setting.rule not in ("", "be a finite number"):
             rule.append(setting.rule.removeprefix("be ").removeprefix("have "))
@@ -630,5 +692,8 @@ def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Itera
             condition_key, values = setting.param.only
             rule.append(f"where {condition_key} is {' or '.join(values)}")
         description = re.sub(r":? \{\w+\}", "", setting.param.help)
-        must = "must be given" if setting.default is MISSING else default
+        if setting.default is MISSING:
+            must = "must be given"
+        else:
+            must = default
         yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), description

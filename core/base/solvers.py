@@ -63,11 +63,14 @@ def rescaled(value: Callable[[], float], search: Callable[[], float], over: Call
     known, the `value`, and returns its lower bound. It may end `over` a limit; then the last bound counts if its scale
     does, else 0.
     """
-    bound, before = 0.0, math.inf
+    bound = 0.0
+    before = math.inf
     while value() < before / MUCH and not over():
         before = value()
         bound = search()
-    return bound if value() >= before / MUCH else 0.0
+    if value() >= before / MUCH:
+        return bound
+    return 0.0
 
 
 def empty_model() -> Any:

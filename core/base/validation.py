@@ -60,7 +60,10 @@ def whole_number(value: int, *, name: str, least: int, most: int | None = None, 
     """Return `value` as an int if it is a whole number in a range; `also` names what else would do."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
-        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        if most is None:
+            span = f"of at least {least}"
+        else:
+            span = f"from {least} to {most}"
         raise InputError(f"{name} must be a whole number {span}{also}, got {value!r}.")
     return int(value)
 
@@ -109,7 +112,9 @@ def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float6
     """Return `values` as a one-dimensional float array, all finite and above zero."""
     array = _one_dimensional(np.asarray(values, dtype=np.float64), name)
     if array.size:
-        low, high = float(array.min()), float(array.max())  # nan propagates into both
+        # nan propagates into both
+        low = float(array.min())
+        high = float(array.max())
         if not (low > 0.0 and math.isfinite(high)):
             wrong = array[~(np.isfinite(array) & (array > 0))][0]
             raise InputError(f"{name} must be finite and above 0, got {wrong}.")

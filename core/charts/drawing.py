@@ -29,12 +29,18 @@ _Ends = float | tuple[float, float]
 
 def value_of(number: Number | None) -> float:
     """Return the number itself; nan where there is none."""
-    return math.nan if number is None else number.value if isinstance(number, Estimate) else number
+    if number is None:
+        return math.nan
+    if isinstance(number, Estimate):
+        return number.value
+    return number
 
 
 def ends_of(number: Number | None) -> tuple[float, float]:
     """Return the ends of its interval; nan where it has none."""
-    return (number.low, number.high) if isinstance(number, Estimate) else (math.nan, math.nan)
+    if isinstance(number, Estimate):
+        return (number.low, number.high)
+    return (math.nan, math.nan)
 
 
 def plain_text(number: Number) -> str:
@@ -116,7 +122,8 @@ class Scale:
         """Return the axis that holds all known values."""
         present = [*measured([self.position(value) for value in values]), *self.holds]
         present += [] if present and min(present) <= self.start else [0.0 if math.isinf(self.start) else self.start]
-        low, high = min(present), max(max(present), min(present) + self.span)
+        low = min(present)
+        high = max(max(present), min(present) + self.span)
         sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
         every = ((size, math.floor(low / size + 1e-9), math.ceil(high / size - 1e-9)) for size in sizes)
         step, first, last = next(division for division in every if division[2] - division[1] <= self.parts)
@@ -146,7 +153,9 @@ def gaps(title: str, *, parts: int = 4) -> Scale:
     """Return an axis of gaps, which always holds the usual ones, from -0.15 to 0.25."""
 
     def label(mark: float) -> str:
-        return gap(mark, decimals=1) if mark else "0"
+        if mark:
+            return gap(mark, decimals=1)
+        return "0"
 
     return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), label=label, write=gap_text)
 
@@ -155,7 +164,11 @@ def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **loo
     """Return a logarithmic axis between powers of 10, some numbers marked; what is beyond stands at its ends."""
 
     def position(number: float) -> float:
-        return math.nan if math.isnan(number) else min(max(math.log10(number), ends[0]), ends[1]) if number else ends[0]
+        if math.isnan(number):
+            return math.nan
+        if number:
+            return min(max(math.log10(number), ends[0]), ends[1])
+        return ends[0]
 
     labels = [f"{mark:,g}" for mark in marks]
     return Axis(
@@ -181,7 +194,11 @@ class Drawing:
         self, title: str, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...], narrow: float = NARROW
     ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
-        self.title, self.x, self.y, self.description, self._narrow = title, x, y, "", narrow
+        self.title = title
+        self.x = x
+        self.y = y
+        self.description = ""
+        self._narrow = narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
         sides = [width(label, 12) / 2 + 2 for label in (*x.labels[:1], *x.labels[-1:])]  # of the marks at both ends
@@ -226,7 +243,8 @@ class Drawing:
     @property
     def pixel(self) -> float:
         """How much of the y axis is one pixel high."""
-        (low, high), margin = self.y.ends, self.layout["margin"]
+        (low, high) = self.y.ends
+        margin = self.layout["margin"]
         return float((high - low) / (self.layout["height"] - margin["t"] - margin["b"]))
 
     @property
@@ -317,7 +335,8 @@ class Drawing:
 
     def shade_row(self, y: float) -> None:
         """Set off a row over the plot and over the columns at its left and right."""
-        left, right = self.layout["margin"]["l"], self.layout["margin"]["r"]
+        left = self.layout["margin"]["l"]
+        right = self.layout["margin"]["r"]
         side = {"type": "rect", "xref": "paper", "y0": y - 0.5, "y1": y + 0.5, "fillcolor": "pale", "layer": "below"}
         side["line"] = {"width": 0}
         pixels = {"xsizemode": "pixel"}
@@ -332,7 +351,9 @@ class Drawing:
 
         A mark that is too near to another on the narrowest screen is not named, whatever the screen.
         """
-        x, y, margin = self.x, self.y, self.layout["margin"]
+        x = self.x
+        y = self.y
+        margin = self.layout["margin"]
         places = [(mark - x.ends[0]) / (x.ends[1] - x.ends[0]) for mark in x.marks]
         visible = visible_ticks(places, x.labels, pixels=self.room)
         self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in visible], "ticktext": [x.labels[i] for i in visible]}
@@ -411,12 +432,16 @@ class Drawing:
 
 def _pointed(hover: Sequence[str] | None) -> dict[str, Any]:
     """Return what makes the pointer show something of each point, or nothing."""
-    return {"hoverinfo": "skip"} if hover is None else {"text": list(hover), "hovertemplate": "%{text}<extra></extra>"}
+    if hover is None:
+        return {"hoverinfo": "skip"}
+    return {"text": list(hover), "hovertemplate": "%{text}<extra></extra>"}
 
 
 def cells(name: str, number: Number | None) -> dict[str, float | None]:
     """Return a table's cells of a number: "name", and of an estimate also "name, low" and "name, high"."""
-    return estimate_columns(name, number) if isinstance(number, Estimate) or number is None else {name: number}
+    if isinstance(number, Estimate) or number is None:
+        return estimate_columns(name, number)
+    return {name: number}
 
 
 def joined(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -39,7 +39,8 @@ def draw_heat(
     beside : (heading, words of each row), optional
         A column at the right that belongs to whole rows.
     """
-    deep, wide = len(values), len(values[0])
+    deep = len(values)
+    wide = len(values[0])
     left = min(_NAMES, max(46, *(width(name, 12) + 14 for name in names[1])))
     heading, column = beside or ("", [""] * deep)
     right = max([14, *(width(text) + 20 for text in column if text)])
@@ -82,7 +83,10 @@ def draw_heat(
     if heading:
         drawing.above(heading, right=True, shift=(right - 4, 9))
     cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
-    listed_cells = cells if len(cells) <= _FEW else [min(cells), max(cells)]
+    if len(cells) <= _FEW:
+        listed_cells = cells
+    else:
+        listed_cells = [min(cells), max(cells)]
     descriptions = [f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in listed_cells]
     descriptions += [f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text]
     drawing.say(

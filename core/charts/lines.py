@@ -87,7 +87,9 @@ class Curve:
     @property
     def places(self) -> tuple[float, ...]:
         """Where it has points, or will have some."""
-        return tuple(sorted({*self.x, *self.grid})) if self.grid else tuple(self.x)
+        if self.grid:
+            return tuple(sorted({*self.x, *self.grid}))
+        return tuple(self.x)
 
     @property
     def numbers(self) -> tuple[Number | None, ...]:
@@ -111,7 +113,9 @@ class Curve:
             pairs = zip(self.x, self.of, strict=True)
             close = [number for x, number in pairs if math.isclose(x, position, rel_tol=1e-6)]
             measured = [number for number in close if not math.isnan(value_of(number))]
-        return measured[-1] if measured else None
+        if measured:
+            return measured[-1]
+        return None
 
     def reach(self) -> Iterable[float]:
         """Yield what an axis must hold."""
@@ -213,7 +217,9 @@ def _end(placed: _Placed, at: float) -> tuple[float, float]:
             return at, low + (high - low) * (at - left) / (right - left)
     if placed.curve.unfinished or not points or points[0][0] < at < points[-1][0]:
         return at, math.nan
-    return points[-1] if at > points[0][0] else points[0]
+    if at > points[0][0]:
+        return points[-1]
+    return points[0]
 
 
 def draw_lines(
@@ -253,11 +259,15 @@ def draw_lines(
     y = y.over([*holds, *(value for curve in curves for value in curve.reach())])
     placed = [_placed(curve, x, y, at) for curve in curves]
     labelled = [item for item in placed if item.curve.name and not math.isnan(item.height)]
-    above, set_off = 42 if shaded[0] else 32, f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""
+    above = 42 if shaded[0] else 32
+    set_off = f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""
     below = 0 if gutter else _KEY * len(labelled)
     margins = (_LEFT, 18 if diagonal or not gutter else gutter, above, 48 + below)
     drawing = Drawing(title, height=height + below, x=x, y=y, margins=margins, narrow=narrow)
-    drawing.rows = _rows(curves, x.title, at) if rows is None else rows
+    if rows is None:
+        drawing.rows = _rows(curves, x.title, at)
+    else:
+        drawing.rows = rows
     for start, end in [*shaded[1], *_not_computed(curves, x)]:
         drawing.shade((start, end), y.ends, "pale")
     drawing.axes()
@@ -273,7 +283,10 @@ def draw_lines(
     if not any(height is not None for item in placed for height in item.y):
         drawing.in_the_middle("being measured")
     if labelled:
-        write = partial(_corner, head=head) if diagonal else partial(_gutter, head=head, gutter=gutter)
+        if diagonal:
+            write = partial(_corner, head=head)
+        else:
+            write = partial(_gutter, head=head, gutter=gutter)
         (write if diagonal or gutter else _key)(drawing, labelled)
     if set_off:
         drawing.above(fit(set_off, drawing.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
@@ -294,7 +307,9 @@ def _computed(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
 def _progress(curves: Sequence[Curve]) -> list[tuple[int, int]]:
     """Return how many places of so many are computed; nothing where all are."""
     grid, done = _computed(curves)
-    return [(len(done), len(grid))] if grid else []
+    if grid:
+        return [(len(done), len(grid))]
+    return []
 
 
 def _not_computed(curves: Sequence[Curve], x: Axis) -> list[tuple[float, float]]:
@@ -305,7 +320,8 @@ def _not_computed(curves: Sequence[Curve], x: Axis) -> list[tuple[float, float]]
     for left, right in pairwise(grid):
         if left in done and right in done:
             continue
-        start, end = x.position(left), x.position(right)
+        start = x.position(left)
+        end = x.position(right)
         if left in done:
             start += clear
         if right in done:
@@ -336,13 +352,15 @@ def _rows(curves: Sequence[Curve], x: str, at: float | None) -> list[Mapping[str
 
 def _draw(drawing: Drawing, placed: _Placed) -> None:
     """Draw a curve over its band, which is cut at the ends of the axis."""
-    curve, (bottom, top) = placed.curve, drawing.y.ends
+    curve = placed.curve
+    (bottom, top) = drawing.y.ends
     look: dict[str, Any] = {"width": curve.width, "dash": curve.dash}
     if curve.level:
         start = placed.x[0] if placed.x else drawing.x.ends[0]
         drawing.segment((start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below")
         return
-    numbers, pieces = curve.numbers, list(placed.pieces())
+    numbers = curve.numbers
+    pieces = list(placed.pieces())
     limits = [[drawing.y.position(end) for end in ends_of(number)] for number in numbers]
     for piece in pieces if curve.band else ():
         inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
@@ -356,7 +374,10 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
     ]
     if any(len(piece) > 1 for piece in pieces):
         drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=hover if name else None)
-    alone = [] if curve.dots else [piece[0] for piece in pieces if len(piece) == 1]
+    if curve.dots:
+        alone = []
+    else:
+        alone = [piece[0] for piece in pieces if len(piece) == 1]
     if alone:
         _draw_points(drawing, placed, alone, limits, hover)
 
@@ -365,7 +386,8 @@ def _draw_points(
     drawing: Drawing, placed: _Placed, points: Sequence[int], limits: Sequence[Sequence[float]], hover: Sequence[str]
 ) -> None:
     """Draw points without a line to a neighbour, each with its interval; hollow where the line is dashed."""
-    curve, (bottom, top) = placed.curve, drawing.y.ends
+    curve = placed.curve
+    (bottom, top) = drawing.y.ends
     heights = [height for height in (placed.y[i] for i in points) if height is not None]
     ends = []
     for i, height in zip(points, heights, strict=True):
@@ -405,7 +427,8 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     """Draw what was measured, with its interval where it shows one, kept between the ends of the axis."""
     if not curve.dots:
         return
-    y, name = drawing.y, fit(curve.name, 9999)
+    y = drawing.y
+    name = fit(curve.name, 9999)
     heights = [min(max(y.position(value_of(dot.of)), y.ends[0]), y.ends[1]) for dot in curve.dots]
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
@@ -428,7 +451,9 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
 
 def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: int) -> None:
     """Name the curves right of the plot, as many as have room, each with its value in bold."""
-    room, (low, high), pixel = gutter - _LEADER - 6, drawing.y.ends, drawing.pixel
+    room = gutter - _LEADER - 6
+    (low, high) = drawing.y.ends
+    pixel = drawing.pixel
     if head:
         options: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
         drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **options)
@@ -441,15 +466,20 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
     stay = visible_labels(ends, first, many)
     heights = separate_labels([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
     for i, height in zip(stay, heights, strict=True):
-        curve, bold = labelled[i].curve, f"<b>{labelled[i].value}</b> " if labelled[i].value else ""
+        curve = labelled[i].curve
+        bold = f"<b>{labelled[i].value}</b> " if labelled[i].value else ""
         left = room - (width(f"<b>{labelled[i].value} </b>") if bold else 0)
         if labelled[i].start < drawing.x.ends[1] and not curve.level:
             drawing.segment(
                 (labelled[i].start, drawing.x.ends[1]), ends[i], f"{curve.color}/{_HAIRLINE}", layer="below"
             )
         drawing.segment((1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1)
-        text, options = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
-        hover = "" if text.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
+        text = bold + fit(curve.name, left)
+        options = {"x": 1, "y": height, "refs": ("paper", "y")}
+        if text.endswith(fit(curve.name, 9999)):
+            hover = ""
+        else:
+            hover = fit(curve.name, 9999)
         drawing.remark(text, curve.color, shift=(_LEADER + 2, 0), hover=hover, **options)
 
 
@@ -457,7 +487,8 @@ def _key(drawing: Drawing, labelled: Sequence[_Placed]) -> None:
     """Name the curves in rows under the plot, the highest first."""
     room = drawing.room + _LEFT - 36 - _LEFT // 2
     for i, item in enumerate(sorted(labelled, key=lambda item: -item.height)):
-        down, left = -54 - _KEY * i, 8 - _LEFT
+        down = -54 - _KEY * i
+        left = 8 - _LEFT
         pixels: dict[str, Any] = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0}
         pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
         drawing.segment((left, left + 18), down, item.curve.color, width=item.curve.width, **pixels)

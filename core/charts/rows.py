@@ -15,7 +15,9 @@ from typing import Any
 from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
 from .text import LINE, NARROW, fit, foreign, lines_of, plain, width
 
-_PITCH, TALL = 25, 46  # pixels of a row, and of one with a second line
+# pixels of a row, and of one with a second line
+_PITCH = 25
+TALL = 46
 _NAMES = (46, 200)  # pixels of the column of names
 _NOTE = (16, 18)  # pixels of a line of a note, and of one with letters of other fonts
 _LEAST = 86  # pixels of the plot on the narrowest screen
@@ -110,7 +112,9 @@ class Row:
     def under(self, axis: Axis) -> str:
         """Return what stands under its value: the interval of its only number, where the row has two lines."""
         alone = self.below and self.value is None and len(self.marks) == 1
-        return axis.interval(self.marks[0].of)[1:-1] if alone else ""
+        if alone:
+            return axis.interval(self.marks[0].of)[1:-1]
+        return ""
 
 
 def draw_rows(
@@ -149,15 +153,18 @@ def draw_rows(
     """
     axis = axis.over([*holds, *(number for row in rows for number in row.reach())])
     pitch = pitch or (TALL if any(row.below for row in rows) else _PITCH)
-    many, written = max(least, len(rows)), [row.written(axis) for row in rows]
+    many = max(least, len(rows))
+    written = [row.written(axis) for row in rows]
     ranges = [row.under(axis) for row in rows]
     wide = [*(width(text) for text in written), *(width(text, 12) for text in ranges)]
     right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
     lines = [pair for row in rows for pair in ((row.name, 13), (row.below, 12))]
     names = [width(f"<b>{fit(text, 9999)}</b>", size) + 14 for text, size in lines]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
-    top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
-    y, height = Axis(ends=(many - 0.5, -0.5), marks=(), labels=(), title=""), pitch * many + round(top) + below
+    top = 8 + LINE * 12 * (bool(head) + bool(value))
+    below = 46 + 18 * bool(sides)
+    y = Axis(ends=(many - 0.5, -0.5), marks=(), labels=(), title="")
+    height = pitch * many + round(top) + below
     drawing = Drawing(title, height=height, x=axis, y=y, margins=(left, right, top, below))
     drawing.rows = _rows(rows, first) if table is None else table
     drawing.axes(levels=False)
@@ -221,8 +228,10 @@ def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
 
 def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: int) -> None:
     """Write what stands in a row; a note may go on in so many free rows below."""
-    room, offset = left - 12, 4 - math.ceil(left)
-    name, full_name = fit(row.name, room), fit(row.name, 9999)
+    room = left - 12
+    offset = 4 - math.ceil(left)
+    name = fit(row.name, room)
+    full_name = fit(row.name, 9999)
     if name != full_name and not row.below and pitch >= TALL and not foreign(name):
         name = lines_of(row.name, pixels=room)
     if name:
@@ -250,7 +259,9 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
     if row.join and len(places) > 1:
         drawing.line([places[0], places[-1]], [y, y], row.join, width=3)
     for mark, position in zip(row.marks, places, strict=True):
-        at, hover, (low, high) = y - mark.up / pitch, _hover(mark, row, axis), map(axis.position, ends_of(mark.of))
+        at = y - mark.up / pitch
+        hover = _hover(mark, row, axis)
+        (low, high) = map(axis.position, ends_of(mark.of))
         if mark.bar is not None:
             base = axis.position(mark.bar)
             drawing.bar(position, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)

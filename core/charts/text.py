@@ -57,7 +57,8 @@ def foreign(text: str) -> bool:
 def fit(name: str, pixels: float, size: float = 13) -> str:
     """Return a name as harmless text on one line that fits, shortened in its middle where it must be."""
     flat = " ".join(name.split())
-    shortened, n_letters = flat, len(flat)
+    shortened = flat
+    n_letters = len(flat)
     while n_letters > 1 and _BOLD * width(escape(shortened, quote=False), size) > pixels:
         n_letters -= 1
         shortened = f"{flat[: n_letters // 2]}…{flat[len(flat) - (n_letters - 1) // 2 :]}"
@@ -67,7 +68,9 @@ def fit(name: str, pixels: float, size: float = 13) -> str:
 def plain_name(name: str, longest: int = 40) -> str:
     """Return a name from the user's table for a sentence: one line of at most so many letters, not escaped."""
     flat = " ".join(name.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    if len(flat) <= longest:
+        return flat
+    return flat[: longest - 1] + "…"
 
 
 def short(name: str, longest: int = 18) -> str:

@@ -51,7 +51,9 @@ class Palette:
         base = str(getattr(self, role, role))
         if clear:
             return f"rgba({','.join(map(str, _channels(base)))},{int(share) / 100:g})"
-        return mixed(base, self.background, int(weight) / 100) if solid else base
+        if solid:
+            return mixed(base, self.background, int(weight) / 100)
+        return base
 
     def painted(self, part: Any) -> Any:
         """Return parts of a figure with the colours of all roles in them."""
@@ -64,7 +66,9 @@ class Palette:
     def _colored(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [self._colored(item) for item in value]
-        return self.color(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return self.color(value)
+        return value
 
 
 _COLORS = {
@@ -98,7 +102,9 @@ class GroupStyle(NamedTuple):
 
 def group_style(code: int) -> GroupStyle:
     """Return how one of two groups is drawn on every chart, by its code in the dataset: 1, the first group, or 0."""
-    return GroupStyle("first", "circle") if code == 1 else GroupStyle("second", "diamond")
+    if code == 1:
+        return GroupStyle("first", "circle")
+    return GroupStyle("second", "diamond")
 
 
 def _channels(color: str) -> list[int]:

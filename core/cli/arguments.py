@@ -108,13 +108,15 @@ def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = Fa
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
     """Refuse a finite budget of the private trees although none is trained."""
     if math.isfinite(epsilon) and not set(PRIVATE_METHODS) & set(methods):
-        private, trained = ", ".join(PRIVATE_METHODS), ", ".join(methods)
+        private = ", ".join(PRIVATE_METHODS)
+        trained = ", ".join(methods)
         raise InputError(f"--train-epsilon is for the methods {private} alone, got {epsilon:g} with {trained}.")
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    entry, attribute = CATALOG[arguments.dataset], arguments.attribute
+    entry = CATALOG[arguments.dataset]
+    attribute = arguments.attribute
     if attribute is not None and not entry.offers(attribute):
         choice(attribute, entry.attributes, name="--attribute")
     table = catalogue_table(arguments.dataset, arguments)
@@ -133,7 +135,9 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
     if local is not None and not os.path.isdir(local):
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")
-    return Path(local) if local else None
+    if local:
+        return Path(local)
+    return None
 
 
 def add_history_argument(parser: argparse.ArgumentParser) -> None:
@@ -158,7 +162,8 @@ def seeds_in(text: str) -> tuple[int, ...]:
     for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
         try:
-            low, high = int(first), int(last if dash else first)
+            low = int(first)
+            high = int(last if dash else first)
         except ValueError:
             raise InputError(f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}.") from None
         if not 0 <= high - low < _MOST_SEEDS:
@@ -237,7 +242,8 @@ def collected(
 
 def _progress(console: Console, noun: str) -> Callable[[int, int], None]:
     """Return what writes how far an experiment is; points that come several at once were stored and tell no pace."""
-    time_left, before = TimeLeft(), 0
+    time_left = TimeLeft()
+    before = 0
 
     def report(done: int, total: int) -> None:
         nonlocal before

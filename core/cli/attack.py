@@ -73,7 +73,9 @@ class StudyParser(Parser):
 
 
 def _key(action: argparse.Action) -> str:
-    return _long(action.option_strings).strip("-").replace("-", "_") if action.option_strings else action.dest
+    if action.option_strings:
+        return _long(action.option_strings).strip("-").replace("-", "_")
+    return action.dest
 
 
 def _long(flags: Iterable[str]) -> str:
@@ -152,7 +154,10 @@ def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any
 
 def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:
     """Return the plan's settings of a study; what leaves it out there is what the command sets."""
-    settings = study.settings() if arguments.plan is None else plan.settings_of(study.name, study.settings)
+    if arguments.plan is None:
+        settings = study.settings()
+    else:
+        settings = plan.settings_of(study.name, study.settings)
     default = study.settings()
     changes = {
         name: value
@@ -164,11 +169,15 @@ def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Na
 
 def _about(study: Study[Any, Any], subject: Any) -> tuple[str, ...]:
     """Return whose records these are, and which model is attacked, a line each."""
-    dataset, config = subject.dataset, subject.config
+    dataset = subject.dataset
+    config = subject.config
     groups = ", ".join(dataset.group_names)
     model = ""
     if config.dataset not in study.other_data:
-        model = "the given model, " if config.method == GIVEN_PREDICTIONS else f"model {config.method}, "
+        if config.method == GIVEN_PREDICTIONS:
+            model = "the given model, "
+        else:
+            model = f"model {config.method}, "
     return (
         f"{dataset.title}: {dataset.n:,} records; {subject.attribute}: {groups}",
         f"{study.title}, {model}seed {config.seed}",

@@ -76,7 +76,10 @@ _PUBLIC = re.compile(r"summary\.(json|html)|model-card\.md")
 def check_folder(out: Path, *, force: bool) -> None:
     """Refuse a folder that holds anything an audit did not write, before the work rather than after."""
     check_writable(out, what="--out", folder=True)
-    names = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if out.is_dir():
+        names = sorted(path.name for path in out.iterdir())
+    else:
+        names = []
     if not names:
         return
     if not force:
@@ -205,13 +208,25 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     policy = applied_policy(arguments.policy, plan, folder)
-    plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
+    # no file that a report must not name
+    if plan.policy in SHIPPED:
+        plan = replace(plan, policy="")
     check_folder(arguments.out, force=arguments.force)
-    chosen = None if arguments.choice is None else _chosen(arguments.choice, plan, policy)
-    key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
+    if arguments.choice is None:
+        chosen = None
+    else:
+        chosen = _chosen(arguments.choice, plan, policy)
+    if arguments.sign is None:
+        key = None
+    else:
+        key = private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     if arguments.project is not None:
         check_line(arguments.project, "--project")
-    history = None if arguments.project is None else History.open(arguments.history)  # before the work, not after it
+    # before the work, not after it
+    if arguments.project is None:
+        history = None
+    else:
+        history = History.open(arguments.history)
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
@@ -249,11 +264,9 @@ def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
     """Return how the plan's model was chosen by this policy, as `fairleak choose --json` wrote it."""
     try:
         document = json.loads(content_of(path, what="--choice"))
-        model, same, findings = (
-            document["model"],
-            document["plan"] == plan.fingerprint,
-            loads(document["record"], StudyFindings),
-        )
+        model = document["model"]
+        same = document["plan"] == plan.fingerprint
+        findings = loads(document["record"], StudyFindings)
         same_policy = document["policy"] == content_fingerprint(policy)
     except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
         raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
@@ -274,13 +287,16 @@ def applied_policy(name: str | None, plan: AuditPlan, folder: Path, *, what: str
         path = Path(name)
         return read_policy(content_of(path, what=what), name=path.name)
     content = load_policy_text(plan, folder=folder)
-    return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
+    if content is None:
+        return default_policy()
+    return read_policy(content, name=Path(plan.policy).name)
 
 
 def _printed(reports: Reports) -> Iterator[str]:
     """Yield the decision, every check in the policy's words, caveats, and what studies found."""
     audit = reports.audit
-    verdict, data = audit.verdict, audit.data
+    verdict = audit.verdict
+    data = audit.data
     yield verdict.headline
     yield verdict.detail
     yield ""

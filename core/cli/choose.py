@@ -77,8 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Measure the candidates and print the choice; what is stored already is not measured again."""
     settings = from_arguments(arguments, ChooseSettings)
-    candidate_sets = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
-    folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
+    if arguments.plans:
+        candidate_sets = _of_plans(arguments, settings)
+    else:
+        candidate_sets = [_of_dataset(arguments, settings)]
+    if arguments.plans:
+        folder = arguments.plans[0].absolute().parent
+    else:
+        folder = Path.cwd()
     policy = _policy(arguments, candidate_sets)
     measured = partial(measure_all, candidate_sets, seconds=60 * settings.minutes)
     uploaded = any(candidate_set.dataset.uploaded for candidate_set in candidate_sets)
@@ -91,14 +97,19 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     if arguments.output is not None:
         plan_path = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
-        policy_too = ["--policy", arguments.policy] if arguments.policy else []
+        if arguments.policy:
+            policy_too = ["--policy", arguments.policy]
+        else:
+            policy_too = []
         audit = shlex.join(["fairleak", "audit", plan_path.name, *policy_too])
         console.note(f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it.")
         if (plan.data.file or plan.model.file) and plan_path.parent != folder:
             console.note("It names files beside the plan it was made of: move it there.")
     if choice.outcome == Outcomes.RECOMMENDED:
         return "pass"
-    return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"
+    if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status):
+        return "fail"
+    return "inconclusive"
 
 
 def _policy(arguments: argparse.Namespace, candidate_sets: Sequence[CandidateSet]) -> Policy:
@@ -123,7 +134,9 @@ def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Cand
 
 
 def _seeds(arguments: argparse.Namespace, base: AuditConfig) -> tuple[int, ...]:
-    return (base.seed,) if arguments.seeds is None else seeds_in(arguments.seeds)
+    if arguments.seeds is None:
+        return (base.seed,)
+    return seeds_in(arguments.seeds)
 
 
 def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[CandidateSet]:
@@ -135,7 +148,8 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
                 f"--{name.replace('_', '-')} must be left out where plans say it, got {value_excerpt(value)}."
             )
     for path in arguments.plans:
-        plan, folder = read_plan(content_of(path, what="PLAN"), name=path.name), path.absolute().parent
+        plan = read_plan(content_of(path, what="PLAN"), name=path.name)
+        folder = path.absolute().parent
         table = load_table(
             plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder()
         )
@@ -195,7 +209,8 @@ def _outcome(
 
 
 def _about(choice: Choice, candidate_set: CandidateSet) -> Iterator[str]:
-    dataset, policy = candidate_set.dataset, choice.policy
+    dataset = candidate_set.dataset
+    policy = choice.policy
     seeds = len({p.config.seed for candidate in choice.candidates for p in candidate.points})
     yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."
     yield f"Policy: {policy.name}, version {policy.version}."

@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
 
 def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Report:
     """Return the report of the audit that an argument names: a path, or else an audit of the project."""
-    path, name = Path(getattr(arguments, argument)), argument.upper()
+    path = Path(getattr(arguments, argument))
+    name = argument.upper()
     if arguments.project is not None and not os.path.lexists(path):
         history = History.open(arguments.history, create=False)
         entry = _entry(history, str(path), arguments.project)
@@ -118,7 +119,12 @@ def _row(change: CheckChange) -> list[str]:
         "" if estimate is None else estimate_text(change.check, estimate)[0]
         for estimate in (change.before, change.after)
     ]
-    within = "" if change.within is None else " (within the margin)" if change.within else " (may exceed the margin)"
+    if change.within is None:
+        within = ""
+    elif change.within:
+        within = " (within the margin)"
+    else:
+        within = " (may exceed the margin)"
     return [
         f"{change.turn}{within}{'' if change.required else ' (not required)'}",
         change.title,

@@ -31,18 +31,23 @@ class Block(str):
 
 def visible(text: str) -> str:
     """Return a text on one line: U+FFFD for characters that steer a terminal or the order of letters, or end a line."""
-    return text if text.isprintable() else "".join(map(_visible_character, text))
+    if text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
 
 
 def _visible_character(character: str) -> str:
     if character.isprintable():
         return character
-    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+    if unicodedata.category(character) == "Zs":
+        return " "
+    return "\ufffd"
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> Block:
     """Return a table with the columns `left` flush left and the others flush right."""
-    header, rows = [visible(cell) for cell in header], [[visible(cell) for cell in row] for row in rows]
+    header = [visible(cell) for cell in header]
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
 
     def line(cells: Sequence[str]) -> str:
@@ -66,7 +71,9 @@ def interval_text(estimate: Estimate | None, *, signed: bool = False, percent: b
         f"{scale * number:{'+' if signed else ''}.{digits}f}"
         for number in (estimate.value, estimate.low, estimate.high)
     ]
-    return numbers[0] if math.isnan(estimate.low) else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+    if math.isnan(estimate.low):
+        return numbers[0]
+    return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
 @dataclass(slots=True)
@@ -104,7 +111,8 @@ class Console:
             nonlocal begun
             if done < first or (done % every and done != total):
                 return
-            now, left = time.monotonic(), None
+            now = time.monotonic()
+            left = None
             begun = begun or (now, done)
             steps = done - begun[1]
             if 0 < steps < total - done:
@@ -115,14 +123,19 @@ class Console:
 
     def count(self, done: int, total: int, noun: str, seconds: float | None) -> None:
         """Write how far the work is, and how many seconds it will take where that is known."""
-        left = "" if seconds is None else f", about {_duration(seconds)} left"
+        if seconds is None:
+            left = ""
+        else:
+            left = f", about {_duration(seconds)} left"
         self.note(f"{done} of {total} {noun}{left}")
 
 
 def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def write_csv(content: bytes, arguments: argparse.Namespace, console: Console) -> None:
@@ -197,5 +210,9 @@ def _lines(outcome: CommandOutcome) -> Iterator[str]:
 
 def sentences(finding: Finding) -> Iterator[str]:
     """Yield what a finding says, a line each."""
-    point = finding.point if finding.point.endswith(".") else f"{finding.point}."  # a heading has no full stop
+    # a heading has no full stop
+    if finding.point.endswith("."):
+        point = finding.point
+    else:
+        point = f"{finding.point}."
     yield from filter(None, (point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats))

@@ -227,7 +227,9 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
         console.alert(f"Refused: {answer.reason}")
-    return "refused" if answer.refused else None
+    if answer.refused:
+        return "refused"
+    return None
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> None:
@@ -237,7 +239,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
         return
     rows = []
     for status in ledger.statuses():
-        registration, free = status.registration, sum(answer.from_past for answer in status.answers)
+        registration = status.registration
+        free = sum(answer.from_past for answer in status.answers)
         rows.append(
             {
                 "name": registration.name,
@@ -290,7 +293,10 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
 
 def _registration(registration: Registration) -> list[tuple[str, str]]:
     size = registration.n_disadvantaged
-    positives = "" if registration.n_positive is None else f", {count(registration.n_positive)} with a positive label"
+    if registration.n_positive is None:
+        positives = ""
+    else:
+        positives = f", {count(registration.n_positive)} with a positive label"
     value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
     return [
         ("registered", f"{registration.name} ({registration.registered})"),
@@ -333,7 +339,9 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     ]
     if rows:
         console.results(["", table(rows)])
-    return "pass" if verification.ok else "fail"
+    if verification.ok:
+        return "pass"
+    return "fail"
 
 
 COMMANDS = {

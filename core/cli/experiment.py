@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 
 def _listed(text: str, name: str) -> tuple[str, ...]:
     """Return the names of a list; none of an empty one."""
-    return tuple(parts_of(text, name=name)) if text else ()
+    if text:
+        return tuple(parts_of(text, name=name))
+    return ()
 
 
 def _rows(points: Sequence[GridPoint], source: Any, **running: Any) -> Iterator[ExperimentRow]:
@@ -166,4 +168,6 @@ def _summary_cells(summary: SeedSummary) -> Iterator[dict[str, str]]:
 
 
 def _number(estimate: Estimate | None) -> str:
-    return "" if estimate is None else interval_text(estimate, percent=False)
+    if estimate is None:
+        return ""
+    return interval_text(estimate, percent=False)

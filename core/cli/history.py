@@ -98,16 +98,22 @@ def _opened(arguments: argparse.Namespace) -> History:
 
 def _with_project(arguments: argparse.Namespace) -> History:
     """Return the history, which has the project that the arguments name, if they name one."""
-    history, name = _opened(arguments), arguments.project
+    history = _opened(arguments)
+    name = arguments.project
     projects = history.projects()
     if name is not None and name not in projects:
-        has = f"it has {', '.join(map(repr, projects))}" if projects else "nothing is kept in it yet"
+        if projects:
+            has = f"it has {', '.join(map(repr, projects))}"
+        else:
+            has = "nothing is kept in it yet"
         raise InputError(f"There is no project {name!r} in the history {history.location}; {has}.")
     return history
 
 
 def _who(arguments: argparse.Namespace) -> str:
-    return login_name() if arguments.who is None else str(arguments.who)
+    if arguments.who is None:
+        return login_name()
+    return str(arguments.who)
 
 
 def _keep(arguments: argparse.Namespace, console: Console) -> None:

@@ -51,7 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Print a plan, or write it where --output says."""
     check_table_arguments(arguments)
-    text = commented_plan(plan_of_dataset(arguments)) if arguments.file is None else _of_file(arguments, console)
+    if arguments.file is None:
+        text = commented_plan(plan_of_dataset(arguments))
+    else:
+        text = _of_file(arguments, console)
     if arguments.output is None:
         console.result(Block.of(text.rstrip("\n").split("\n")))
         return
@@ -71,14 +74,18 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     if suggestion.plan.model.kind == "predictions":
         open_keys["policy"] = _POLICY
         console.note(_POLICY_NOTE)
-    where = f"beside {name}" if "/" not in name else f"where {name} is found from its folder"
+    if "/" not in name:
+        where = f"beside {name}"
+    else:
+        where = f"where {name} is found from its folder"
     console.note(f"Keep the plan {where}, which it refers to by name.")
     return commented_plan(suggestion.plan, notes=comments, instead=open_keys)
 
 
 def _comments(suggestion: SuggestedAudit, console: Console) -> tuple[dict[str, str], dict[str, str]]:
     """Return the comments of a plan's keys, and those of keys that stand open; print what is to be looked at."""
-    roles, source = suggestion.plan.config.roles, suggestion.source
+    roles = suggestion.plan.config.roles
+    source = suggestion.source
     assert roles is not None  # those that were guessed
     comments: dict[str, list[str]] = {}
     for caution in cautions(source.table.frame, roles):
@@ -105,7 +112,8 @@ def _beside(file: Path, plan: Path | None, option: str) -> str:
     """
     if plan is None:
         return file.name
-    path, folder = Path(os.path.realpath(file.parent), file.name), Path(os.path.realpath(plan.parent))
+    path = Path(os.path.realpath(file.parent), file.name)
+    folder = Path(os.path.realpath(plan.parent))
     if not path.is_relative_to(folder):
         raise InputError(
             f"{option} must be a file in the folder of the plan, or below it, got {str(file)!r} for a plan in "

@@ -80,7 +80,8 @@ class AuditResult:
 
     def _repr_html_(self) -> str:
         """Return the report's board of checks, in a frame that keeps its style to itself."""
-        rows, overall = self.reports.document.rows, self.reports.audit.verdict.overall
+        rows = self.reports.document.rows
+        overall = self.reports.audit.verdict.overall
         page = (
             f"<style>{board_style(overall=overall)} body {{font: 1rem/1.4 sans-serif; margin: .5rem 1rem;"
             " background: var(--fl-paper); color: var(--fl-ink)} h3 {color: var(--fl-verdict); margin: .4rem 0}</style>"
@@ -169,9 +170,11 @@ def _plan_and_table(
                 raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
         return catalogue_plan(data, attribute), _catalogue_table(data), ()
     if isinstance(data, str | os.PathLike):
-        name, content = Path(data).name, content_of(Path(data), what="data")
+        name = Path(data).name
+        content = content_of(Path(data), what="data")
     elif hasattr(data, "to_csv"):
-        name, content = "table.csv", data.to_csv(index=False).encode()
+        name = "table.csv"
+        content = data.to_csv(index=False).encode()
     else:
         raise InputError(f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}.")
     table = read_table(content, name)
@@ -253,11 +256,13 @@ def experiment(
     """
     names = tuple(attributes) or ("",)
     if isinstance(data, AuditPlan):
-        table, plans = _catalogue_table(data.data.dataset), [_about(data, attribute) for attribute in names]
+        table = _catalogue_table(data.data.dataset)
+        plans = [_about(data, attribute) for attribute in names]
     else:
         answers = {"label": label, "predictions": "", "positive": "", "favourable": favourable}
         sources = [_plan_and_table(data, attribute, answers, ()) for attribute in names]
-        table, plans = sources[0][1], [plan for plan, _, _ in sources]
+        table = sources[0][1]
+        plans = [plan for plan, _, _ in sources]
     values = dict(methods=methods, tolerances=tolerances, epsilons=epsilons, seeds=seeds, decimals=decimals)
     varied = {key: tuple(values[name]) for name, key in _VARIED.items() if len(values[name])} | dict(vary)
     points = [
@@ -271,7 +276,9 @@ def experiment(
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:
     """Return a plan of a built-in dataset about another attribute; the same one where none is named."""
-    return changed_plan(plan.without_roles, {"data.attribute": attribute}) if attribute else plan
+    if attribute:
+        return changed_plan(plan.without_roles, {"data.attribute": attribute})
+    return plan
 
 
 def _catalogue_table(name: str) -> Table:

@@ -60,20 +60,33 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     """Verify and print each finding."""
     path = arguments.report
     content, text = read_report(path)
-    signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
+    if arguments.signer is None:
+        signer = None
+    else:
+        signer = content_of(arguments.signer, what="--signer")
     verification = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
     findings = [*verification.findings, _signature(path, content, signer, str(arguments.signer))]
     if verification.fingerprint:
         console.result(f"Fingerprint {verification.fingerprint[:64]}")
     for finding in findings:
-        label = "BROKEN " if not finding.holds else "NOTE   " if finding.note else "holds  "
+        if not finding.holds:
+            label = "BROKEN "
+        elif finding.note:
+            label = "NOTE   "
+        else:
+            label = "holds  "
         console.result(f"{label} {finding.sentence}")
-    return "pass" if all(finding.holds for finding in findings) else "fail"
+    if all(finding.holds for finding in findings):
+        return "pass"
+    return "fail"
 
 
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> VerificationIssue:
     beside = path.with_name(f"{path.name}{ENDING}")
-    signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
+    if os.path.lexists(beside):
+        signature = content_of(beside, what="The signature")
+    else:
+        signature = None
     try:
         return signature_finding(content, signature, signer=signer, name=name)
     except InputError:
@@ -97,7 +110,8 @@ def _replay(arguments: argparse.Namespace, console: Console) -> str:
     old = from_json(_report_text(arguments.report))
     plan = old.plan
     check_plan(plan)
-    table, model_file = _table(plan, arguments), _model(plan, arguments)
+    table = _table(plan, arguments)
+    model_file = _model(plan, arguments)
     _check_table(plan, table, model_file, old.data.fingerprint)
     tests: tuple[SelfTest, ...] = ()
     if old.self_tests:
@@ -110,7 +124,9 @@ def _replay(arguments: argparse.Namespace, console: Console) -> str:
     console.results(_printed(comparison))
     if len(replayed.findings) < len(old.findings):
         console.result("How the model was chosen was not run again, and that section was not compared.")
-    return "pass" if comparison.same else "fail"
+    if comparison.same:
+        return "pass"
+    return "fail"
 
 
 def _without_choice(old: Report) -> Report:
@@ -197,7 +213,9 @@ def _change(change: ChangedValue) -> str:
 
 def _value(value: str | float | int | bool | None) -> str:
     text = "none" if value is None else str(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    if len(text) <= 40:
+        return text
+    return f"{text[:37]}..."
 
 
 def _add_sign(parser: argparse.ArgumentParser) -> None:

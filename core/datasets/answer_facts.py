@@ -161,7 +161,8 @@ def _inverted_text(table: CheckedTable, accuracy: _Accuracy) -> str:
 
 
 def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) -> str:
-    score, prediction = text_of(table.roles.score), text_of(table.roles.prediction)
+    score = text_of(table.roles.score)
+    prediction = text_of(table.roles.prediction)
     text = (
         f"{prediction} contradicts {score} in {contradictions.at_threshold:,} of {contradictions.records:,} records"
         f"{table.sampled}, and in {contradictions.at_best:,} with the best threshold for each group."
@@ -184,7 +185,9 @@ def _reversed_text(table: CheckedTable, area: AreaUnderCurve) -> str:
 
 def _other_value(table: CheckedTable) -> str:
     other_values = [value for value in table.label[1] if value != table.roles.positive]
-    return text_of(other_values[0]) if len(other_values) == 1 else f"not {text_of(table.roles.positive)}"
+    if len(other_values) == 1:
+        return text_of(other_values[0])
+    return f"not {text_of(table.roles.positive)}"
 
 
 def _direction_repairs(table: CheckedTable, kind: str, kinds: frozenset[str]) -> list[Repair]:
@@ -244,7 +247,10 @@ _PERMUTATIONS = 9_999
 def output_facts(table: CheckedTable) -> Iterable[Fact]:
     """Say that answers are the same for everybody, or missing for some."""
     roles = table.roles
-    predictions = np.zeros(0, dtype=np.int64) if table.predictions is None else table.predictions[table.audited]
+    if table.predictions is None:
+        predictions = np.zeros(0, dtype=np.int64)
+    else:
+        predictions = table.predictions[table.audited]
     if roles.prediction and np.unique(predictions[predictions >= 0]).size == 1:
         yield table.fact(
             "constant_prediction",
@@ -278,7 +284,10 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
     rates = [f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}" for code in order[:2]]
     p_value = absence_p_value(missing, sizes)
     test = "exact test" if sizes.size == 2 else "permutation test"
-    p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+    if p_value < 0.001:
+        p_text = "p < 0.001"
+    else:
+        p_text = f"p = {p_value:.3f}"
     text = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
     if p_value < 0.05:
         text += f" Who has none can reveal {text_of(table.roles.attribute)}."
@@ -317,10 +326,14 @@ def repeated_records(table: CheckedTable) -> Iterable[Fact]:
     # columns of numbers first: most records are alone after one of them, and need no second look
     for name in sorted(names, key=lambda name: not is_numeric(table.frame[name])):
         cells = table.frame[name].iloc[rows]
-        codes = cells.factorize()[0] if is_numeric(cells) else text_codes(cells)[0]
+        if is_numeric(cells):
+            codes = cells.factorize()[0]
+        else:
+            codes = text_codes(cells)[0]
         kinds = pd.factorize(kinds * (int(codes.max(initial=0)) + 2) + codes + 1)[0]
         repeated = np.bincount(kinds)[kinds] > 1
-        rows, kinds = rows[repeated], kinds[repeated]
+        rows = rows[repeated]
+        kinds = kinds[repeated]
         if not rows.size:
             return
     yield table.fact(

@@ -193,8 +193,13 @@ def _predicts_favourable(roles: Roles) -> bool:
 def _label_names(frame: pandas.DataFrame, roles: Roles) -> tuple[str, str]:
     """Return what the labels 0 and 1 of the dataset stand for, the unfavourable outcome first."""
     values = [str(value) for value in as_text(frame[roles.label]).dropna().unique() if value != roles.positive]
-    other_value = values[0] if len(values) == 1 else f"not {roles.positive}"
-    return (other_value, roles.positive) if _predicts_favourable(roles) else (roles.positive, other_value)
+    if len(values) == 1:
+        other_value = values[0]
+    else:
+        other_value = f"not {roles.positive}"
+    if _predicts_favourable(roles):
+        return (other_value, roles.positive)
+    return (roles.positive, other_value)
 
 
 def _for_other_outcome(optional_fields: dict[str, Any]) -> dict[str, Any]:
@@ -364,7 +369,10 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
 
     That is 0 and 1, or the label's own words where 0 and 1 would say something else of it.
     """
-    values = as_text(frame[roles.label]).value_counts().index if roles.label in frame.columns else ()
+    if roles.label in frame.columns:
+        values = as_text(frame[roles.label]).value_counts().index
+    else:
+        values = ()
     positive = as_written(frame, roles).positive
     texts = [str(value) for value in values]
     negative_values = [value for value in texts if value != positive]
@@ -421,7 +429,10 @@ def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
     if outside.size:
         worst = float(outside[np.argmax(np.abs(outside))])
         percentages = 1.0 < worst <= 100.0 and outside.min() >= 0.0
-        remedy = "divide percentages by 100" if percentages else "turn it into a probability first"
+        if percentages:
+            remedy = "divide percentages by 100"
+        else:
+            remedy = "turn it into a probability first"
         raise InputError(f"The score {quoted(name)} must be in [0, 1], got {worst:g}; {remedy}.")
     return values
 

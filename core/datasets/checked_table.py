@@ -115,7 +115,9 @@ class CheckedTable:
     def positive(self) -> Mask:
         """Who has the positive label."""
         codes, texts = self.label
-        return codes == texts.index(self.roles.positive) if self.roles.positive in texts else np.zeros(codes.size, bool)
+        if self.roles.positive in texts:
+            return codes == texts.index(self.roles.positive)
+        return np.zeros(codes.size, bool)
 
     @cached_property
     def grouping(self) -> tuple[Ints, tuple[str, ...]]:
@@ -145,7 +147,9 @@ class CheckedTable:
     @property
     def sampled(self) -> str:
         """What says that not every record was looked at."""
-        return f" (of {SAMPLE:,} records drawn)" if int(self.audited.sum()) > SAMPLE else ""
+        if int(self.audited.sum()) > SAMPLE:
+            return f" (of {SAMPLE:,} records drawn)"
+        return ""
 
     @cached_property
     def scores(self) -> Floats | None:
@@ -216,7 +220,10 @@ class CheckedTable:
         by_column: bool = False,
     ) -> Fact:
         """Return a fact, a note where it is confirmed; `confirm` is the title of that repair, "" where none can."""
-        names = [f"{kind}:{column}" for column in columns] if by_column else [kind]
+        if by_column:
+            names = [f"{kind}:{column}" for column in columns]
+        else:
+            names = [kind]
         if confirm and severity is not Severity.NOTE:
             if all(map(self.confirms, names)):
                 text = f"{text} This is confirmed."

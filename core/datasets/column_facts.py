@@ -23,7 +23,8 @@ _MOST = 4
 
 def label_facts(table: CheckedTable) -> Iterable[Fact]:
     """Say that the label is missing, is no outcome of its own, or that nobody has said which value is good."""
-    roles, texts = table.roles, table.label[1]
+    roles = table.roles
+    texts = table.label[1]
     if not roles.label:
         yield _label_missing(table)
         return
@@ -50,7 +51,8 @@ def _label_missing(table: CheckedTable) -> Fact:
 
 def _values_left(table: CheckedTable) -> Iterable[Fact]:
     """Say that only one value of the label is left among the records that an audit would use."""
-    roles, (codes, texts) = table.roles, table.label
+    roles = table.roles
+    (codes, texts) = table.label
     audited = table.audited
     if roles.missing == "drop" and table.features:
         audited = audited & table.frame[list(table.features)].notna().all(axis=1).to_numpy(dtype=bool)
@@ -71,7 +73,8 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
 
 
 def _favourable(table: CheckedTable) -> Fact:
-    roles, (codes, texts) = table.roles, table.label
+    roles = table.roles
+    (codes, texts) = table.label
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     order = sorted(range(len(texts)), key=lambda code: -counts[code])
     shares = [f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}" for code in order[:3]]
@@ -95,7 +98,8 @@ def _favourable(table: CheckedTable) -> Fact:
 
 def _label_copies(table: CheckedTable) -> Iterable[Fact]:
     """Say that the label is what the attribute says, or what the model says."""
-    roles, (codes, texts) = table.roles, table.label
+    roles = table.roles
+    (codes, texts) = table.label
     label = text_of(roles.label)
     if _is_group(table):
         yield table.fact(
@@ -134,7 +138,8 @@ def _is_group(table: CheckedTable) -> bool:
 
 def label_questions(table: CheckedTable) -> Iterable[Fact]:
     """Ask about spellings that are taken as one, and values that are taken together."""
-    roles, (codes, texts) = table.roles, table.label
+    roles = table.roles
+    (codes, texts) = table.label
     if len(texts) < 2:
         return
     yield from _spelling_questions(table)
@@ -181,7 +186,10 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
                 by_column=True,
             )
     texts = table.label[1]
-    variants = best_spellings(dict.fromkeys(texts, 1))[1] if len(texts) <= MOST_LABELS else {}
+    if len(texts) <= MOST_LABELS:
+        variants = best_spellings(dict.fromkeys(texts, 1))[1]
+    else:
+        variants = {}
     if variants:
         pairs = [f"{', '.join(map(text_of, rare))} and {text_of(value)}" for value, rare in variants.items()]
         yield table.fact(
@@ -205,7 +213,8 @@ def column_questions(table: CheckedTable) -> Iterable[Fact]:
 
 
 def _positive_question(table: CheckedTable) -> Iterable[Fact]:
-    roles, texts = table.roles, table.label[1]
+    roles = table.roles
+    texts = table.label[1]
     if "positive" not in table.guesses or not table.answers or roles.positive not in texts:
         return
     about = text_of(roles.score or roles.prediction)
@@ -254,7 +263,10 @@ def _doubt(
     roles = table.input_roles
     confirmed = (*roles.confirmed, *(f"{kind}:{name}" for name in names))
     several = len(names) > 1
-    feature_title = "They are features" if several else "It is a feature"
+    if several:
+        feature_title = "They are features"
+    else:
+        feature_title = "It is a feature"
     out_title = "Leave them out" if several else "Leave it out"
     without = tuple(column for column in roles.excluded if column not in names)
     if all(name in table.features for name in names):
@@ -276,7 +288,9 @@ def _doubt(
 
 
 def _use(table: CheckedTable, name: str) -> str:
-    return "used as a feature" if name in table.features else "left out"
+    if name in table.features:
+        return "used as a feature"
+    return "left out"
 
 
 def _role_repair(table: CheckedTable, title: str, role: str, name: str) -> Repair:
@@ -303,8 +317,14 @@ def _answer_question(table: CheckedTable) -> Iterable[Fact]:
     for part in ([name for name in names if name not in features], features):
         if not part:
             continue
-        what = "may be a model's answer and is" if len(part) == 1 else "may be a model's answers and are"
-        use = _use(table, part[0]) if len(part) == 1 or part is not features else "used as features"
+        if len(part) == 1:
+            what = "may be a model's answer and is"
+        else:
+            what = "may be a model's answers and are"
+        if len(part) == 1 or part is not features:
+            use = _use(table, part[0])
+        else:
+            use = "used as features"
         yield _doubt(
             table,
             "possible_answers",

@@ -15,7 +15,8 @@ from .roles import CROSS, MOST_GROUPS, MOST_LABELS, Roles
 if TYPE_CHECKING:
     import pandas
 
-FEATURE, LEFT_OUT = "feature", "excluded"
+FEATURE = "feature"
+LEFT_OUT = "excluded"
 
 COLUMN_ROLES: Mapping[str, str] = {
     FEATURE: "Feature",
@@ -33,7 +34,8 @@ COLUMN_ROLES: Mapping[str, str] = {
 A column that is crossed with the sensitive attribute makes a group of each pair of values.
 """
 
-_FIRST_ROWS, _FIRST_VALUES = 1_000, 3
+_FIRST_ROWS = 1_000
+_FIRST_VALUES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,10 @@ class ColumnSummary(Result):
 
     def possible_roles(self, *, with_outputs: bool) -> tuple[str, ...]:
         """Return the roles the column can have; `with_outputs`: a model's outputs may be among the columns."""
-        impossible = set() if with_outputs else {"prediction", "score", "sets"}
+        if with_outputs:
+            impossible = set()
+        else:
+            impossible = {"prediction", "score", "sets"}
         if not 2 <= self.distinct <= MOST_LABELS:
             impossible.add("label")
         if self.distinct < 2:
@@ -81,7 +86,12 @@ def _summary(column: pandas.Series, name: str) -> ColumnSummary:
         reason = set_aside(column, name)
     except InputError:
         reason = "holds numbers mixed with text, or infinite values"
-    kind = "date" if column.dtype.kind in "mM" else "number" if is_numeric(column) else "category"
+    if column.dtype.kind in "mM":
+        kind = "date"
+    elif is_numeric(column):
+        kind = "number"
+    else:
+        kind = "category"
     if kind == "category" and reason.startswith("has a different text"):
         kind = "text"
     text = as_text(column.head(_FIRST_ROWS)).dropna().unique()[:_FIRST_VALUES]
@@ -100,7 +110,9 @@ def role_of(name: str, roles: Roles, crossed: Sequence[str] = ()) -> str:
     if name in roles.excluded:
         return LEFT_OUT
     if name in crossed:
-        return "sensitive" if name == crossed[0] else "crossed"
+        if name == crossed[0]:
+            return "sensitive"
+        return "crossed"
     unique = [role for role in COLUMN_ROLES if role not in (FEATURE, LEFT_OUT, "crossed")]
     return next((role for role in unique if getattr(roles, role) == name), FEATURE)
 
@@ -130,21 +142,33 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
         Whether records with a missing feature are kept.
     """
     if guess is not None and role != (guessed := role_of(column.name, guess.roles)):
-        return "another column was chosen" if role == FEATURE and guessed != LEFT_OUT else "your choice"
+        if role == FEATURE and guessed != LEFT_OUT:
+            return "another column was chosen"
+        return "your choice"
     if role == LEFT_OUT:
-        return "" if guess is None else guess.left_out.get(column.name, "")
+        if guess is None:
+            return ""
+        return guess.left_out.get(column.name, "")
     if role != FEATURE:
         reason = "" if guess is None else guess.reasons.get(role, "")
         counted = role in ("label", "sensitive") and reason and "two values" not in reason
-        return f"{reason}; {column.distinct:,} values" if counted else reason
+        if counted:
+            return f"{reason}; {column.distinct:,} values"
+        return reason
     if column.set_aside:
         return f"not used: {column.set_aside}"
     reasons = ["may be sensitive too; this audit does not cover it"] * names_attribute(column.name)
     if column.missing and not keep:
-        without = "1 record without it is" if column.missing == 1 else f"{column.missing:,} records without it are"
+        if column.missing == 1:
+            without = "1 record without it is"
+        else:
+            without = f"{column.missing:,} records without it are"
         reasons.append(f"{without} dropped")
     elif column.missing:
-        how = "median fills" if column.kind == "number" else "a category of its own for"
+        if column.kind == "number":
+            how = "median fills"
+        else:
+            how = "a category of its own for"
         reasons.append(f"{how} {column.missing:,} gap{'s' * (column.missing > 1)}")
     return "; ".join(reasons)
 

@@ -94,7 +94,9 @@ def is_number(text: str) -> bool:
 
 def canonical_value(text: str) -> str:
     """Return what all ways of writing a number (1, 1.0, 01) or a word (yes, YES, yes.) have in common."""
-    return repr(float(text)) if is_number(text) else text.casefold().removesuffix(".") or text
+    if is_number(text):
+        return repr(float(text))
+    return text.casefold().removesuffix(".") or text
 
 
 _YES = ("1.0", "true", "yes", "ja", "oui", "wahr", "vrai")
@@ -115,8 +117,14 @@ def parse_bool(text: str, values: Iterable[str] = ()) -> bool | None:
     word = canonical_value(text)
     if word in _LETTERS:
         partner = _PARTNERS[word]
-        return _LETTERS[word] if any(value.casefold() == partner for value in values) else None
-    return True if word in _YES else False if word in _NO else None
+        if any(value.casefold() == partner for value in values):
+            return _LETTERS[word]
+        return None
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    return None
 
 
 def label_codes(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
@@ -126,7 +134,9 @@ def label_codes(values: Sequence[str], label_values: Sequence[str], positive: st
     same in label and prediction where the label is made of them, whichever of them is called positive.
     """
     codes = codes_as_label(values, label_values, positive)
-    return codes if None not in codes.values() else codes_in_general(values, label_values, positive)
+    if None not in codes.values():
+        return codes
+    return codes_in_general(values, label_values, positive)
 
 
 def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
@@ -137,7 +147,10 @@ def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive:
     exact = set(label_values)
     codes: dict[str, int | None] = {}
     for value in values:
-        candidates = [value] if value in exact else spellings.get(canonical_value(value), [])
+        if value in exact:
+            candidates = [value]
+        else:
+            candidates = spellings.get(canonical_value(value), [])
         codes[value] = int(candidates[0] == positive) if len(candidates) == 1 else None
     return codes
 
@@ -150,7 +163,10 @@ def codes_in_general(values: Sequence[str], label_values: Sequence[str], positiv
     """
     vocabulary = (*values, *label_values)
     is_boolean_label = all(parse_bool(value, vocabulary) is not None for value in label_values)
-    positive_truth = parse_bool(positive, vocabulary) if is_boolean_label else True
+    if is_boolean_label:
+        positive_truth = parse_bool(positive, vocabulary)
+    else:
+        positive_truth = True
     truths = {value: parse_bool(value, vocabulary) for value in values}
     return {
         value: None if value_truth is None else int(value_truth == positive_truth)
@@ -191,19 +207,25 @@ def as_text(column: pandas.Series) -> pandas.Series:
 def quoted(value: object, most: int = 40) -> str:
     """Return the value in quotation marks, cut after `most` characters, for use in a sentence."""
     text = repr(str(value))
-    return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 2]}…{text[-1]}"
 
 
 def text_of(name: object, most: int = 60) -> str:
     """Return a column's name for use in a note: as it is if that is short and printable, quoted otherwise."""
     text = str(name)
-    return text if len(text) <= most and text.isprintable() else quoted(text, most)
+    if len(text) <= most and text.isprintable():
+        return text
+    return quoted(text, most)
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
     """Return names of columns for use in a note, the first few of them."""
     text = ", ".join(text_of(name) for name in names[:most])
-    return f"{text} and {len(names) - most} more" if len(names) > most else text
+    if len(names) > most:
+        return f"{text} and {len(names) - most} more"
+    return text
 
 
 def check_distinct(column: pandas.Series, role: str, most: int, *, remedy: str = "") -> None:
@@ -248,7 +270,8 @@ def names_records(column: pandas.Series, name: str) -> bool:
 
 def usable_columns(frame: pandas.DataFrame, selected: npt.NDArray[np.bool_]) -> tuple[list[str], list[str]]:
     """Return the columns to predict from, given which records are used, and a note for each of the others."""
-    usable, notes = [], []
+    usable = []
+    notes = []
     for name in frame.columns:
         # a running number of all records does not run on among those used
         if reason := set_aside(frame.loc[selected, name], str(name)) or _NUMBERING * _numbers_records(frame[name]):
@@ -281,7 +304,9 @@ def set_aside(column: pandas.Series, name: str) -> str:
     if not is_numeric(column):
         text = as_text(column)
         _check_not_mixed(text, name)
-        return _IDENTIFIER if _is_identifier(text) else ""
+        if _is_identifier(text):
+            return _IDENTIFIER
+        return ""
     values = column.dropna().to_numpy(dtype=np.float64)
     if infinite := int(np.isinf(values).sum()):
         raise InputError(
@@ -297,7 +322,11 @@ def encode(
     frame: pandas.DataFrame, caveats: list[Caveat]
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...], tuple[tuple[str, ...], ...], npt.NDArray[np.bool_]]:
     """Return the columns as numbers (n, d), their names, their categories, and which have some; adds to `caveats`."""
-    columns, names, categories, categorical, filled = [], [], [], [], 0
+    columns = []
+    names = []
+    categories = []
+    categorical = []
+    filled = 0
     for name in frame.columns:
         column = frame[name]
         if numeric := is_numeric(column):
@@ -349,7 +378,9 @@ def _stray(text: pandas.Series) -> pandas.Series:
     perhaps = pd.to_numeric(texts[~no_number], errors="coerce")
     no_number[~no_number] = perhaps.isna().to_numpy(dtype=bool)
     stray = present[no_number[codes]]
-    return stray if len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present) else stray[:0]
+    if len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present):
+        return stray
+    return stray[:0]
 
 
 def _is_identifier(text: pandas.Series) -> bool:

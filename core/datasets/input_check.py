@@ -106,7 +106,8 @@ _FEW_DATES = 20
 """Different dates up to which a column holds categories."""
 
 _MOST_ROWS = 100_000
-_MOST_BINS, _ROWS_PER_BIN = 256, 40
+_MOST_BINS = 256
+_ROWS_PER_BIN = 40
 _FEWEST_CELLS = 2
 
 
@@ -319,12 +320,15 @@ def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
 def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.float64]) -> float:
     """Return how often the group likeliest by one half of the records is right on the other half; 0 if unknown."""
     present = ~np.isnan(groups)
-    values, codes = values[present], groups[present].astype(np.int64)
-    half, k = codes.size // 2, int(codes.max(initial=0)) + 1
+    values = values[present]
+    codes = groups[present].astype(np.int64)
+    half = codes.size // 2
+    k = int(codes.max(initial=0)) + 1
     counts = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
         -1, k
     )
-    training_sizes, test_sizes = counts.sum(axis=0), np.bincount(codes[half:], minlength=k)
+    training_sizes = counts.sum(axis=0)
+    test_sizes = np.bincount(codes[half:], minlength=k)
     if k < 2 or not (training_sizes.all() and test_sizes.all()):
         return 0.0
     guess = (counts / training_sizes).argmax(axis=1)[values[half:]]

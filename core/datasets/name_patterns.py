@@ -341,7 +341,10 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
 
 def _answer_of_values(column: pandas.Series, content: Content, rank: int, target: str) -> ColumnContent:
     """Return what a column holds that bears the name of an answer, by its values."""
-    what = "prediction" if content is Content.PREDICTION else "score"
+    if content is Content.PREDICTION:
+        what = "prediction"
+    else:
+        what = "score"
     if may_be_labels(column):
         rank += 0 if content is Content.PREDICTION else len(PREDICTION_NAMES)
         return ColumnContent(
@@ -357,8 +360,12 @@ def _answer_of_values(column: pandas.Series, content: Content, rank: int, target
         reason = f"named like a {what}, numbers from 0 to 1"
         return ColumnContent(content=Content.SCORE, certain=True, rank=rank, reason=reason, target=target)
     number = is_numeric(column)
-    content = Content.SCORE if number else content
-    values = "but not numbers from 0 to 1" if number else "but with many different texts"
+    if number:
+        content = Content.SCORE
+    if number:
+        values = "but not numbers from 0 to 1"
+    else:
+        values = "but with many different texts"
     return ColumnContent(content=content, certain=False, rank=rank, reason=f"named like a {what}, {values}")
 
 
@@ -380,7 +387,9 @@ def _class_value(name: str, value_name: str, values: Iterable[str]) -> str:
         candidates = sorted((value for value in candidates if bare.endswith(value.casefold())), key=len)[-1:]
     if candidates:
         return candidates[0]
-    return value_name if any(value_name in pair for pair in _DEFAULT_VALUES) else ""
+    if any(value_name in pair for pair in _DEFAULT_VALUES):
+        return value_name
+    return ""
 
 
 def _answer_in_doubt(column: pandas.Series, plain: str) -> ColumnContent | None:
@@ -390,7 +399,10 @@ def _answer_in_doubt(column: pandas.Series, plain: str) -> ColumnContent | None:
     is_output = is_output or (bool(tokens & _RISK_TERMS) and is_score(column))
     if not is_output:
         return None
-    content = Content.SCORE if is_numeric(column) else Content.PREDICTION
+    if is_numeric(column):
+        content = Content.SCORE
+    else:
+        content = Content.PREDICTION
     return ColumnContent(content=content, certain=False, rank=0, reason="may be a model's answer, by its name")
 
 

@@ -180,7 +180,8 @@ def read_ratings(folder: Path) -> Ratings:
                 f"The Google Play ratings need the files {', '.join(RATING_FILES)} in one folder, {name} cannot be "
                 "read; use the invented ratings or upload ratings of your own."
             ) from None
-    tables, labels = [], []
+    tables = []
+    labels = []
     for users, label in (RATING_FILES[:2], RATING_FILES[2:]):
         pair = {"name": users, "users": contents[users], "labels": contents[label]}
         answer, table = ask_child(f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES)
@@ -248,7 +249,10 @@ def _canonical(people: sparse.csr_array) -> sparse.csr_array:
 
 def _check_values(label_values: list[str], labels: tuple[Sequence[str], Sequence[str]], attribute: str) -> None:
     if not labels[0] or not labels[1]:
-        part = "whose attribute is known" if not labels[0] else "to protect"
+        if not labels[0]:
+            part = "whose attribute is known"
+        else:
+            part = "to protect"
         raise InputError(f"The ratings need at least one person {part}, got none.")
     if not 2 <= len(label_values) <= MOST_VALUES:
         raise InputError(
@@ -266,7 +270,9 @@ def _check_values(label_values: list[str], labels: tuple[Sequence[str], Sequence
 
 def _natural(label: str) -> tuple[int, int, str]:
     """Sort numbers by size and before words."""
-    return (0, int(label), label) if _is_integer_label(label) else (1, 0, label)
+    if _is_integer_label(label):
+        return (0, int(label), label)
+    return (1, 0, label)
 
 
 def _is_integer_label(label: str) -> bool:
@@ -329,7 +335,9 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
     outside = ratings[items.notna() & ~ratings.between(*((1, 5) if stars else (0, 1)))]
     if len(outside):
         raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside.iloc[0]:g}.")
-    return ratings / 5 if stars else ratings
+    if stars:
+        return ratings / 5
+    return ratings
 
 
 def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
@@ -381,7 +389,9 @@ _CITY_SHARES = (0.20, 0.17, 0.15, 0.13, 0.11, 0.10, 0.08, 0.06)
 _LOCAL = ("trams", "parking", "news", "weather", "library", "football", "radio", "markets", "cinema", "museums")
 _GENERAL = ("chat", "maps", "photos", "puzzle", "racing", "music", "recipes", "budget", "running", "languages")
 _TASTES = 5
-_PEOPLE, _ITEMS, _TEST = 3000, 600, 300
+_PEOPLE = 3000
+_ITEMS = 600
+_TEST = 300
 _LOCAL_APPS = 30  # of each city
 _LOCAL_SHARE = 0.12  # of a person's ratings go to her city's own apps, and as much to those of all cities
 _STARS = (0.2, 0.4, 0.6, 0.8, 1.0)

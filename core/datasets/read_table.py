@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-_TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_TEXT_NAMES = (".csv", ".tsv", ".txt")
+_PARQUET_NAMES = (".parquet", ".pq")
 _PICKLE_NAMES = (".pkl", ".pickle", ".joblib", ".p", ".npy", ".npz")
 
 SECONDS = 120.0
@@ -172,7 +173,8 @@ def _check_name(name: str, ending: str) -> None:
 
 def _check_kind(content: bytes, name: str, ending: str) -> None:
     """Refuse what is neither a text table nor Parquet, and one named like the other."""
-    start, kind = content[:4096].removeprefix(codecs.BOM_UTF8).lstrip().lower(), ""
+    start = content[:4096].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    kind = ""
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         kind = "a spreadsheet (an Excel workbook or the like) or a zip archive"
     elif start.startswith((b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<?xml")):
@@ -199,11 +201,15 @@ def series_of(column: Any) -> pandas.Series:
     import pandas as pd
     import pyarrow as pa
 
-    kind, nullable = column.type, None
+    kind = column.type
+    nullable = None
     if not _is_plain(kind):
         raise ValueError(f"a column must be of a plain type, got {kind}")
     if column.null_count and pa.types.is_integer(kind):
-        nullable = pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()
+        if pa.types.is_unsigned_integer(kind):
+            nullable = pd.UInt64Dtype()
+        else:
+            nullable = pd.Int64Dtype()
     elif column.null_count and pa.types.is_boolean(kind):
         nullable = pd.BooleanDtype()
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -236,10 +242,12 @@ def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int)
 
     try:
         file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
-        schema, records = file.schema_arrow, file.metadata.num_rows
+        schema = file.schema_arrow
+        records = file.metadata.num_rows
         names = [str(title).strip() for title in schema.names]
         _check_size(names, max_columns, records, max_rows)
-        batches, size = [], 0
+        batches = []
+        size = 0
         for batch in file.iter_batches(_PARQUET_BATCH, use_threads=False):
             size += batch.nbytes
             if size > MOST_UNPACKED:
@@ -303,7 +311,8 @@ _ZONES = frozenset(zoneinfo.available_timezones())
 """Names of time zones that the system knows."""
 
 _DAY = 24 * 3600 * 10**6
-_FIRST_MOMENT, _LAST_MOMENT = -719_162 * _DAY, 2_932_897 * _DAY
+_FIRST_MOMENT = -719_162 * _DAY
+_LAST_MOMENT = 2_932_897 * _DAY
 """The years 1 to 9999, in microseconds since 1970: what a calendar can write."""
 
 
@@ -313,26 +322,39 @@ def _times(column: Any, name: str) -> Any:
     import pyarrow.compute as pc
     from pyarrow import types
 
-    zone = column.type.tz if types.is_timestamp(column.type) else None
+    if types.is_timestamp(column.type):
+        zone = column.type.tz
+    else:
+        zone = None
     if zone is not None and zone not in _ZONES and not _FIXED_ZONE.fullmatch(zone):
         raise InputError(
             f"Column {quoted(name)} must be in a time zone that is known, got {quoted(zone)}; store its times in UTC."
         )
     is_duration = types.is_duration(column.type)
-    unit = pa.duration(_TIME_UNIT) if is_duration else pa.timestamp(_TIME_UNIT)
+    if is_duration:
+        unit = pa.duration(_TIME_UNIT)
+    else:
+        unit = pa.timestamp(_TIME_UNIT)
     outside = InputError(
         f"Column {quoted(name)} must hold dates of the years 1 to 9999, or durations of as many years at most; correct "
         "or empty the others."
     )
     try:
         # The instant stays what it is; finer digits than microseconds are cut.
-        instants = column.cast(pa.timestamp(column.type.unit)) if zone is not None else column
-        times = instants.cast(unit, safe=False) if _is_finer(instants.type) else instants.cast(unit)
+        if zone is not None:
+            instants = column.cast(pa.timestamp(column.type.unit))
+        else:
+            instants = column
+        if _is_finer(instants.type):
+            times = instants.cast(unit, safe=False)
+        else:
+            times = instants.cast(unit)
     except pa.ArrowInvalid:
         raise outside from None
     numbers = times.cast(pa.int64())
     extremes = pc.min_max(numbers).as_py()
-    lowest, highest = extremes["min"], extremes["max"]
+    lowest = extremes["min"]
+    highest = extremes["max"]
     if lowest is not None and (lowest < _FIRST_MOMENT or highest >= _LAST_MOMENT):
         raise outside
     return times

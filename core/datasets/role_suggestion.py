@@ -135,11 +135,16 @@ def suggest_roles(
     elsewhere = (*assigned, sensitive)
     contents = contents_of(frame, label=label, without=elsewhere)
     answers = _answers(frame, contents, label, prediction, why)
-    ordered = _ordered_column(frame, columns, contents, answers) if answers.score and not answers.prediction else ""
+    if answers.score and not answers.prediction:
+        ordered = _ordered_column(frame, columns, contents, answers)
+    else:
+        ordered = ""
     if not label:
         label = _label(frame, columns, contents, answers, ordered, why)
         if not label and ordered:
-            label, ordered, why["label"] = ordered, "", "two values, the only such column"
+            label = ordered
+            ordered = ""
+            why["label"] = "two values, the only such column"
         if label:  # its values are now known, and with them the scores of each of them
             contents = contents_of(frame, label=label, without=elsewhere)
             answers = _answers(frame, contents, label, prediction, why)
@@ -165,7 +170,9 @@ def suggested_group(column: pandas.Series) -> str:
     sizes = as_text(column).value_counts()
     size = sizes.min() if len(sizes) <= 2 else sizes.max()
     first = sizes.index[sizes == size]
-    return str(first.min()) if len(first) else ""
+    if len(first):
+        return str(first.min())
+    return ""
 
 
 def suggested_limit(column: pandas.Series) -> float | None:
@@ -282,7 +289,9 @@ def _ordered_column(
     free = [name for name, plain in columns.items() if plain not in _LABELS and name != answers.score]
     free = [name for name in free if name not in contents or not contents[name].certain]
     ordered = [name for name in free if is_ordered(frame[name], frame[answers.score])]
-    return ordered[0] if len(ordered) == 1 else ""
+    if len(ordered) == 1:
+        return ordered[0]
+    return ""
 
 
 def _label(
@@ -312,7 +321,10 @@ def _label(
     two = [name for name in reversed(free) if len(few_texts(frame[name], MOST_LABELS)) == 2]
     two = [name for name in two if not is_score(frame[name])]
     prediction = answers.prediction or ordered
-    predicted = set(few_texts(frame[prediction], MOST_LABELS)) if prediction else set()
+    if prediction:
+        predicted = set(few_texts(frame[prediction], MOST_LABELS))
+    else:
+        predicted = set()
     same = [name for name in two if predicted and predicted <= set(few_texts(frame[name], MOST_LABELS))]
     if same:
         why["label"] = "the values of the prediction, the last such column"
@@ -368,7 +380,10 @@ def _with_positive(
     counts = _counts(frame[roles.label])
     values = list(counts)
     certain_yes = next((text for text in values if parse_bool(text, values)), "")
-    measured = "" if model else _measured_positive(frame, roles, values)
+    if model:
+        measured = ""
+    else:
+        measured = _measured_positive(frame, roles, values)
     if roles.gives_predictions and not model:
         questions.insert(0, "positive")
     higher = f"from the scores, which are higher where {text_of(roles.label)} is {text_of(measured)}"
@@ -418,7 +433,9 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
     areas = {value: area_under_curve(label[answered] == value, answers[answered]) for value in values}
     lower = {value: area.lower for value, area in areas.items() if area is not None}
     best = max(lower, key=lambda value: lower[value], default="")
-    return best if best and lower[best] > 0.5 else ""
+    if best and lower[best] > 0.5:
+        return best
+    return ""
 
 
 def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Roles:

@@ -140,7 +140,9 @@ def crossed_columns(frame: pandas.DataFrame, sensitive: str) -> tuple[str, ...]:
     names = sensitive.split(CROSS)
     if sensitive in frame.columns or not len(names) == len(set(names)) == 2:
         return ()
-    return tuple(names) if frame.columns.is_unique and set(names) <= set(frame.columns) else ()
+    if frame.columns.is_unique and set(names) <= set(frame.columns):
+        return tuple(names)
+    return ()
 
 
 def with_crossed(frame: pandas.DataFrame, sensitive: str) -> pandas.DataFrame:
@@ -165,7 +167,9 @@ def spelling_key(value: str) -> str:
     if len(text) > 2 and text.endswith(".") and not text.endswith(".."):
         text = text[:-1].rstrip()
     folded = unicodedata.normalize("NFC", text.casefold())
-    return folded if len(folded) > 2 or folded in _SHORT_ANSWERS else text
+    if len(folded) > 2 or folded in _SHORT_ANSWERS:
+        return folded
+    return text
 
 
 def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
@@ -197,7 +201,9 @@ def _meant(frame: pandas.DataFrame, column: str, requested: tuple[str, ...]) -> 
 
 
 def _loosely(value: str) -> str:
-    return repr(float(value)) if is_number(value) else spelling_key(value)
+    if is_number(value):
+        return repr(float(value))
+    return spelling_key(value)
 
 
 Spellings = dict[str, dict[str, tuple[str, ...]]]
@@ -359,7 +365,10 @@ def _chosen(column: pandas.Series, roles: Roles, name: str) -> Groups:
 
 def _chosen_names(group: tuple[str, ...]) -> tuple[str, str]:
     """Return what to call the people with these values, and the others."""
-    first_values = group if len(group) < 4 else (*group[:2], f"{len(group) - 2} more")
+    if len(group) < 4:
+        first_values = group
+    else:
+        first_values = (*group[:2], f"{len(group) - 2} more")
     first = " or ".join(first_values)
     return first, f"not {first}" if len(group) < 3 else "the others"
 
@@ -385,7 +394,10 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
             "first group or limits instead."
         )
     code = {value: i for i, value in enumerate(separate)} | (dict.fromkeys(rare, len(separate)) if together else {})
-    note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”." if together else ""
+    if together:
+        note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”."
+    else:
+        note = ""
     return text.map(code).astype("Int8"), names, note
 
 
@@ -432,7 +444,9 @@ def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
 def _range_names(name: str, cuts: tuple[float, ...], *, integral: bool) -> tuple[str, ...]:
     def between(low: float, high: float) -> str:
         first = low + (integral and low % 1 == 0)
-        return f"{name} {high:.12g}" if first == high else f"{name} {first:.12g} to {high:.12g}"
+        if first == high:
+            return f"{name} {high:.12g}"
+        return f"{name} {first:.12g} to {high:.12g}"
 
     inner = [between(low, high) for low, high in itertools.pairwise(cuts)]
     return (f"{name} up to {cuts[0]:.12g}", *inner, f"{name} above {cuts[-1]:.12g}")

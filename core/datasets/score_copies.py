@@ -120,13 +120,28 @@ class _ModelOutputs:
 
     def __init__(self, *, scores: Floats | None, predictions: Ints | None, positive: Mask) -> None:
         self.positive = positive.astype(np.int64)
-        self.scored = np.zeros(positive.size, dtype=bool) if scores is None else ~np.isnan(scores)
-        self.scores = np.zeros(0) if scores is None else scores[self.scored]
-        self.ranks = mean_ranks(self.scores) if self.scores.size else self.scores
+        if scores is None:
+            self.scored = np.zeros(positive.size, dtype=bool)
+        else:
+            self.scored = ~np.isnan(scores)
+        if scores is None:
+            self.scores = np.zeros(0)
+        else:
+            self.scores = scores[self.scored]
+        if self.scores.size:
+            self.ranks = mean_ranks(self.scores)
+        else:
+            self.ranks = self.scores
         self.score_bins = bin_codes(self.scores)
         self.many_scores = np.unique(self.scores).size > _MANY_SCORES
-        self.predicted = np.zeros(positive.size, dtype=bool) if predictions is None else predictions >= 0
-        self.predictions = np.zeros(0, dtype=np.int64) if predictions is None else predictions[self.predicted]
+        if predictions is None:
+            self.predicted = np.zeros(positive.size, dtype=bool)
+        else:
+            self.predicted = predictions >= 0
+        if predictions is None:
+            self.predictions = np.zeros(0, dtype=np.int64)
+        else:
+            self.predictions = predictions[self.predicted]
 
     @property
     def has_scores(self) -> bool:
@@ -157,8 +172,14 @@ def _column(column: pandas.Series, name: str) -> _CodedFeature | None:
 def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
     """Return how a feature tells the outputs by itself; None if it does not, or tells the label as well."""
     evidence = _tells_score(column, outputs)
-    derived = "" if evidence else _follows_from_score(column, outputs)
-    predictions = "" if evidence or derived else _tells_predictions(column, outputs)
+    if evidence:
+        derived = ""
+    else:
+        derived = _follows_from_score(column, outputs)
+    if evidence or derived:
+        predictions = ""
+    else:
+        predictions = _tells_predictions(column, outputs)
     text = evidence or derived or predictions
     if not text or _tells_label(column, outputs):
         return None
@@ -204,7 +225,9 @@ def _follows_from_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     if present.sum() < _FEWEST_RECORDS:
         return ""
     share = explained_share(mean_ranks(numbers[present]), outputs.score_bins[present])
-    return f"the score explains {percent(share)} of the variance of its ranks" if share > _CLOSE_SHARE else ""
+    if share > _CLOSE_SHARE:
+        return f"the score explains {percent(share)} of the variance of its ranks"
+    return ""
 
 
 def _tells_predictions(column: _CodedFeature, outputs: _ModelOutputs) -> str:
@@ -241,7 +264,10 @@ def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], out
         return False
     suspect = next(column for column in columns if column.name == copy.column)
     rows = outputs.scored if copy.of_score else outputs.predicted
-    target = outputs.ranks if copy.of_score else outputs.predictions.astype(np.float64)
+    if copy.of_score:
+        target = outputs.ranks
+    else:
+        target = outputs.predictions.astype(np.float64)
     target = (target - target.mean()) / (target.std() or 1.0)
     chosen = np.flatnonzero(rows)[:_MODEL_ROWS]
     target = target[: chosen.size]
@@ -262,7 +288,9 @@ def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], out
 
 
 def _model_input(column: _CodedFeature, rows: Ints) -> Floats:
-    return column.codes[rows].astype(np.float64) if column.numbers is None else column.numbers[rows]
+    if column.numbers is None:
+        return column.codes[rows].astype(np.float64)
+    return column.numbers[rows]
 
 
 def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> bool:
@@ -290,7 +318,9 @@ def _boosted_share(matrix: Floats, target: Floats) -> float:
         model = HistGradientBoostingRegressor(max_iter=_TREES, learning_rate=0.2, random_state=0)
         model.fit(_finite_or_nan(matrix[fitted]), target[fitted])
         errors += float(((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum())
-    return 1.0 - errors / total if total > 0.0 else 0.0
+    if total > 0.0:
+        return 1.0 - errors / total
+    return 0.0
 
 
 def _finite_or_nan(matrix: Floats) -> Floats:
@@ -304,7 +334,10 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
     rows = table.rows
     roles = table.roles
     scores = None if table.scores is None else table.scores[rows]
-    predictions = None if table.predictions is None else table.predictions[rows]
+    if table.predictions is None:
+        predictions = None
+    else:
+        predictions = table.predictions[rows]
     sample = table.frame[list(table.features)].iloc[rows]
     for copy in find_copies(sample, scores=scores, predictions=predictions, positive=table.positive[rows]):
         name = text_of(copy.column)

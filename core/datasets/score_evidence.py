@@ -244,7 +244,8 @@ def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
 def divides(codes: Ints, scores: Floats) -> bool:
     """Whether all scores of one of two codes are at most those of the other; missing codes and scores count not."""
     valid = (codes >= 0) & ~np.isnan(scores)
-    low, high = scores[valid & (codes == 0)], scores[valid & (codes == 1)]
+    low = scores[valid & (codes == 0)]
+    high = scores[valid & (codes == 1)]
     if min(low.size, high.size) < FEWEST_ORDERED:
         return False
     if low.mean() > high.mean():

@@ -79,9 +79,13 @@ def named_set(value: str, column: str = "") -> str:
         return ""
     column_name = bare_name(column)
     if column_name in TRAINED_ON:
-        return "train" if says_yes else "test"
+        if says_yes:
+            return "train"
+        return "test"
     if column_name in TESTED_ON:
-        return "test" if says_yes else "train"
+        if says_yes:
+            return "test"
+        return "train"
     return ""
 
 
@@ -187,7 +191,8 @@ def split_everybody(dataset: AuditDataset, *, train_share: float = 0.34, seed: i
         if halved:
             attacker_rows, test = train_test_split(test, test_size=0.5, random_state=seed)
         rng = child_generator(seed, "order of the named sets")  # a table may be sorted by what is attacked
-        train, test = rng.permutation(train), rng.permutation(test)
+        train = rng.permutation(train)
+        test = rng.permutation(test)
     attack, validation = train_test_split(attacker_rows, test_size=_VALIDATION_SHARE, random_state=seed)
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
     _check_sides(splits, dataset)
@@ -220,7 +225,10 @@ def _check_sizes(sizes: Sequence[int], dataset: AuditDataset, *, halved: bool) -
 
 
 def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
-    drawn = "with these sets and this seed" if dataset.sets is not None else "with this split and seed"
+    if dataset.sets is not None:
+        drawn = "with these sets and this seed"
+    else:
+        drawn = "with this split and seed"
     for name in ("train", "attack", "validation", "test"):
         rows = getattr(splits, name)
         for side, names, side_name in (

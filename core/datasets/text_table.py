@@ -60,7 +60,8 @@ def text_columns(
     encoding, note = _encoding(content, name)
     if encoding == "utf-16":
         try:
-            content, encoding = content.decode("utf-16").encode(), "utf-8"
+            content = content.decode("utf-16").encode()
+            encoding = "utf-8"
         except UnicodeDecodeError:
             raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
     content, declared = _named_separator(content)
@@ -73,7 +74,8 @@ def text_columns(
     if not _filled(first):
         start, first = next(((line, cells) for line, cells in records if _filled(cells)), (start, first))
     if not header:
-        records, first = chain([(start, first)], records), [f"column {number}" for number in range(1, len(first) + 1)]
+        records = chain([(start, first)], records)
+        first = [f"column {number}" for number in range(1, len(first) + 1)]
     names = [cell.strip() for cell in first]
     unnamed = {index for index, title in enumerate(names) if not title and any(names)}
     if all(could_be_number(title) for index, title in enumerate(names) if index not in unnamed):
@@ -105,7 +107,9 @@ def _encoding(content: bytes, name: str) -> tuple[str, str]:
         except UnicodeDecodeError as error:
             line = line or _line(content, error.start)
         else:
-            return (encoding, _ANSI.format(line)) if line else ("utf-8-sig", "")
+            if line:
+                return (encoding, _ANSI.format(line))
+            return ("utf-8-sig", "")
     raise InputError(f"Line {line:,} is not UTF-8; save the file as UTF-8 (in Excel: 'CSV UTF-8').")
 
 
@@ -122,7 +126,9 @@ def _line(content: bytes, position: int) -> int:
 def _named_separator(content: bytes) -> tuple[bytes, str]:
     """Take off a first line such as "sep=;", which spreadsheets write for each other, and return what it says."""
     match = re.match(rb'(?:\xef\xbb\xbf)?\s*"?sep=([,;\t|])"?[ \t]*[\r\n]+', content, re.IGNORECASE)
-    return (content[match.end() :], match[1].decode()) if match else (content, "")
+    if match:
+        return (content[match.end() :], match[1].decode())
+    return (content, "")
 
 
 def _text(content: bytes, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
@@ -140,7 +146,9 @@ def _sample(content: bytes, encoding: str) -> tuple[str, bool]:
 
 def _separator(sample: str, separators: Sequence[str], cut: bool, max_columns: int) -> str:
     """Return the separator that gives most records the width of the first; of several, the one with most columns."""
-    best, score, first = "", (0.0, 1), [""]
+    best = ""
+    score = (0.0, 1)
+    first = [""]
     for separator in separators:
         rows: list[list[str]] = []
         try:
@@ -153,8 +161,10 @@ def _separator(sample: str, separators: Sequence[str], cut: bool, max_columns: i
         if rows and len(rows[0]) > 1:
             share = sum(_fits(row, rows[0]) for row in rows) / len(rows)
             if (share, len(rows[0])) > score or len(rows[0]) > max_columns:
-                best, score = separator, (share, len(rows[0]))
-        first = rows[0] if rows else first
+                best = separator
+                score = (share, len(rows[0]))
+        if rows:
+            first = rows[0]
     if score[1] > max_columns:
         raise InputError(
             f"The table must not have more than {max_columns:,} columns, got {'at least ' * cut}{score[1]:,}; "
@@ -281,7 +291,9 @@ def _is_cell(name: str, column: Any) -> bool:
 _BLANKS = f"[{BLANKS}]"
 _THOUSANDS = {",": ",", ".": r"\.", " ": _BLANKS, "'": "['\u2019]"}
 _EXAMPLES = {",": "1,234", ".": "1.234", " ": "1 234", "'": "1’234"}
-_INTEGER, _CODE, _NONZERO_INTEGER = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
+_INTEGER = r"^-?\d+$"
+_CODE = r"^[+-]?0\d"
+_NONZERO_INTEGER = r"^[+-]?0*[1-9]\d*$"
 _LONG_CODE = 9  # digits
 _FIRST = 100  # cells that are looked at before all of them
 _MARK = f"[,.'\u2019{BLANKS}]"
@@ -305,7 +317,10 @@ class _NumberStyle:
         """Regular expression of one number."""
         mark = re.escape(self.decimal)
         plain = rf"(?:\d+(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?"
-        grouped = rf"|[1-9]\d{{0,2}}(?:{_THOUSANDS[self.thousands]}\d{{3}})+(?:{mark}\d+)?" if self.thousands else ""
+        if self.thousands:
+            grouped = rf"|[1-9]\d{{0,2}}(?:{_THOUSANDS[self.thousands]}\d{{3}})+(?:{mark}\d+)?"
+        else:
+            grouped = ""
         return rf"^[+-]?(?:{plain}{grouped}|(?i:inf|infinity))$"
 
     def simple(self, cells: Any) -> Any:
@@ -336,21 +351,26 @@ def _some(cells: Any, pattern: str) -> bool:
 def _number_styles(filled: Any) -> tuple[_NumberStyle, ...]:
     """Return the ways in which every one of the filled cells is a number: none, one, or two."""
     if not _some(filled, _MARK):
-        return (_NumberStyle("."),) if _every(filled, _NumberStyle(".").pattern) else ()
-    comma, point = _some(filled, ","), _some(filled, r"\.")
+        if _every(filled, _NumberStyle(".").pattern):
+            return (_NumberStyle("."),)
+        return ()
+    comma = _some(filled, ",")
+    point = _some(filled, r"\.")
     separators = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
     if separators:
-        styles = (
-            [_NumberStyle("," if comma else ".", separators[0])]
-            if len(separators) == 1 and not (comma and point)
-            else []
-        )
+        if len(separators) == 1 and not (comma and point):
+            styles = [_NumberStyle("," if comma else ".", separators[0])]
+        else:
+            styles = []
     elif comma and point:
         styles = [_NumberStyle(".", ","), _NumberStyle(",", ".")]
     elif comma:
         styles = [_NumberStyle(","), _NumberStyle(".", ",")]
     else:
-        styles = [_NumberStyle("."), _NumberStyle(",", ".")] if point else [_NumberStyle(".")]
+        if point:
+            styles = [_NumberStyle("."), _NumberStyle(",", ".")]
+        else:
+            styles = [_NumberStyle(".")]
     return tuple(style for style in styles if _every(filled, style.pattern))
 
 
@@ -374,7 +394,9 @@ class _Numbers:
         if self.doubt or len(self.styles) > 1 or self.are_codes(self.styles[0]):
             return ""
         style = self.styles[0]
-        return style.decimal if style.thousands in (",", ".") or _some(self.filled, "[.,]") else ""
+        if style.thousands in (",", ".") or _some(self.filled, "[.,]"):
+            return style.decimal
+        return ""
 
     def are_codes(self, style: _NumberStyle) -> bool:
         """Return whether the cells, read in this way, are codes: with leading zeros, or long ones in groups."""
@@ -394,7 +416,10 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
     parsed = []
     for name, column, numeric in zip(names, columns, detected, strict=True):
         style, sentence = (None, "") if numeric is None else _choose_style(numeric, marks, separator)
-        numbers = None if numeric is None or style is None else _values(numeric, style)
+        if numeric is None or style is None:
+            numbers = None
+        else:
+            numbers = _values(numeric, style)
         parsed.append(column if numbers is None else numbers)
         if sentence and (numbers is not None or style is None):
             decisions[sentence].append(name)
@@ -418,7 +443,9 @@ def _detect_numbers(column: Any) -> _Numbers | None:
     if len(sample) < len(column) and _detect_numbers(sample) is None:  # cells that fit no way spare the others
         return None
     cells = pc.replace_substring(column, "\u2212", "-")
-    filled, unit, doubt = cells.drop_null(), "", ""
+    filled = cells.drop_null()
+    unit = ""
+    doubt = ""
     if _some(filled[:_FIRST], _PERCENT):
         unit = "%"
         if not _every(filled, _PERCENT):
@@ -433,7 +460,9 @@ def _detect_numbers(column: Any) -> _Numbers | None:
             doubt = "amounts in several currencies, or without one, stand in it"
         cells = pc.replace_substring_regex(pc.replace_substring_regex(cells, _BEFORE, r"\1"), _AFTER, "")
     styles = _number_styles(cells.drop_null())
-    return _Numbers(cells, styles, unit, doubt) if styles else None
+    if styles:
+        return _Numbers(cells, styles, unit, doubt)
+    return None
 
 
 def _choose_style(column: _Numbers, marks: set[str], separator: str) -> tuple[_NumberStyle | None, str]:
@@ -442,7 +471,10 @@ def _choose_style(column: _Numbers, marks: set[str], separator: str) -> tuple[_N
         return None, f"Kept as text because {column.doubt}: COLUMNS."
     styles = column.styles
     if len(styles) == 1 or len(marks) == 1:
-        style = styles[0] if len(styles) == 1 else next(style for style in styles if style.decimal in marks)
+        if len(styles) == 1:
+            style = styles[0]
+        else:
+            style = next(style for style in styles if style.decimal in marks)
         return style, _parsing_note(style, column, separator)
     plain, grouped = (_EXAMPLES[style.thousands or style.decimal] for style in styles)
     both = all(style.thousands for style in styles)

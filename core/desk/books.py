@@ -170,7 +170,8 @@ class LedgerState(Record):
         self.accounts[name] = account
 
     def _answered(self, entry: Link, body: dict[str, Any]) -> None:
-        number, account = entry.number, self.accounts[body["name"]]
+        number = entry.number
+        account = self.accounts[body["name"]]
         _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
         charged = sum(release.noise.epsilon for release in new.values())
@@ -219,7 +220,10 @@ def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterab
             continue
         price = _integer(release["epsilon"])
         reach = _integer(release["reach"])
-        agreed = _integer(body["epsilon"]) if part == "sum" else account.count_epsilon
+        if part == "sum":
+            agreed = _integer(body["epsilon"])
+        else:
+            agreed = account.count_epsilon
         _require(price == agreed, f"entry {number} releases a {part} at another price than agreed")
         _require(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
         longest_reach = {"sum": GRID, "count": 1}[part]
@@ -235,18 +239,27 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     """
     _require(_integer(body["n"]) == n, f"entry {number} is about another number of people than registered")
     entry = body["size_from"]
-    size = None if entry is None else released[_integer(entry), "count"]
+    if entry is None:
+        size = None
+    else:
+        size = released[_integer(entry), "count"]
     deviations = {}
     for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
-        value = 0.0 if number_released is None else number_released.value
+        if number_released is None:
+            value = 0.0
+        else:
+            value = number_released.value
         deviations[name] = 0.0 if number_released is None else number_released.noise.deviation
         close = math.isclose(value, body[name], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
         _require(close, f"entry {number} does not follow from what was released")
-    low, gap, high = body["low"], body["gap"], body["high"]
+    low = body["low"]
+    gap = body["gap"]
+    high = body["high"]
     value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
     good = -1 <= low <= gap <= high <= 1 and math.isclose(value, gap, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another gap than the released numbers give")
-    part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
+    part = {"part": body["part"], "deviation": deviations["part"]}
+    count = body["size"]
     error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
     good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")
@@ -319,7 +332,9 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
     if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
         raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")
     header, first, lines = _read(export)
-    state, seen, reason = LedgerState(), False, None
+    state = LedgerState()
+    seen = False
+    reason = None
     latest = datetime.min
     try:
         for number, line in enumerate(lines, 1):
@@ -348,8 +363,14 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
 
 def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
     """Return an export's header, the line it stands on, and the lines of its entries."""
-    name = "given" if isinstance(export, bytes) else quoted(export, 200)
-    content = export if isinstance(export, bytes) else content_of(export, what="The export")
+    if isinstance(export, bytes):
+        name = "given"
+    else:
+        name = quoted(export, 200)
+    if isinstance(export, bytes):
+        content = export
+    else:
+        content = content_of(export, what="The export")
     first, _, rest = content.partition(b"\n")
     try:
         header = json.loads(first)
@@ -358,7 +379,10 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
     if not isinstance(header, dict) or header.get("kind") != _KIND:
         raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
     check_format(header.get("version"), thing=f"The export {name}")
-    lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
+    if rest:
+        lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    else:
+        lines = []
     return header, first.decode("utf-8", "replace"), lines
 
 

@@ -135,7 +135,9 @@ def button(quote: Quote | None) -> str:
     """Name the button by what it costs."""
     if quote is None:
         return "Ask"
-    return "Ask, free" if quote.charged == 0 else f"Ask for {_epsilon(quote.charged)}"
+    if quote.charged == 0:
+        return "Ask, free"
+    return f"Ask for {_epsilon(quote.charged)}"
 
 
 def sure(quote: Quote) -> str:
@@ -155,7 +157,9 @@ def answered(answer: LedgerAnswer, epsilon: float) -> str:
     """Say the answer beside the button, and what its price was made of."""
     sentence = f"{_gap_and_cost(answer)}, entry {answer.number} of the ledger; {_epsilon(answer.remaining)} is left."
     made_of = counted(answer.charged, epsilon)
-    return f"{sentence}\n\n{made_of}" if made_of else sentence
+    if made_of:
+        return f"{sentence}\n\n{made_of}"
+    return sentence
 
 
 def last_answer(answer: LedgerAnswer) -> tuple[str, str]:
@@ -164,7 +168,10 @@ def last_answer(answer: LedgerAnswer) -> tuple[str, str]:
 
 
 def _gap_and_cost(answer: LedgerAnswer) -> str:
-    cost = "at no charge" if answer.charged == 0 else f"for {_epsilon(answer.charged)}"
+    if answer.charged == 0:
+        cost = "at no charge"
+    else:
+        cost = f"for {_epsilon(answer.charged)}"
     return f"**{gap(answer.gap.value)}** ({gap(answer.gap.low)} to {gap(answer.gap.high)}) {cost}"
 
 
@@ -186,7 +193,8 @@ def example(status: LedgerStatus, worst: float) -> Finding:
 
 def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
-    registration, left = status.registration, _epsilon(status.remaining)
+    registration = status.registration
+    left = _epsilon(status.remaining)
     budget = f"{left} of {epsilon_amount(registration.budget)} is left for {registration.name}"
     if not status.answers:
         group = registration.n_disadvantaged
@@ -201,9 +209,15 @@ def finding(status: LedgerStatus) -> Finding:
         )
     last = status.answers[-1]
     estimate, low, high = (gap(value) for value in (last.gap.value, last.gap.low, last.gap.high))
-    cost = FREE if last.charged == 0 else f"for {_epsilon(last.charged)}"
+    if last.charged == 0:
+        cost = FREE
+    else:
+        cost = f"for {_epsilon(last.charged)}"
     none = last.gap.low <= 0 <= last.gap.high
-    answer = f", {estimate}, is not significantly different from no gap" if none else f" is a gap of {estimate}"
+    if none:
+        answer = f", {estimate}, is not significantly different from no gap"
+    else:
+        answer = f" is a gap of {estimate}"
     first_group = " or ".join(registration.roles.group) or "advantaged group"
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
@@ -228,7 +242,8 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
 
 def ceiling(status: LedgerStatus) -> str:
     """Say what no attacker can exceed about a person, of what is spent and of the whole budget."""
-    spent, budget = status.spent, status.registration.budget
+    spent = status.spent
+    budget = status.registration.budget
     how = f"{_epsilon(spent)} spent; {_of(2 * spent)} if the attacker knows the group sizes"
     now = at_most(_share(spent), how, of=" accuracy about a person")
     later = f"Once the budget is spent: {_of(budget)}, and {_of(2 * budget)} with the sizes."
@@ -246,7 +261,10 @@ def _of(epsilon: float) -> str:
 def verified(verification: ExportVerification, name: str) -> str:
     """Say whether an export passes verification, and what is in it."""
     if not verification.ok:
-        good = f" Good entries before: {count(verification.n_entries)}." if verification.n_entries else ""
+        if verification.n_entries:
+            good = f" Good entries before: {count(verification.n_entries)}."
+        else:
+            good = ""
         return f"{verification.reason or 'Verification failed.'}{good}"
     answers = sum(len(budget.answers) for budget in verification.budgets)
     return (

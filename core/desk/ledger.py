@@ -91,7 +91,8 @@ class Ledger:
     """
 
     def __init__(self, store: Store[LedgerTransaction], randbelow: RandBelow) -> None:
-        self._store, self._randbelow = store, randbelow
+        self._store = store
+        self._randbelow = randbelow
 
     @property
     def location(self) -> str:
@@ -209,7 +210,8 @@ class Ledger:
         """Return what `ask` would charge and about how precise it would be; nothing is charged or released."""
 
         def quoted_price(change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan) -> Quote:
-            error, fresh = _expected_error(account, plan, plan.new_sum), None
+            error = _expected_error(account, plan, plan.new_sum)
+            fresh = None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
                 fresh = _expected_error(account, plan, Noise(int(plan.values.max()), plan.price, HALF_STEP))
@@ -308,7 +310,8 @@ def _is_registered(change: LedgerTransaction, state: LedgerState, account: Accou
             f"{quoted(account.name)} is closed: {MOST_WRONG_FILES} files with its people and other values were tried, "
             "and each tells whether a guess of the attribute is right."
         )
-    key, sealed = change.key(), account.body["seals"]
+    key = change.key()
+    sealed = account.body["seals"]
     seal = test_set.seal(key)
     if seal == sealed["whole"]:
         return True
@@ -398,10 +401,17 @@ def _over_budget(account: Account, plan: _Plan) -> str | None:
 
 def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> float:
     """Return the standard error an answer with this noise would have if the gap were zero."""
-    n, total = int(plan.people.sum()), float(plan.values.sum() * HALF_STEP)
+    n = int(plan.people.sum())
+    total = float(plan.values.sum() * HALF_STEP)
     first = account.registration().n_disadvantaged
-    of_count = plan.new_count if plan.count is None else plan.count[1].noise
-    size = first.value / first.n * n if plan.count is None else plan.count[1].value
+    if plan.count is None:
+        of_count = plan.new_count
+    else:
+        of_count = plan.count[1].noise
+    if plan.count is None:
+        size = first.value / first.n * n
+    else:
+        size = plan.count[1].value
     deviation, count_deviation = (0.0 if noise is None else noise.deviation for noise in (of_sum, of_count))
     return standard_error(
         n, total=total, part=total * size / n, deviation=deviation, count=size, count_deviation=count_deviation
@@ -410,14 +420,16 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> floa
 
 def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow: RandBelow) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
-    new, (entry, size) = {}, plan.count or (number, None)
+    new = {}
+    (entry, size) = plan.count or (number, None)
     if plan.new_sum is not None:
         new["sum"] = Released(plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum)
     if plan.new_count is not None:
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
         size = new["count"] = Released(plan.metric, units, plan.new_count)
     scores: Floats = plan.values[plan.people] * np.float64(HALF_STEP)
-    total, n = float(scores.sum()), scores.size
+    total = float(scores.sum())
+    n = scores.size
     part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
     count, count_deviation, count_reach = _law(size, otherwise=float(n))  # scores all the same need no count
     gap = gap_interval(scores, part=part, reach=reach, count=count, count_reach=count_reach)

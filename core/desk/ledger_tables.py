@@ -38,9 +38,13 @@ def hash_of_key(key: str) -> str:
 class LedgerTransaction(database.Transaction[LedgerState]):
     """One look at the ledger, or one change of it."""
 
-    noun, made_by = "ledger", "registering a test set makes one"
+    noun = "ledger"
+    made_by = "registering a test set makes one"
     application = 0x464C4B4C  # "FLKL"
-    tables, head, links, says = _tables, _ledger, _entries, LedgerState
+    tables = _tables
+    head = _ledger
+    links = _entries
+    says = LedgerState
 
     def record(self) -> LedgerState:
         """Return what the entries say, checked against the other tables; raise `Damaged` if they do not agree."""

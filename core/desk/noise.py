@@ -98,7 +98,8 @@ def on_grid(scores: Floats) -> Ints:
 
 def centred(steps: Ints, people: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
     """Return a question in half steps, centred on its range among `people` and 0 for the others; and its reach."""
-    low, high = int(steps[people].min()), int(steps[people].max())
+    low = int(steps[people].min())
+    high = int(steps[people].max())
     return np.where(people, 2 * steps - (low + high), 0), high - low
 
 
@@ -113,7 +114,8 @@ def release(values: Ints, secret: npt.NDArray[np.bool_], noise: Noise, randbelow
 def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow) -> int:
     """Return a whole number x drawn with probability proportional to exp(-|x| denominator / numerator)."""
     common = math.gcd(numerator, denominator)
-    t, s = numerator // common, denominator // common
+    t = numerator // common
+    s = denominator // common
     while True:
         u = randbelow(t)
         if not _coin(u, t, randbelow):
@@ -124,7 +126,9 @@ def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow) -> 
         size = (u + t * v) // s
         negative = randbelow(2)
         if size or not negative:  # zero must not count twice
-            return -size if negative else size
+            if negative:
+                return -size
+            return size
 
 
 def _coin(numerator: int, denominator: int, randbelow: RandBelow) -> bool:
@@ -152,17 +156,22 @@ def gap_interval(scores: Floats, *, part: float, reach: float, count: float, cou
     `count_reach` their largest errors at (1 + `LEVEL`)/2. These are taken around the nearest S and N0 that the scores
     allow: around a noisy number far outside, they would leave a narrow interval that is a miss.
     """
-    n, total = scores.size, float(scores.sum())
+    n = scores.size
+    total = float(scores.sum())
     least = np.concatenate([[0.0], np.cumsum(np.sort(scores))])  # S cannot be less with so many disadvantaged
     count = min(max(count, 1.0), n - 1.0)
-    first, last = max(math.ceil(count - count_reach), 1), min(math.floor(count + count_reach), n - 1)
+    first = max(math.ceil(count - count_reach), 1)
+    last = min(math.floor(count + count_reach), n - 1)
     counts = np.arange(first, max(first, last) + 1)
-    lowest, highest = least[counts], total - least[n - counts]
+    lowest = least[counts]
+    highest = total - least[n - counts]
     nearest = np.clip(part, lowest, highest)
-    low_part, high_part = np.maximum(nearest - reach, lowest), np.minimum(nearest + reach, highest)
+    low_part = np.maximum(nearest - reach, lowest)
+    high_part = np.minimum(nearest + reach, highest)
     high = float(np.max((total - low_part) / (n - counts) - low_part / counts)) + 1 / GRID
     low = float(np.min((total - high_part) / (n - counts) - high_part / counts)) - 1 / GRID
-    low, high = max(low, -1.0), min(high, 1.0)
+    low = max(low, -1.0)
+    high = min(high, 1.0)
     value = min(max(gap_value(total, part, count, n), low), high)
     return Estimate(value=value, low=low, high=high, n=n, level=LEVEL)
 

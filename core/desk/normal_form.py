@@ -86,4 +86,6 @@ def _letter_script(character: str) -> str:
         return ""
     script = name.partition(" ")[0]
     is_plain_latin = character < _EUROPEAN or unicodedata.normalize("NFD", character)[0].isascii()
-    return "" if script == LATIN and not is_plain_latin else script
+    if script == LATIN and not is_plain_latin:
+        return ""
+    return script

@@ -211,7 +211,10 @@ class TestSet:
 
     def __post_init__(self) -> None:
         ids = tuple(str(identifier) for identifier in self.ids)
-        labels = None if self.labels is None else binary_array(self.labels, name="labels")
+        if self.labels is None:
+            labels = None
+        else:
+            labels = binary_array(self.labels, name="labels")
         attribute = binary_array(self.attribute, name="attribute")
         one_length(ids=ids, attribute=attribute, labels=labels)
         if len(ids) < 2:
@@ -236,7 +239,9 @@ class TestSet:
     @property
     def n_positive(self) -> int | None:
         """Number of people with label 1, which counts as public; None without labels."""
-        return None if self.labels is None else int(self.labels.sum())
+        if self.labels is None:
+            return None
+        return int(self.labels.sum())
 
     @property
     def labels_tell_attribute(self) -> bool:
@@ -247,7 +252,10 @@ class TestSet:
 
     def seal(self, key: bytes) -> str:
         """Keyed hash (64 hex digits) of identifiers, attribute and labels."""
-        labels = b"" if self.labels is None else self.labels[self.order].tobytes()
+        if self.labels is None:
+            labels = b""
+        else:
+            labels = self.labels[self.order].tobytes()
         return _hash(key, b"whole", self.attribute[self.order].tobytes(), labels, *self._sorted_ids())
 
     def seal_of_people(self, key: bytes) -> str:
@@ -328,7 +336,10 @@ def predictions_of(table: Table, test_set: TestSet, *, person: str = "id", score
         Column of the scores in [0, 1]; when None, the table's only other column.
     """
     person = _column_name(table, person)
-    column = _only_other_column(table, person) if score is None else _column_name(table, score)
+    if score is None:
+        column = _only_other_column(table, person)
+    else:
+        column = _column_name(table, score)
     ids = list(_filled_cells(table, person))
     name = quoted(table.title)
     if len(ids) != test_set.n:

@@ -54,7 +54,10 @@ EVERY_ATTACKER = tuple(
 
 def tolerance_points(plan: AuditPlan, tolerances: Sequence[float], seeds: Sequence[int]) -> tuple[GridPoint, ...]:
     """Return the plans of models trained for each tolerance, by the plan's method or one that takes a tolerance."""
-    method = plan.config.method if plan.config.method in TOLERANCE_METHODS else TOLERANCE_METHODS[0]
+    if plan.config.method in TOLERANCE_METHODS:
+        method = plan.config.method
+    else:
+        method = TOLERANCE_METHODS[0]
     return grid_of([plan], {"model.method": (method,), "model.tolerance": tolerances, "model.seed": seeds})
 
 
@@ -67,7 +70,10 @@ def method_points(
     """
     points: list[GridPoint] = []
     for metric, method in product(metrics, METHODS):
-        tolerance = plan.config.tolerance if method in TOLERANCE_METHODS else 0.0
+        if method in TOLERANCE_METHODS:
+            tolerance = plan.config.tolerance
+        else:
+            tolerance = 0.0
         varied = {
             "model.metric": (metric,),
             "model.method": (method,),
@@ -114,10 +120,19 @@ def trained_tolerances(summaries: Sequence[SeedSummary], config: AuditConfig, *,
         )
     else:
         point = "Disclosure has no statistically significant effect at any of these tolerances"
-    attribute = config.roles.attribute if config.roles else "attribute"
-    holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
+    if config.roles:
+        attribute = config.roles.attribute
+    else:
+        attribute = "attribute"
+    if as_published:
+        holds = "raised until it holds"
+    else:
+        holds = "hollow: it does not hold for the model"
     counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
-    training_note = "" if config.method in TOLERANCE_METHODS else " All are trained by exponentiated gradient."
+    if config.method in TOLERANCE_METHODS:
+        training_note = ""
+    else:
+        training_note = " All are trained by exponentiated gradient."
     effects = ""
     if len(gains) >= 4 and (helps or misleads):
         effects = f" {_effects_against(summaries)}{counted}"
@@ -131,14 +146,16 @@ def trained_tolerances(summaries: Sequence[SeedSummary], config: AuditConfig, *,
 def _effects_against(summaries: Sequence[SeedSummary]) -> str:
     """Return what the effects of disclosure are counted against: the same attack before it, over all tolerances."""
     values = [summary.numbers["attack_before"].value for summary in summaries if "attack_gain" in summary.numbers]
-    least, most = percent(min(values)), percent(max(values))
+    least = percent(min(values))
+    most = percent(max(values))
     reached = least if least == most else f"{least} to {most}"
     return f"Effects are against the same attack before disclosure ({reached})."
 
 
 def method_rows(summaries: Sequence[SeedSummary]) -> tuple[Row, ...]:
     """Return methods and metrics with what their models do and reveal."""
-    metrics, methods = list(METRIC_TITLES), list(METHOD_TITLES)
+    metrics = list(METRIC_TITLES)
+    methods = list(METHOD_TITLES)
     ordered = sorted(
         summaries,
         key=lambda summary: (
@@ -170,4 +187,6 @@ def _before_after(summary: SeedSummary) -> str:
         return f"{100 * summary.numbers['attack_before'].value:.1f} → no correction"
     both = f"{100 * before_disclosure(summary).value:.1f} → {100 * after.value:.1f}%"
     seeds = len(summary.seeds)
-    return both if after.seeds == seeds else f"{both} ({after.seeds} of {seeds} seeds)"
+    if after.seeds == seeds:
+        return both
+    return f"{both} ({after.seeds} of {seeds} seeds)"

@@ -158,7 +158,10 @@ def mitigation_truth(leak: LeakOverSeeds) -> Finding:
     counts = []
     for method in dict.fromkeys((leak.config.method, UNMITIGATED)):
         true = leak.by_seed("tolerance_holds", method)
-        mitigation = "without mitigation" if method == UNMITIGATED else "with mitigation"
+        if method == UNMITIGATED:
+            mitigation = "without mitigation"
+        else:
+            mitigation = "with mitigation"
         counts.append(f"{mitigation} {sum(true.values()):.0f} of {len(true)}")
     return Finding(
         point=f"Tolerance {tolerance_text(leak.config.tolerance)} is disclosed of all these models.",
@@ -168,7 +171,8 @@ def mitigation_truth(leak: LeakOverSeeds) -> Finding:
 
 def control_findings(leak: LeakOverSeeds) -> tuple[Finding, Finding, Finding]:
     """Return the controls: permuted predictions in the correction and in learning, and a constraint estimated."""
-    summaries, method = leak.summaries, leak.config.method
+    summaries = leak.summaries
+    method = leak.config.method
     published = summaries[method, "features"].numbers
     corrected = "No correction meets the tolerance."
     if "attack_gain" in published and "permuted_gain" in published:
@@ -199,7 +203,8 @@ def _signed(spread: Spread) -> str:
 
 def _estimated(leak: LeakOverSeeds) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
-    config, summaries = leak.config, leak.summaries
+    config = leak.config
+    summaries = leak.summaries
     summary = summaries[config.method, "features"]
     evidence = []
     if config.method in CONSTRAINED_METHODS:
@@ -230,7 +235,10 @@ def _estimated(leak: LeakOverSeeds) -> Finding:
 
 def _identified(summary: SeedSummary, metric: str) -> str:
     """Return in how many seeds the attacker estimates a metric; equalized odds is never it."""
-    count = summary.count(f"estimates_{metric}") if metric in IDENTIFIABLE else 0
+    if metric in IDENTIFIABLE:
+        count = summary.count(f"estimates_{metric}")
+    else:
+        count = 0
     return f"{count} of {len(summary.seeds)}"
 
 

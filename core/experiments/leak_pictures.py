@@ -48,14 +48,16 @@ class LeakPictures(Result):
 def leak_pictures() -> LeakPictures:
     """Return the pictures of the demo, by the measurements of its audit (about a minute)."""
     answers = {"bias_queries.questions": QUESTIONS, "bias_queries.people": 100, "bias_queries.mechanism": "exact"}
-    table, plan = load("demo"), changed_plan(catalogue_plan("demo"), answers)
+    table = load("demo")
+    plan = changed_plan(catalogue_plan("demo"), answers)
     audited = audited_of(plan, table)
     attribute = audited.attribute
 
     def sides(check: str) -> tuple[Estimate, Estimate]:
         """Return what is reached without the release, and with it."""
         measurement = measured(check, audited)
-        gain, control = measurement.estimate, measurement.control
+        gain = measurement.estimate
+        control = measurement.control
         if gain is None or control is None:
             raise FairLeakError(f"The demo's {check} must have a number, got none: {measurement.reason}")
         return control, Estimate(

@@ -202,7 +202,8 @@ _NO_STORE = "is no store of experiments and was left as it is"
 
 def _reason(error: sqlite3.Error) -> str:
     """Return why SQLite cannot use a file, and what to do, as a clause."""
-    name, message = getattr(error, "sqlite_errorname", ""), str(error)
+    name = getattr(error, "sqlite_errorname", "")
+    message = str(error)
     if (disk := disk_message(error)) is not None:
         return f"cannot be used: {disk}"
     if name.startswith("SQLITE_BUSY"):

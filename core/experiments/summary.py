@@ -64,7 +64,9 @@ def _summary(rows: Sequence[ExperimentRow]) -> SeedSummary:
     by_name: dict[str, list[ExperimentRow]] = {}
     for row in sorted(rows, key=lambda row: row.seed):
         by_name.setdefault(row.measurement.check, []).append(row)
-    numbers, baselines, reasons = {}, {}, {}
+    numbers = {}
+    baselines = {}
+    reasons = {}
     for name, named_rows in by_name.items():
         measurements = [row.measurement for row in named_rows]
         measured = [measurement for measurement in measurements if measurement.estimate is not None]
@@ -155,7 +157,10 @@ def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
         return Finding(point="No setting has this number.")
     smallest = min(measured, key=lambda summary: summary.numbers[name].value)
     largest = max(measured, key=lambda summary: summary.numbers[name].value)
-    over = "people" if all(len(summary.seeds) == 1 for summary in measured) else "seeds"
+    if all(len(summary.seeds) == 1 for summary in measured):
+        over = "people"
+    else:
+        over = "seeds"
     lines = []
     for end, summary in (("Smallest", smallest), ("Largest", largest)):
         value, interval = estimate_text(name, summary.numbers[name])

@@ -30,4 +30,6 @@ class TimeLeft:
         if after == before:
             return None
         left = (ended - begun) / (after - before) * steps - (time.monotonic() - ended)
-        return left if left > 0 else None
+        if left > 0:
+            return left
+        return None

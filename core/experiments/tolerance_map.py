@@ -20,7 +20,8 @@ TOLERANCES = (0.005, 0.02, 0.05, 0.1, 0.2)
 EPSILONS = (math.inf, 10.0, 3.0, 1.0, 0.3)
 """Privacy budgets, less privacy first."""
 
-_GAIN, _MEMBERS = "correction_gain", "membership_auc"
+_GAIN = "correction_gain"
+_MEMBERS = "membership_auc"
 
 MEASURES = (_GAIN, _MEMBERS)
 """What is measured of a cell."""
@@ -48,7 +49,9 @@ def _cell(rows: Sequence[ExperimentRow], check: str, **values: float) -> Estimat
         and all(row.values[f"model.{key}"] == value for key, value in values.items())
     ]
     if len(estimates) < 2:
-        return estimates[0] if estimates else None
+        if estimates:
+            return estimates[0]
+        return None
     return mean_over_repeats([estimate.value for estimate in estimates])
 
 
@@ -84,7 +87,9 @@ def _gain_text(gain: Estimate | None) -> str:
         return ""
     text = points(gain).removesuffix(" points")
     is_clear = gain.low > 0 or gain.high < 0
-    return f"<b>{text}</b>" if is_clear else text
+    if is_clear:
+        return f"<b>{text}</b>"
+    return text
 
 
 def map_finding(rows: Sequence[ExperimentRow]) -> Finding:

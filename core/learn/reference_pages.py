@@ -122,9 +122,15 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
     if actions:
         yield from ("", "| Argument | What it is |", "|---|---|")
     for action in actions:
-        value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+        if action.nargs == 0:
+            value = ""
+        else:
+            value = f" {action.metavar or action.dest.upper()}"
         name = f"{', '.join(action.option_strings)}{value}".strip()
-        required = " Required." if action.required and action.option_strings else ""
+        if action.required and action.option_strings:
+            required = " Required."
+        else:
+            required = ""
         help_text = str(action.help).replace("%%", "%").replace("|", "\\|")
         yield f"| `{name}` | {help_text}{required} |"
     if parser.epilog:
@@ -136,7 +142,8 @@ def regulations_reference() -> Iterator[str]:
     from ..auditing.policy.limits import CHECKS, check_title
 
     regulations = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
-    provisions, frameworks = regulations["provisions"], regulations["frameworks"]
+    provisions = regulations["provisions"]
+    frameworks = regulations["frameworks"]
     yield "# Checks and regulations"
     yield ""
     yield (

@@ -89,12 +89,16 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree on codes or numbers (n, d), as the domains say, and labels (n,), among `classes` if given."""
-        epsilon, depth = privacy_budget(self.epsilon), _depth(self.max_depth)
+        epsilon = privacy_budget(self.epsilon)
+        depth = _depth(self.max_depth)
         accounting = choice(self.accounting, ACCOUNTINGS, name="accounting")
         x, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         _finite(x)
         self.classes_, labels = _labels(y, self.classes)
-        domains = read_domains(x) if self.domains is None else public_domains(self.domains, x.shape[1])
+        if self.domains is None:
+            domains = read_domains(x)
+        else:
+            domains = public_domains(self.domains, x.shape[1])
         codes = codes_of(x, domains)
         _warn(epsilon, accounting, from_records=self.domains is None or self.classes is None)
         self.domains_ = domains
@@ -114,7 +118,10 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.n_nodes_, self.depth_ = len(self.tree_.attribute), int(self.tree_.level[-1])
         _, people = np.unique(self.tree_.leaves(codes), return_counts=True)
-        self.leaf_people_ = people if math.isinf(epsilon) else people[:0]
+        if math.isinf(epsilon):
+            self.leaf_people_ = people
+        else:
+            self.leaf_people_ = people[:0]
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
@@ -154,7 +161,10 @@ def _labels(y: Any, classes: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], np
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     present, labels = np.unique(y, return_inverse=True)
-    declared = present if classes is None else np.unique(np.asarray(classes))
+    if classes is None:
+        declared = present
+    else:
+        declared = np.unique(np.asarray(classes))
     if len(declared) < 2:
         raise InputError(f"The labels must be of at least two classes, got one class: {declared[0]}.")
     if classes is None:

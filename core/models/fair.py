@@ -200,7 +200,8 @@ def fit_model(
     method = choice(method, METHODS, name="method")
     metric = choice(metric, METRICS, name="metric")
     tolerance = unit_interval(tolerance, name="tolerance")
-    seed, epsilon = seed_value(seed), privacy_budget(epsilon)
+    seed = seed_value(seed)
+    epsilon = privacy_budget(epsilon)
     one_length(features=features, labels=labels, sensitive=sensitive)
     if np.unique(labels).size < 2 or np.unique(sensitive).size < 2:
         raise InputError("A fair model needs training records of both labels and both groups, got only one of them.")

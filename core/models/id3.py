@@ -155,14 +155,16 @@ def grow(
     n_nodes = 1
     while True:
         goes_on, answer = _stops(level, rules)
-        attribute, first = np.full(len(goes_on), -1), np.zeros(len(goes_on), dtype=np.int64)
+        attribute = np.full(len(goes_on), -1)
+        first = np.zeros(len(goes_on), dtype=np.int64)
         parts.append((attribute, first, answer))
         if not goes_on.any():
             return _joined(parts)
         splitting = _those(level, goes_on)
         best, released = (_exact_best if rules.exact else _noisy_best)(splitting, rules)
         offsets = np.cumsum(sizes[best]) - sizes[best]
-        attribute[goes_on], first[goes_on] = best, n_nodes + offsets
+        attribute[goes_on] = best
+        first[goes_on] = n_nodes + offsets
         n_nodes += int(sizes[best].sum())
         if n_nodes > _MOST_NODES:
             raise InputError(f"The tree may have at most {_MOST_NODES:,} nodes, got more; lower epsilon or max_depth.")
@@ -171,7 +173,9 @@ def grow(
 
 def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
     """Return which nodes of a level go on, shape (m,), and what the others answer, shape (m, C), 0 in the former."""
-    m, c, ledger = len(level.open), rules.n_classes, rules.ledger
+    m = len(level.open)
+    c = rules.n_classes
+    ledger = rules.ledger
     counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
     if level.number == ledger.depth:
         goes_on = np.zeros(m, dtype=bool)
@@ -217,7 +221,8 @@ def _those(level: _Level, goes_on: Mask) -> _Level:
 
 def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the best attribute of each node, shape (m,), and the class counts, shape (m, C), without noise."""
-    (m, d), c = level.open.shape, rules.n_classes
+    (m, d) = level.open.shape
+    c = rules.n_classes
     integers = np.arange(len(level.at) + 1, dtype=np.float64)
     table = integers * np.log2(np.maximum(integers, 1))
     scores = np.full((m, d), -np.inf)
@@ -230,9 +235,11 @@ def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 
 def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
-    (m, d), c = level.open.shape, rules.n_classes
+    (m, d) = level.open.shape
+    c = rules.n_classes
     epsilon = rules.ledger.attributes(level.number).table_epsilon
-    scores, released = np.full((m, d), -np.inf), np.zeros((d, m, c))
+    scores = np.full((m, d), -np.inf)
+    released = np.zeros((d, m, c))
     for a, k in enumerate(rules.sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
         joint = np.bincount(keys, minlength=len(nodes) * k * c).reshape(len(nodes), k, c)

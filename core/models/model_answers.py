@@ -78,7 +78,9 @@ def cause(error: BaseException) -> str:
     text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text)
     text = re.sub(r"/onnxruntime_src/\S+:\d+ .*?\)(?: \[with [^\]]*\])? ", "", text)
     text = " ".join(text.split()).rstrip(".")
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    if len(text) <= 200:
+        return text
+    return f"{text[:199]}…"
 
 
 def stack(columns: list[Any], n: int) -> Floats:
@@ -105,13 +107,20 @@ def matched(
     import pandas as pd
 
     notes: list[str] = []
-    names = (
-        _listed_features(frame, model, list(features), notes) if features else _matching_columns(frame, model, notes)
-    )
-    kinds = model.dtypes if len(model.dtypes) == len(names) else model.dtypes * len(names)
+    if features:
+        names = _listed_features(frame, model, list(features), notes)
+    else:
+        names = _matching_columns(frame, model, notes)
+    if len(model.dtypes) == len(names):
+        kinds = model.dtypes
+    else:
+        kinds = model.dtypes * len(names)
     columns = {name: _cells(frame[name], name, kind, model, notes) for name, kind in zip(names, kinds, strict=True)}
     if ignored := [str(name) for name in frame.columns if name not in columns]:
-        more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+        if len(ignored) > 5:
+            more = f" and {len(ignored) - 5} more"
+        else:
+            more = ""
         notes.append(f"The model does not ask for {', '.join(quoted(name) for name in ignored[:5])}{more}: ignored.")
     return pd.DataFrame(columns, index=frame.index), tuple(notes)
 
@@ -140,7 +149,8 @@ def _matching_columns(frame: pandas.DataFrame, model: Takes, notes: list[str]) -
             f"The model's file does not name its {count}features; list the table's columns it takes, in its order, "
             "as features."
         )
-    columns, missing = [], []
+    columns = []
+    missing = []
     for name in model.feature_names:
         similar = [
             str(column) for column in frame.columns if re.sub(r"\W", "_", str(column)) == re.sub(r"\W", "_", name)
@@ -154,7 +164,10 @@ def _matching_columns(frame: pandas.DataFrame, model: Takes, notes: list[str]) -
             missing.append(name)
     if missing:
         remaining = f"{len(missing) - 1} other{'s' * (len(missing) > 2)}"
-        more = f" nor {remaining} it asks for" if len(missing) > 1 else ""
+        if len(missing) > 1:
+            more = f" nor {remaining} it asks for"
+        else:
+            more = ""
         raise InputError(
             f"The model asks for the column {quoted(missing[0])}, which the table does not have{more}; add it, or list "
             "the columns it takes, in its order, as features."
@@ -190,7 +203,9 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
         texts = column.dropna().astype(str)
         lowered = texts.str.casefold()
         if kind == "true or false" and lowered.isin(("true", "false")).all():
-            return (lowered == "true").astype(object).reindex(column.index) if missing else lowered == "true"
+            if missing:
+                return (lowered == "true").astype(object).reindex(column.index)
+            return lowered == "true"
         strange = texts[pd.to_numeric(texts, errors="coerce").isna()]
         value = next(iter(strange if len(strange) else texts), "")
         expected = kind if kind == "true or false" else "numbers"
@@ -210,7 +225,9 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
             plural = "whole numbers" if kind == "whole number" else kind
             raise refuse(f"must hold {plural} for this model, got {values[~fits][0]:g}")
     cells = pd.Series(values, index=column.index)
-    return cells.map({0.0: False, 1.0: True}) if missing and kind == "true or false" else cells
+    if missing and kind == "true or false":
+        return cells.map({0.0: False, 1.0: True})
+    return cells
 
 
 _ROUNDING = 1e-6  # scores of 32-bit floats may be this far outside of [0, 1]
@@ -237,11 +254,15 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
     Raises `InputError` if it is not known which answer is the positive one, or a score is no probability.
     """
     notes: list[str] = []
-    texts, classes = raw.labels, _known_classes(raw)
+    texts = raw.labels
+    classes = _known_classes(raw)
     chosen = _positive(classes, positive)
     if positive and chosen != positive:
         notes.append(f"The model answers {' or '.join(classes)}; {chosen} is taken for {quoted(positive)}.")
-    scores = None if raw.probability is None else _scores(raw.probability, classes, chosen)
+    if raw.probability is None:
+        scores = None
+    else:
+        scores = _scores(raw.probability, classes, chosen)
     if texts is not None:
         labels = (texts == chosen).astype(np.uint8)
     elif scores is not None:
@@ -273,12 +294,11 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
         if table.shape[1] == 1:  # the probability of the answer that has the higher scores
             classes = tuple(sorted(classes, key=lambda label: float(table[texts == label].mean())))
             counts = [np.count_nonzero(texts == label) for label in classes]
-            likely, observed = np.repeat(np.array(classes, dtype=object), counts), texts[np.argsort(table[:, 0])]
+            likely = np.repeat(np.array(classes, dtype=object), counts)
+            observed = texts[np.argsort(table[:, 0])]
         else:
-            likely, observed = (
-                np.array(classes, dtype=object)[np.minimum(table.argmax(axis=1), len(classes) - 1)],
-                texts,
-            )
+            likely = np.array(classes, dtype=object)[np.minimum(table.argmax(axis=1), len(classes) - 1)]
+            observed = texts
         if len(classes) != max(table.shape[1], 2) or (likely == observed).mean() < 0.9:
             raise InputError(
                 "The model's file does not say which column of scores belongs to which answer; export it with the "
@@ -304,7 +324,8 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
 
 def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     """Return the probability of the positive answer, after checking that it is one."""
-    width, index = table.shape[1], classes.index(chosen)
+    width = table.shape[1]
+    index = classes.index(chosen)
     if width != len(classes) and (width, len(classes)) != (1, 2):
         score_count = f"{width} score{'s' * (width != 1)}"
         raise InputError(f"The model gives {score_count} a record for {len(classes)} answers; export one for each.")
@@ -317,7 +338,10 @@ def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
             "probabilities and not margins, and fill missing numbers."
         )
     if width == 1:
-        scores = table[:, 0] if index == len(classes) - 1 else 1.0 - table[:, 0]
+        if index == len(classes) - 1:
+            scores = table[:, 0]
+        else:
+            scores = 1.0 - table[:, 0]
     else:
         total = table.sum(axis=1)
         if (wrong := np.abs(total - 1.0) > 1e-3).any():

@@ -262,7 +262,10 @@ def with_answers(
         return free
 
     prediction = add("model prediction", as_predictions(answers.labels, table.frame, roles))
-    score = "" if answers.scores is None else add("model score", answers.scores)
+    if answers.scores is None:
+        score = ""
+    else:
+        score = add("model score", answers.scores)
     added = dataclasses.replace(
         table,
         frame=frame,
@@ -309,7 +312,9 @@ def answer(
     import pyarrow as pa
 
     runtime = _opened(content, name, kind)
-    parts, differing, messages = [], 0, set()
+    parts = []
+    differing = 0
+    messages = set()
     for start in range(0, len(columns), batch):
         rows = columns.iloc[start : start + batch]
         with warnings.catch_warnings(record=True) as warned:
@@ -334,7 +339,8 @@ def answer(
         places, different = pd.factorize(np.concatenate(labels), use_na_sentinel=False)
         if len(different) > _MOST_ANSWERS:
             raise InputError(f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier.")
-        summary["labels"], values["label"] = [_text(label) for label in different.tolist()], places.astype(np.int32)
+        summary["labels"] = [_text(label) for label in different.tolist()]
+        values["label"] = places.astype(np.int32)
     if classes is not None:
         summary["classes"] = [_text(label) for label in classes]
     if tables:
@@ -348,7 +354,9 @@ def _values(answers: RawAnswers) -> tuple[Any, Any]:
 
 def _text(value: Any) -> str:
     """Return an answer as text; whole numbers without a decimal point."""
-    return str(int(value)) if isinstance(value, float) and value == round(value) else str(value)
+    if isinstance(value, float) and value == round(value):
+        return str(int(value))
+    return str(value)
 
 
 def _differing(first: RawAnswers, second: RawAnswers) -> int:
@@ -387,7 +395,8 @@ def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
             return False
         return True
 
-    low, high = 0, len(frame)
+    low = 0
+    high = len(frame)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if works(frame.iloc[low:middle]) else (low, middle)
@@ -403,6 +412,9 @@ def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
         mended.isetitem(j, [good.iloc[0, j]])
         if works(mended.infer_objects()):
             value = failing.iloc[0, j]
-            value_text = "which is empty" if value is None or value != value else f"which is {quoted(value)}"
+            if value is None or value != value:
+                value_text = "which is empty"
+            else:
+                value_text = f"which is {quoted(value)}"
             return f"column {quoted(name)} of {record}, {value_text}"
     return record

@@ -244,7 +244,10 @@ def _message_class() -> Any:
     for title, fields in _FIELDS.items():
         message = file.message_type.add(name=title)
         for name, number, kind in fields:
-            label = kinds.LABEL_REPEATED if kind.startswith("*") else kinds.LABEL_OPTIONAL
+            if kind.startswith("*"):
+                label = kinds.LABEL_REPEATED
+            else:
+                label = kinds.LABEL_OPTIONAL
             kind = kind.removeprefix("*")
             added = message.field.add(name=name, number=number, label=label)
             added.type = plain.get(kind, kinds.TYPE_MESSAGE)
@@ -257,7 +260,8 @@ def _message_class() -> Any:
 
 def smallest_model() -> bytes:
     """Smallest file that the runtime can rehearse with: it hands on a table of one column."""
-    float_type, record = 1, "N"
+    float_type = 1
+    record = "N"
     model = _message_class()(ir_version=8)
     model.opset_import.add(domain="", version=17)
     model.graph.name = "rehearsal"

@@ -51,7 +51,8 @@ class OnnxModel(Runtime):
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
-        output_names, n = [*([self.label] if self.label else []), *self.scores], len(frame)
+        output_names = [*([self.label] if self.label else []), *self.scores]
+        n = len(frame)
         if self.feature_names:
             for j, (name, _, _) in enumerate(self.inputs):
                 if name in self.encoder_values:
@@ -68,7 +69,10 @@ class OnnxModel(Runtime):
             outputs = self.session.run(output_names, feed)
         except Exception as error:
             raise _memory_or(error) from None
-        labels = np.asarray(outputs.pop(0)).reshape(n) if self.label else None
+        if self.label:
+            labels = np.asarray(outputs.pop(0)).reshape(n)
+        else:
+            labels = None
         if not outputs:
             return RawAnswers(labels=labels, probability=None, classes=self.classes)
         if isinstance(outputs[0], list):  # one dict a record
@@ -94,7 +98,9 @@ def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
 def _memory_or(error: Exception) -> Exception:
     """Return what the runtime raised, as a `MemoryError` where it is one."""
     wanting = ("bad_alloc", "bad allocation", "allocate memory", "BFCArena")
-    return MemoryError() if any(phrase in str(error) for phrase in wanting) else error
+    if any(phrase in str(error) for phrase in wanting):
+        return MemoryError()
+    return error
 
 
 def open_onnx(content: bytes, name: str) -> OnnxModel:
@@ -147,7 +153,9 @@ _Inputs = tuple[tuple[str, Any, int], ...]
 
 def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | None]:
     """Return the inputs, what their cells must hold, and the width (0: any) if they are one table."""
-    inputs, kinds, widths = [], [], []
+    inputs = []
+    kinds = []
+    widths = []
     for node in session.get_inputs():
         match = re.fullmatch(r"tensor\((\w+)\)", node.type)
         if not match or match[1] not in _CELLS or not 1 <= len(node.shape) <= 2 or isinstance(node.shape[0], int):
@@ -223,7 +231,9 @@ def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
         if attribute.name.startswith("classlabels_"):
             class_lists.add(_listed(attribute))
     usable = [classes for classes in class_lists if len(classes) >= 2]
-    return usable[0] if len(usable) == 1 else None
+    if len(usable) == 1:
+        return usable[0]
+    return None
 
 
 def rehearse() -> None:

@@ -68,7 +68,10 @@ def fit_private_tree(
     """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
     from .dp_id3 import DPID3Classifier
 
-    coded = features if domains is None else _missing_last(features, domains)
+    if domains is None:
+        coded = features
+    else:
+        coded = _missing_last(features, domains)
     tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
     return PrivateTree(tree=tree.fit(coded, labels))
 
@@ -180,7 +183,10 @@ def counted_private_tree(
     """
     _check_groups(sensitive, n_groups)
     for_tree = TREE_SHARE * epsilon
-    for_counts = math.inf if math.isinf(epsilon) else epsilon - for_tree
+    if math.isinf(epsilon):
+        for_counts = math.inf
+    else:
+        for_counts = epsilon - for_tree
     tree = fit_private_tree(features, labels, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
     counts = np.zeros((n_groups, 2, 2), dtype=np.int64)
     np.add.at(counts, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), labels.astype(np.intp)), 1)

@@ -77,7 +77,10 @@ class SkopsModel(Runtime):
         inputs: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
         with joblib.parallel_config("sequential"):  # however many workers the file asks for
             labels = np.asarray(self.estimator.predict(inputs))
-            table = self.estimator.predict_proba(inputs) if hasattr(self.estimator, "predict_proba") else None
+            if hasattr(self.estimator, "predict_proba"):
+                table = self.estimator.predict_proba(inputs)
+            else:
+                table = None
         if labels.ndim != 1 or len(labels) != len(frame):
             raise ValueError("it does not give one answer a record")
         return RawAnswers(
@@ -161,7 +164,10 @@ def _look_through(content: bytes, name: str) -> str:
 def _check_settings(part: dict[str, Any], name: str) -> None:
     """Refuse an object of which a setting names a file, an address, or a function to call."""
     content = part.get("content")
-    attributes = content.get("content") if isinstance(content, dict) else None
+    if isinstance(content, dict):
+        attributes = content.get("content")
+    else:
+        attributes = None
     if not str(part.get("__module__")).startswith("sklearn.") or not isinstance(attributes, dict):
         return
     title = str(part.get("__class__"))
@@ -173,7 +179,10 @@ def _check_settings(part: dict[str, Any], name: str) -> None:
         is_type = loader == "TypeNode" and setting != "dtype"
         if is_function or is_type:
             raise _setting_refused(name, title, setting, "a function to call")
-        value = json.loads(node["content"]) if loader == "JsonNode" else ...
+        if loader == "JsonNode":
+            value = json.loads(node["content"])
+        else:
+            value = ...
         if setting in REQUIRED_VALUES and value not in REQUIRED_VALUES[setting]:
             raise _setting_refused(name, title, setting, "files to open")
         if isinstance(value, str) and is_path_or_address(value):
@@ -273,7 +282,10 @@ def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:
     """Return the positions of the columns a transformer is given: by name, by number, by slice or by mask."""
     if isinstance(chosen, slice):
         return places[chosen]
-    selectors = [chosen] if isinstance(chosen, (str, int)) else list(chosen)
+    if isinstance(chosen, (str, int)):
+        selectors = [chosen]
+    else:
+        selectors = list(chosen)
     if selectors and all(isinstance(selector, (bool, np.bool_)) for selector in selectors):
         return [index for index, taken in zip(places, selectors, strict=True) if taken]
     return [names.index(selector) if isinstance(selector, str) else places[int(selector)] for selector in selectors]

@@ -82,14 +82,20 @@ UNKNOWN = Structure()
 
 def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
     """Return what a fitted model of core, scikit-learn or fairlearn is made of; `rows` where they are known."""
-    people, roots, sampled, n_stored, kept_as, parameters = [], [0], False, 0, "", 0
+    people = []
+    roots = [0]
+    sampled = False
+    n_stored = 0
+    kept_as = ""
+    parameters = 0
     for part in _parts(estimator):
         state = getattr(part, "__dict__", {})
         share = state.get("subsample")  # a name or a number of records elsewhere
         sampled |= bool(state.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
         for name, serves_as in STORED_RECORDS.items():
             if (records := state.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > n_stored:
-                n_stored, kept_as = int(records.shape[0]), serves_as
+                n_stored = int(records.shape[0])
+                kept_as = serves_as
         for name in _LEARNED:
             arrays = state.get(name, ())
             parameters += sum(np.size(array) for array in (arrays if isinstance(arrays, list) else [arrays]))
@@ -139,7 +145,8 @@ def _parts(estimator: Any) -> Iterator[Any]:
 
 def onnx_structure(graph: Any) -> Structure:
     """Return what a graph, as `core.models.onnx_format.read_graph` reads it, keeps of training records."""
-    vectors, operators = 0, set()
+    vectors = 0
+    operators = set()
     for node in graph.node:
         operators.add(node.op_type)
         vectors += sum(sum(attribute.ints) for attribute in node.attribute if attribute.name == "vectors_per_class")

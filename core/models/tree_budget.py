@@ -96,7 +96,9 @@ class BudgetLedger(Result):
     @property
     def slot(self) -> float:
         """Return ε′, the budget of one slot; of the naive tree the ε of one count."""
-        return self.requested_epsilon if self.accounting == "naive" else self.requested_epsilon / (2 * (self.depth + 1))
+        if self.accounting == "naive":
+            return self.requested_epsilon
+        return self.requested_epsilon / (2 * (self.depth + 1))
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
@@ -131,7 +133,10 @@ class BudgetLedger(Result):
         tables = self.n_attributes - level
         if self.accounting == "savings":
             return LedgerEntry(level=level, slot="attributes", tables=tables, table_epsilon=self.slot / tables)
-        epsilon = self.slot if self.accounting == "naive" else self.slot / (2 * tables)
+        if self.accounting == "naive":
+            epsilon = self.slot
+        else:
+            epsilon = self.slot / (2 * tables)
         return LedgerEntry(level=level, slot="attributes", tables=2 * tables, table_epsilon=epsilon)
 
     def leaf(self, level: int) -> float:
@@ -187,7 +192,8 @@ def public_domains(domains: Sequence[object], d: int) -> Domains:
 
 def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     """Return the domains as the records show them: few whole numbers from 0 on are codes, anything else numbers."""
-    low, high = x.min(axis=0), x.max(axis=0)
+    low = x.min(axis=0)
+    high = x.max(axis=0)
     is_code = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
     return tuple(int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
 

@@ -45,20 +45,29 @@ def _strict(value: Any) -> Any:
         return [_strict(item) for item in value]
     if value is None or isinstance(value, (bool, int)):
         return value
-    return _number(value) if isinstance(value, float) else _HALF.sub("\ufffd", str(value))
+    if isinstance(value, float):
+        return _number(value)
+    return _HALF.sub("\ufffd", str(value))
 
 
 def _number(value: float) -> float | int | str | None:
     if math.isnan(value):
         return None
     if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT else value
+        if value > 0:
+            return "inf"
+        return "-inf"
+    if value.is_integer() and abs(value) < _LARGEST_EXACT:
+        return int(value)
+    return value
 
 
 def to_json(document: Any) -> str:
     """Return a report or a summary as JSON with sorted keys, a line an entry; equal ones differ in two keys alone."""
-    content = document if isinstance(document, dict) else strict(document)
+    if isinstance(document, dict):
+        content = document
+    else:
+        content = strict(document)
     return f"{_dumped(content, indent=1)}\n"
 
 
@@ -117,4 +126,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def number_of(value: float | str | None) -> float:
     """Return a number as JSON has it: null is nan, "inf" is infinity."""
-    return math.nan if value is None else float(value)
+    if value is None:
+        return math.nan
+    return float(value)

@@ -97,10 +97,14 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, list):
         return [_comparable(item) for item in value]
     if isinstance(value, str):
-        return "" if " " in value else value
+        if " " in value:
+            return ""
+        return value
     if isinstance(value, float):
         rounded = float(f"{value:.{_DIGITS}g}")
-        return int(rounded) if rounded.is_integer() else rounded
+        if rounded.is_integer():
+            return int(rounded)
+        return rounded
     return value
 
 
@@ -151,7 +155,8 @@ class Changed(Result):
 def changed_settings(before: Report, after: Report) -> tuple[Changed, ...]:
     """Return everything that is not the same, part by part."""
     attribute = after.data.attribute or "the attribute"
-    was, now = _parts(before, after, attribute), _parts(after, before, attribute)
+    was = _parts(before, after, attribute)
+    now = _parts(after, before, attribute)
     changes = []
     for part, values in was.items():
         pairs = {what: (_value(part, what, values), _value(part, what, now[part])) for what in values | now[part]}
@@ -170,7 +175,9 @@ def same_people(before: Report, after: Report) -> bool | None:
     """
     if _split(before) != _split(after):
         return False
-    return True if before.data.fingerprint == after.data.fingerprint else None
+    if before.data.fingerprint == after.data.fingerprint:
+        return True
+    return None
 
 
 def _split(report: Report) -> tuple[Any, ...]:
@@ -180,7 +187,10 @@ def _split(report: Report) -> tuple[Any, ...]:
 
 def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[str, Any]]:
     """Return what a report tells of each part."""
-    data, model, policy, provenance = report.data, report.model, report.policy, report.provenance
+    data = report.data
+    model = report.model
+    policy = report.policy
+    provenance = report.provenance
     extra_columns = [name for name in data.features if name not in reference.data.features]
     limits: dict[str, Any] = {}
     for limit in policy.limits:
@@ -231,16 +241,22 @@ def _value(part: str, what: str, values: Mapping[str, Any]) -> Any:
 
 def _text(value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        if value:
+            return "yes"
+        return "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def _settings(before: Report, after: Report, part: str) -> dict[str, tuple[Any, Any]]:
     """Return what the plans ask for otherwise, by its place in their files, and of the data the roles of columns."""
     if part == "Data":
-        prefix, settings = "role of ", [strict(report.plan.config.roles) or {} for report in (before, after)]
+        prefix = "role of "
+        settings = [strict(report.plan.config.roles) or {} for report in (before, after)]
     elif part == "Plan":
-        prefix, settings = "", [_requested_settings(report.plan) for report in (before, after)]
+        prefix = ""
+        settings = [_requested_settings(report.plan) for report in (before, after)]
     else:
         return {}
     was, now = map(_with_none_text, settings)
@@ -252,7 +268,9 @@ def _with_none_text(value: Any) -> Any:
     """Return settings with a word where there is none, so that a change from or to none is seen."""
     if isinstance(value, Mapping):
         return {name: _with_none_text(item) for name, item in value.items()}
-    return "none" if value in (None, "") else value
+    if value in (None, ""):
+        return "none"
+    return value
 
 
 def _requested_settings(plan: AuditPlan) -> dict[str, Any]:

@@ -35,7 +35,9 @@ _UNSEEN = re.compile(
 
 def clean(value: Any) -> Any:
     """Return a text without characters that are not seen but steer how others are shown; other values as they are."""
-    return _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _UNSEEN.sub("\ufffd", value)
+    return value
 
 
 def element(name: str, *inside: Any, **attributes: Any) -> Markup:
@@ -72,7 +74,10 @@ def bullet(row: CheckVerdict) -> Markup:
 
 def bar(check: str, places: Bullet | None, description: str, kind: str) -> Markup:
     """Return a bar with the sides that a check allows and forbids, a value with its interval, and what it is called."""
-    sides = ("forbidden", "allowed") if CHECKS[check].at_least else ("allowed", "forbidden")
+    if CHECKS[check].at_least:
+        sides = ("forbidden", "allowed")
+    else:
+        sides = ("allowed", "forbidden")
     parts = [_box(f"side {side if places else 'empty'}") for side in sides] + [_box("limit")]
     if places is not None:
         if places.high > places.low:
@@ -103,7 +108,8 @@ _RATES = (
     ("test_fpr", "Accepted, of those with a negative label"),
 )
 
-_WIDE, _NARROW = 720, 380
+_WIDE = 720
+_NARROW = 380
 """Pixels of a drawing for paper and large screens, and of one for telephones."""
 
 
@@ -124,7 +130,9 @@ def line_chart(table: TitledTable) -> Markup:
     places = sorted({point["tolerance"] for series in points.values() for point in series})
     if len(places) < 3:
         return Markup("")
-    curves, spare, y = [], list(_SPARE_COLOURS), percents("Accuracy (%), dashed: before")
+    curves = []
+    spare = list(_SPARE_COLOURS)
+    y = percents("Accuracy (%), dashed: before")
     for name, series in points.items():
         series.sort(key=lambda point: point["tolerance"])
         color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
@@ -133,7 +141,8 @@ def line_chart(table: TitledTable) -> Markup:
         curves.append(Curve(x=x, of=before, color=color, width=1.6, dash="dash"))
         look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
         curves.append(Curve(x=x, of=estimates, color=color, band=True, **look))
-    ends, head = (places[0], places[-1]), f"at {places[-1]:g}"
+    ends = (places[0], places[-1])
+    head = f"at {places[-1]:g}"
     x_axis = Axis(ends=ends, marks=places, labels=[f"{v:g}" for v in places], title="Disclosed tolerance")
     wide, narrow = (
         draw_lines(table.title, curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
@@ -144,7 +153,9 @@ def line_chart(table: TitledTable) -> Markup:
 
 def _real(value: Any) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number_of(value) if number or value in ("inf", "-inf") else math.nan
+    if number or value in ("inf", "-inf"):
+        return number_of(value)
+    return math.nan
 
 
 def group_chart(groups: Sequence[GroupSummary]) -> Markup:
@@ -171,15 +182,22 @@ class _Paper:
     """A chart on paper: where its places are in pixels, and its parts as elements."""
 
     def __init__(self, chart: Drawing, width: float) -> None:
-        layout, data = LIGHT.painted(chart.layout), LIGHT.painted(chart.data)
+        layout = LIGHT.painted(chart.layout)
+        data = LIGHT.painted(chart.data)
         margin = layout["margin"]
-        self.left, self.top, self.height = margin["l"], margin["t"], layout["height"]
-        self.wide, self.high = width - margin["l"] - margin["r"], layout["height"] - margin["t"] - margin["b"]
-        self.ends, self.layout, self.data = (chart.x.ends, chart.y.ends), layout, data
+        self.left = margin["l"]
+        self.top = margin["t"]
+        self.height = layout["height"]
+        self.wide = width - margin["l"] - margin["r"]
+        self.high = layout["height"] - margin["t"] - margin["b"]
+        self.ends = (chart.x.ends, chart.y.ends)
+        self.layout = layout
+        self.data = data
 
     def across(self, x: float, ref: str = "x") -> float:
         """Return where a place of the x axis lies."""
-        (low, high), share = self.ends[0], x
+        (low, high) = self.ends[0]
+        share = x
         return self.left + self.wide * (share if ref == "paper" else (x - low) / (high - low))
 
     def down(self, y: float, ref: str = "y") -> float:
@@ -193,13 +211,15 @@ class _Paper:
         if shape["type"] == "rect":
             box = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
             return element("rect", fill=shape["fillcolor"], fill_opacity=shape.get("opacity"), **box)
-        look, dash = shape["line"], _DASHES.get(shape["line"].get("dash", ""))
+        look = shape["line"]
+        dash = _DASHES.get(shape["line"].get("dash", ""))
         path = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
 
     def _end(self, shape: Mapping[str, Any], end: str) -> float:
         """Return where a shape ends, which may be so many pixels right of or above a place of the paper."""
-        axis, (to_pixels, sign) = end[0], (self.across, 1) if end[0] == "x" else (self.down, -1)
+        axis = end[0]
+        (to_pixels, sign) = (self.across, 1) if end[0] == "x" else (self.down, -1)
         if shape.get(f"{axis}sizemode") == "pixel":
             return to_pixels(shape[f"{axis}anchor"], "paper") + sign * shape[end]
         return to_pixels(shape[end], shape.get(f"{axis}ref", axis))
@@ -212,7 +232,8 @@ class _Paper:
             return Markup("").join(_marker(look["symbol"], x, y, look["color"]) for x, y in places)
         if trace.get("fill"):
             return element("path", d=_path(places) + "z", fill=trace["fillcolor"])
-        look, path = trace["line"], "".join(map(_path, self._pieces(trace)))
+        look = trace["line"]
+        path = "".join(map(_path, self._pieces(trace)))
         dash = _DASHES.get(look["dash"])
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
 
@@ -228,7 +249,8 @@ class _Paper:
 
     def annotation(self, annotation: Mapping[str, Any]) -> Markup:
         """Return words with their bold parts, a line for each."""
-        lines, size = annotation["text"].split("<br>"), annotation["font"]["size"]
+        lines = annotation["text"].split("<br>")
+        size = annotation["font"]["size"]
         x = self.across(annotation["x"], annotation["xref"]) + annotation["xshift"]
         y = self.down(annotation["y"], annotation["yref"]) - annotation["yshift"]
         y -= LINE * size * len(lines) * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[annotation["yanchor"]]
@@ -245,14 +267,17 @@ class _Paper:
 
     def ticks(self) -> list[Markup]:
         """Return the words of both axes."""
-        x, y = self.layout["xaxis"], self.layout["yaxis"]
-        look, bottom = {"fill": LIGHT.grey, "font_size": 12}, self.top + self.high + 16
+        x = self.layout["xaxis"]
+        y = self.layout["yaxis"]
+        look = {"fill": LIGHT.grey, "font_size": 12}
+        bottom = self.top + self.high + 16
         labels = zip(x["tickvals"], x["ticktext"], strict=True)
         parts = [
             element("text", label, x=self.across(at), y=bottom, text_anchor="middle", **look) for at, label in labels
         ]
         if y["showticklabels"]:
-            labels, left = zip(y["tickvals"], y["ticktext"], strict=True), self.left - 6
+            labels = zip(y["tickvals"], y["ticktext"], strict=True)
+            left = self.left - 6
             look["text_anchor"] = "end"
             parts += [element("text", label, x=left, y=self.down(at) + 4, **look) for at, label in labels]
         return parts
@@ -267,10 +292,8 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     """Return a chart drawn on paper of this width: for large screens or for telephones, as `form` says."""
     paper = _Paper(chart, width)
     shapes = [paper.shape(shape) for shape in paper.layout["shapes"]]
-    traces, texts = (
-        [paper.trace(part) for part in paper.data],
-        [paper.annotation(part) for part in paper.layout["annotations"]],
-    )
+    traces = [paper.trace(part) for part in paper.data]
+    texts = [paper.annotation(part) for part in paper.layout["annotations"]]
     return element(
         "svg",
         element("title", f"{chart.title}."),

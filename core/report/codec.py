@@ -108,7 +108,8 @@ def _studies(report: Report) -> tuple[tuple[str, Any], ...]:
 
 def read(value: Any, kind: Any) -> Any:
     """Return a part of a document as what it was made from: null is nan or None, a missing field has its default."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin = typing.get_origin(kind)
+    inner = typing.get_args(kind)
     if kind is float:
         return number_of(value)
     if value is None:
@@ -123,7 +124,9 @@ def read(value: Any, kind: Any) -> Any:
         hints = _hints(typing.cast(type, kind))
         values = {name: read(value[name], hint) for name, hint in hints.items() if name in value}
         return typing.cast(type, kind)(**values)
-    return kind(value) if issubclass(kind, StrEnum) else value
+    if issubclass(kind, StrEnum):
+        return kind(value)
+    return value
 
 
 @cache

@@ -159,7 +159,9 @@ class Comparison(Result):
     def since(self) -> str:
         """The day of the earlier audit, without the year where that is the same: "8 Nov"."""
         day, _, year = self.before.day.rpartition(" ")
-        return day if self.after.day.endswith(year) else self.before.day
+        if self.after.day.endswith(year):
+            return day
+        return self.before.day
 
 
 def compare(before: Report, after: Report, *, margin: float | None = None) -> Comparison:
@@ -186,7 +188,8 @@ def compare(before: Report, after: Report, *, margin: float | None = None) -> Co
     failed = {"earlier audit": before.self_tests, "later audit": after.self_tests}
     broken = [name for name, tests in failed.items() if not all(test.passed for test in tests)]
     if broken and verdict != Outlook.WORSE:
-        verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: self-test failed ({', '.join(broken)})."
+        verdict = Outlook.INCONCLUSIVE
+        headline = f"Inconclusive: self-test failed ({', '.join(broken)})."
     return Comparison(
         verdict=verdict,
         headline=headline,
@@ -220,7 +223,8 @@ def change_between(
     )
     moved = replace(weighted_sum([(1.0, now), (-1.0, was)]), n=min(before.n, after.n), level=LEVEL)
     if folded:
-        below, above = now.value - now.low + was.high - was.value, now.high - now.value + was.value - was.low
+        below = now.value - now.low + was.high - was.value
+        above = now.high - now.value + was.value - was.low
         moved = replace(moved, low=moved.value - below, high=moved.value + above)
     return moved, freedom
 
@@ -231,7 +235,8 @@ def _brought(estimate: Estimate, estimate_freedom: int | None, freedom: int | No
         return replace(estimate, low=math.nan, high=math.nan)
     interval = interval_at_level(estimate, 1.0 - LEVEL, freedom=estimate_freedom)
     wider = quantile(LEVEL, freedom) / quantile(LEVEL, estimate_freedom)
-    below, above = wider * (interval.value - interval.low), wider * (interval.high - interval.value)
+    below = wider * (interval.value - interval.low)
+    above = wider * (interval.high - interval.value)
     return replace(interval, low=interval.value - below, high=interval.value + above)
 
 
@@ -270,12 +275,16 @@ def _paired(
     )
     turn, why = _incomparable(check_change, was, now, question)
     if turn is not None or check_change.before is None or check_change.after is None:
-        fails = " It fails now." if check_change.now == Status.FAIL else ""
+        if check_change.now == Status.FAIL:
+            fails = " It fails now."
+        else:
+            fails = ""
         return replace(check_change, turn=turn or Turn.NOT_RUN, why=why + fails), None
     check = CHECKS[name]
     freedoms = (was.attempt.freedom if was else None, now.attempt.freedom if now else None)
     if same and _equal(check_change.before, check_change.after):
-        change, freedom = certain(0.0, check_change.after.n), None
+        change = certain(0.0, check_change.after.n)
+        freedom = None
     else:
         change, freedom = change_between(
             check_change.before, check_change.after, freedoms=freedoms, folded=check.folded
@@ -288,8 +297,13 @@ def _paired(
 
 
 def _number(row: CheckVerdict | None) -> Estimate | None:
-    estimate = None if row is None or row.attempt.outcome != Outcome.DONE else row.attempt.estimate
-    return None if estimate is None or math.isnan(estimate.value) else estimate
+    if row is None or row.attempt.outcome != Outcome.DONE:
+        estimate = None
+    else:
+        estimate = row.attempt.estimate
+    if estimate is None or math.isnan(estimate.value):
+        return None
+    return estimate
 
 
 def _incomparable(
@@ -307,7 +321,9 @@ def _incomparable(
     if was.definition != now.definition:
         return Turn.OTHER_DEFINITION, f"It was defined otherwise: {was.definition}"
     why = question.get("") or question.get(check_change.check, "")
-    return (Turn.OTHER_DEFINITION, why) if why else (None, "")
+    if why:
+        return (Turn.OTHER_DEFINITION, why)
+    return (None, "")
 
 
 def _decided(paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None) -> tuple[CheckChange, ...]:
@@ -358,7 +374,8 @@ def _rank(check_change: CheckChange) -> tuple[bool, bool, int]:
 def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlook, str]:
     """Return the verdict on the whole, and its sentence."""
     required = [check for check in checks if check.required]
-    of_all, turns = f"of {len(required)} required checks", Counter(check.turn for check in required)
+    of_all = f"of {len(required)} required checks"
+    turns = Counter(check.turn for check in required)
     lost = sum(check.lost for check in required)
     open_ = sum(check.within is False for check in required)
     if turns[Turn.WORSE]:
@@ -426,11 +443,14 @@ def change_text(check_change: CheckChange, *, unit: bool = True) -> str:
         return ""
     of = UNITS[CHECKS[check_change.check].unit]
     value = of.factor * check_change.change.value
-    places = (
-        decimals_beside([value], 0.0, of.decimals) if check_change.turn in (Turn.WORSE, Turn.BETTER) else of.decimals
-    )
+    if check_change.turn in (Turn.WORSE, Turn.BETTER):
+        places = decimals_beside([value], 0.0, of.decimals)
+    else:
+        places = of.decimals
     text = number_text(value, f"+.{places}f")
-    return f"{text}{_UNIT_SUFFIXES.get(CHECKS[check_change.check].unit, '')}" if unit else text
+    if unit:
+        return f"{text}{_UNIT_SUFFIXES.get(CHECKS[check_change.check].unit, '')}"
+    return text
 
 
 def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
@@ -439,7 +459,8 @@ def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
     if interval is None or math.isnan(interval.low) or interval.low == interval.high:
         return ""
     of = UNITS[CHECKS[check_change.check].unit]
-    low, high = of.factor * interval.low, of.factor * interval.high
+    low = of.factor * interval.low
+    high = of.factor * interval.high
     places = decimals_beside([low, high], 0.0, of.decimals)
     return ends_text(low, high, f"+.{places}f")
 

@@ -76,5 +76,8 @@ def _bar(check_change: CheckChange) -> Markup:
 
 def since(check_change: CheckChange) -> tuple[str, str, str]:
     """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
-    number = change_text(check_change, unit=False) if check_change.turn != Turn.UNCHANGED else ""
+    if check_change.turn != Turn.UNCHANGED:
+        number = change_text(check_change, unit=False)
+    else:
+        number = ""
     return number, str(check_change.turn), COLOURS.get(check_change.turn, "")

@@ -90,7 +90,8 @@ def _layout() -> bytes:
 
 def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str, Any]:
     """Return every text of the page, and where the bars lie."""
-    rows, verdict = report.rows, report.verdict
+    rows = report.rows
+    verdict = report.verdict
     overall = str(verdict.overall)
     title = plain_line(report.title, 90)
     word = VERDICT_TITLES[overall]
@@ -135,14 +136,18 @@ def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
 
 def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
     """Yield what was audited: a term, a text, and how many letters of it are shown."""
-    data, model, policy, provenance = report.data, report.model, report.policy, report.provenance
+    data = report.data
+    model = report.model
+    policy = report.policy
+    provenance = report.provenance
     names = [plain_line(group.group, 40) for group in report.groups]
     yield "Data", f"{data.title}: {count(data.n)} people{', synthetic records' if data.synthetic else ''}", 90
     yield "Attribute", f"{plain_line(data.attribute, 60)}, {len(names)} groups: {', '.join(names)}", 150
     yield "Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}", 110
     yield "Fairness", constraint_text(model), 90
     yield "Released", report.plan.outputs.text, 60
-    version, author = policy.version, policy.author
+    version = policy.version
+    author = policy.author
     signed = (policy.name, version and f"version {version}", author and f"by {author}", policy.date)
     yield "Policy", ", ".join(filter(None, signed)), 120
     yield "Seeds", ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items())), 90
@@ -154,7 +159,10 @@ def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
 def _check(row: CheckVerdict) -> dict[str, Any]:
     """Return what the table has of one check with a limit."""
     places = places_of(row)
-    sides = ["forbidden", "allowed"] if CHECKS[row.check].at_least else ["allowed", "forbidden"]
+    if CHECKS[row.check].at_least:
+        sides = ["forbidden", "allowed"]
+    else:
+        sides = ["allowed", "forbidden"]
     bar = None
     if places is not None:
         bar = {"value": places.value, "low": places.low, "high": places.high, "arrows": list(places.arrows)}
@@ -214,7 +222,9 @@ def _signing(signatures: Sequence[Signed]) -> str:
 def disagreement(signatures: Sequence[Signed]) -> str:
     """Return that signatures that stand decide differently; "" where they agree."""
     decisions = dict.fromkeys(signature.title for signature in signatures if not signature.void)
-    return f"They disagree: {'; '.join(f'“{title}”' for title in decisions)}." if len(decisions) > 1 else ""
+    if len(decisions) > 1:
+        return f"They disagree: {'; '.join(f'“{title}”' for title in decisions)}."
+    return ""
 
 
 def _signature(signature: Signed) -> dict[str, Any]:

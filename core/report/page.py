@@ -76,7 +76,10 @@ class _Section(NamedTuple):
 def constraint_text(model: ModelSummary) -> str:
     """Return the fairness metric and tolerance; of a given model also whether it is merely the smallest that holds."""
     smallest = model.kind != "train" and is_smallest(model.tolerance, model.achieved)
-    what = "smallest tolerance that holds:" if smallest else "tolerance"
+    if smallest:
+        what = "smallest tolerance that holds:"
+    else:
+        what = "tolerance"
     return f"{METRIC_TITLES.get(model.metric, model.metric)}, {what} {tolerance_text(model.tolerance)}"
 
 
@@ -213,15 +216,14 @@ def _difference(report: Report) -> str:
 
 
 def _between(estimate: Estimate) -> str:
-    return (
-        "not measured"
-        if estimate.value != estimate.value
-        else f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
-    )
+    if estimate.value != estimate.value:
+        return "not measured"
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _model(report: Report) -> list[tuple[str, str]]:
-    model, has_sets = report.model, report.plan.has_true_sets
+    model = report.model
+    has_sets = report.plan.has_true_sets
     details = next((m.details for m in report.measurements if m.check == "unfairness"), None) or {}
     difference = difference_title(model.metric)
     seen = "training records" if has_sets else "people attacked"
@@ -240,12 +242,17 @@ def _model(report: Report) -> list[tuple[str, str]]:
 
 
 def _achieved(model: ModelSummary) -> str:
-    return "not measured" if model.achieved != model.achieved else tolerance_text(model.achieved, limit=model.tolerance)
+    if model.achieved != model.achieved:
+        return "not measured"
+    return tolerance_text(model.achieved, limit=model.tolerance)
 
 
 def _sets(report: Report) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
-    names = {} if report.plan.has_true_sets else {"train": "attacked"}
+    if report.plan.has_true_sets:
+        names = {}
+    else:
+        names = {"train": "attacked"}
     sets = report.data.sets
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
     return ", ".join(f"{names.get(name, name)} {count(sets[name])}" for name in order)

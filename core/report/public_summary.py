@@ -181,7 +181,9 @@ class PublicSummary(Result):
 
 def public_summary(report: Report) -> PublicSummary:
     """Public summary of an internal report, sealed with a fingerprint of its own."""
-    data, plan, overall = report.data, report.plan, report.verdict.overall
+    data = report.data
+    plan = report.plan
+    overall = report.verdict.overall
     summary = PublicSummary(
         title=plan.title,
         day=report.started_on,
@@ -207,7 +209,10 @@ def public_summary(report: Report) -> PublicSummary:
 
 def _table(plan: AuditPlan, data: DataSummary) -> AuditedTable:
     is_uploaded = bool(plan.data.file) or plan.data.dataset not in CATALOG
-    title = OWN_TABLE if is_uploaded else CATALOG[plan.data.dataset].title
+    if is_uploaded:
+        title = OWN_TABLE
+    else:
+        title = CATALOG[plan.data.dataset].title
     return AuditedTable(title=title, synthetic=data.synthetic)
 
 
@@ -255,11 +260,15 @@ def _value_text(setting: Setting, value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        if value:
+            return "yes"
+        return "no"
     if value in (None, ""):
         return "none"
     number = setting.base in (int, float)
-    return f"{value:,g}".replace("inf", "∞") if number else str(value)
+    if number:
+        return f"{value:,g}".replace("inf", "∞")
+    return str(value)
 
 
 def _verdicts(report: Report) -> dict[str, Status]:
@@ -271,7 +280,10 @@ def _verdicts(report: Report) -> dict[str, Status]:
 def _checks(report: Report) -> Iterator[LimitedCheck]:
     """Rows of checks with a limit, in the policy's order."""
     for limit, verdict in zip(report.policy.limits, _verdicts(report).values(), strict=True):
-        source = "placeholder" if is_placeholder(limit) else source_text(limit)
+        if is_placeholder(limit):
+            source = "placeholder"
+        else:
+            source = source_text(limit)
         yield LimitedCheck(
             **values_of(replace(limit, source=source)),
             title=check_title(limit.check, report.data.attribute),
@@ -284,7 +296,9 @@ def _checks(report: Report) -> Iterator[LimitedCheck]:
 def _self_test(tests: Sequence[SelfTest]) -> str:
     if not tests:
         return "not run"
-    return "passed" if all(test.passed for test in tests) else "failed"
+    if all(test.passed for test in tests):
+        return "passed"
+    return "failed"
 
 
 def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
@@ -292,7 +306,8 @@ def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
 
 
 def _not_tested(report: Report) -> Iterator[str]:
-    attribute, verdicts = report.data.attribute, _verdicts(report)
+    attribute = report.data.attribute
+    verdicts = _verdicts(report)
     for check, verdict in verdicts.items():
         if verdict == "not_run":
             yield f"{check_title(check, attribute)}: not run."
@@ -312,7 +327,8 @@ def summary_title(summary: PublicSummary) -> str:
 
 def summary_facts(summary: PublicSummary) -> tuple[tuple[str, str], ...]:
     """Terms and texts on what was audited, as page and Markdown show them."""
-    policy, table = summary.policy, summary.table
+    policy = summary.policy
+    table = summary.table
     synthetic = ", synthetic records" if table.synthetic else ""
     signed = (policy.name, f"version {policy.version}", f"by {policy.author}", policy.date)
     return (
@@ -331,7 +347,9 @@ def requirement(check: Limit) -> str:
     """Whether a release needs a check: "for release", "where it can be run" or "no"."""
     if not check.required:
         return "no"
-    return "where it can be run" if check.if_not_run == "allowed" else "for release"
+    if check.if_not_run == "allowed":
+        return "where it can be run"
+    return "for release"
 
 
 def summary_html(summary: PublicSummary) -> str:

@@ -80,7 +80,9 @@ def schema_error(document: Mapping[str, Any]) -> str:
         return str(error)
     errors = Draft202012Validator(json_schema()).iter_errors(dict(document))
     first = min(map(_innermost, errors), key=_error_path, default=None)
-    return "" if first is None else f"A report must follow its schema; {_sentence(first)}."
+    if first is None:
+        return ""
+    return f"A report must follow its schema; {_sentence(first)}."
 
 
 def rehearse() -> None:
@@ -131,7 +133,8 @@ class _Schemas:
 
     def of(self, kind: Any) -> Schema:
         """Return a kind of values as a schema: a type, a schema itself, [kind] for a list, or a set of texts."""
-        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        origin = typing.get_origin(kind)
+        inner = typing.get_args(kind)
         if isinstance(kind, dict):
             return kind
         if isinstance(kind, set):

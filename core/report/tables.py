@@ -64,7 +64,8 @@ class ReportTable:
         return ReportTable(name=self.name, title=self.title, columns=column_names, rows=tuple(cells))
 
     def _formatted_cell(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
-        value, limits = row[name], [row[end] for end in ends]
+        value = row[name]
+        limits = [row[end] for end in ends]
         if name in self.shares:
             n = row[self.shares[name]]
             low, high = map(number_of, limits)
@@ -91,14 +92,19 @@ def cell_text(value: Cell) -> str:
     if abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
-        text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
+        if abs(value) < 1:
+            text = f"{value:.4f}".rstrip("0").rstrip(".")
+        else:
+            text = f"{value:.4g}"
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
 def rate_text(estimate: Estimate, *, of: bool = False) -> str:
     """Rate as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
     if estimate.value != estimate.value:
-        return "no records" if of else "not measured"
+        if of:
+            return "no records"
+        return "not measured"
     return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
@@ -109,7 +115,9 @@ def _of_estimate(prefix: str, estimate: Estimate | None, of: str = "") -> dict[s
 
 
 def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+    if value:
+        return "yes"
+    return "no"
 
 
 def report_tables(report: Report) -> tuple[ReportTable, ...]:
@@ -128,7 +136,9 @@ def report_tables(report: Report) -> tuple[ReportTable, ...]:
 def people_tables(report: Report) -> tuple[ReportTable, ...]:
     """Return the tables about single people."""
     people = report.people_at_risk
-    return () if people is None else tuple(_named_tables(people.tables, "people"))
+    if people is None:
+        return ()
+    return tuple(_named_tables(people.tables, "people"))
 
 
 def _named_tables(tables: Sequence[TitledTable], kind: str) -> Iterator[ReportTable]:
@@ -144,7 +154,8 @@ def _named_tables(tables: Sequence[TitledTable], kind: str) -> Iterator[ReportTa
 def _checks(report: Report) -> ReportTable:
     rows = []
     for row in report.rows:
-        limit, measurement = row.limit, row.measurement
+        limit = row.limit
+        measurement = row.measurement
         estimate = getattr(measurement, "estimate", None)
         rows.append(
             {

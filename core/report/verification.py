@@ -86,15 +86,17 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
         raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
     document = document_in(text, name=name)
     stated = document.get("fingerprint")
-    stated = stated if isinstance(stated, str) else ""
+    if not isinstance(stated, str):
+        stated = ""
     findings = verified_document(document)
     if _is_page(text) and all(finding.holds for finding in findings if finding.name == "schema"):
         findings.append(_tried("page", _page, report_of(document), text))
     if signed:
         same = bool(stated) and stated.startswith(prefix)
-        sentence = (
-            "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
-        )
+        if same:
+            sentence = "It is the report with the fingerprint given."
+        else:
+            sentence = "It is not the report with that fingerprint."
         findings.append(VerificationIssue("signed", same, sentence))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
@@ -126,7 +128,10 @@ def document_in(text: str, *, name: str = "The file") -> Parsed:
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")
     try:
-        document = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
+        if page:
+            document = embedded_document(text)
+        else:
+            document = parse_json(text.removeprefix("\ufeff"))
     except InputError as error:
         reason = str(error)
         raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
@@ -192,13 +197,18 @@ def _tried(name: str, verification: Callable[..., VerificationIssue], *arguments
         return verification(*arguments)
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
         is_expected = isinstance(error, FairLeakError)
-        reason = str(error) if is_expected else f"the report holds what FairLeak never writes ({type(error).__name__})."
+        if is_expected:
+            reason = str(error)
+        else:
+            reason = f"the report holds what FairLeak never writes ({type(error).__name__})."
         return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {reason}")
 
 
 def _content(document: Parsed) -> VerificationIssue:
-    stated, computed = document.get("fingerprint"), report_fingerprint(document)
-    stated = stated if isinstance(stated, str) else ""
+    stated = document.get("fingerprint")
+    computed = report_fingerprint(document)
+    if not isinstance(stated, str):
+        stated = ""
     if computed == stated:
         return VerificationIssue("content", True, "Content fingerprint holds: it is that of the content.")
     difference = f"it states {_short(stated)}, its content has {_short(computed)}"
@@ -208,7 +218,9 @@ def _content(document: Parsed) -> VerificationIssue:
 
 def _short(fingerprint: str) -> str:
     hexadecimal = bool(fingerprint) and set(fingerprint) <= set("0123456789abcdef")
-    return f"{fingerprint[:8]} {fingerprint[8:16]}" if hexadecimal else "none"
+    if hexadecimal:
+        return f"{fingerprint[:8]} {fingerprint[8:16]}"
+    return "none"
 
 
 def _schema(document: Parsed) -> VerificationIssue:
@@ -241,7 +253,8 @@ def contradictions(report: Report) -> list[str]:
     """
     failed = failed_tests(report.self_tests)
     verdict = judge(report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed)
-    computed, stated = verdict_section(verdict), report.verdict
+    computed = verdict_section(verdict)
+    stated = report.verdict
     clauses = []
     if stated.overall != computed.overall:
         clauses.append(f"the release is “{stated.overall}”, judged again it is “{computed.overall}”")
@@ -281,7 +294,9 @@ def _close(stated: Any, computed: Any) -> bool:
 
 def _cited(value: Any) -> str:
     text = str(value)
-    return f"“{text[:120]}…”" if len(text) > 120 else f"“{text}”"
+    if len(text) > 120:
+        return f"“{text[:120]}…”"
+    return f"“{text}”"
 
 
 def _page(report: Report, text: str) -> VerificationIssue:
@@ -330,7 +345,8 @@ def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
 
 
 def _key(pem: bytes, kind: str, name: str, **how: None) -> Any:
-    forms, key = _part_of("hazmat.primitives.serialization"), None
+    forms = _part_of("hazmat.primitives.serialization")
+    key = None
     with suppress(ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
         key = getattr(forms, f"load_pem_{kind}_key")(pem, **how)
     if not isinstance(key, getattr(_part_of(_KEYS), f"Ed25519{kind.capitalize()}Key")):
@@ -357,7 +373,10 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     None to take the key that comes with the signature; `name` what sentences call the signer's file. InputError if that
     is no public key.
     """
-    expected_key = None if signer is None else public_key(signer, name=name)
+    if signer is None:
+        expected_key = None
+    else:
+        expected_key = public_key(signer, name=name)
     holds, sentence = _signed(content, signature, expected_key, name)
     return VerificationIssue("signature", holds, sentence, note=signature is None)
 

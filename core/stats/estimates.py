@@ -63,7 +63,9 @@ def not_measured() -> Estimate:
 
 def plain_number(value: float | None) -> float | None:
     """Return a number for a table; None where nothing was measured."""
-    return None if value is None or math.isnan(value) else float(value)
+    if value is None or math.isnan(value):
+        return None
+    return float(value)
 
 
 def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
@@ -96,7 +98,10 @@ def proportion(successes: float, n: int, *, level: float = LEVEL) -> Estimate:
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low = 0.0 if successes == 0 else max(0.0, min(p, centre - half))
-    high = 1.0 if successes == n else min(1.0, max(p, centre + half))
+    if successes == n:
+        high = 1.0
+    else:
+        high = min(1.0, max(p, centre + half))
     return Estimate(value=p, low=low, high=high, n=n, level=level)
 
 
@@ -111,7 +116,8 @@ def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
 
     The interval combines the groups' Wilson intervals, see `weighted_sum`.
     """
-    truth, guess = np.asarray(truth), np.asarray(guess)
+    truth = np.asarray(truth)
+    guess = np.asarray(guess)
     return equal_mean([accuracy(truth[truth == g], guess[truth == g]) for g in np.unique(truth)])
 
 
@@ -128,7 +134,8 @@ def weighted_sum(terms: Iterable[tuple[float, Estimate]]) -> Estimate:
     value = sum(weight * estimate.value for weight, estimate in oriented_terms)
     below = math.hypot(*(weight * (estimate.value - estimate.low) for weight, estimate in oriented_terms))
     above = math.hypot(*(weight * (estimate.high - estimate.value) for weight, estimate in oriented_terms))
-    n, level = sum(estimate.n for _, estimate in oriented_terms), oriented_terms[0][1].level
+    n = sum(estimate.n for _, estimate in oriented_terms)
+    level = oriented_terms[0][1].level
     return Estimate(value=value, low=value - below, high=value + above, n=n, level=level)
 
 
@@ -139,7 +146,9 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 def equal_mean(parts: Sequence[Estimate], *, least: float = 0.0) -> Estimate:
     """Return the mean of the groups' rates, or of their changes, whatever the groups' sizes, cut to [least, 1]."""
-    return weighted_sum([(1 / len(parts), part) for part in parts]).within(least, 1.0) if parts else not_measured()
+    if parts:
+        return weighted_sum([(1 / len(parts), part) for part in parts]).within(least, 1.0)
+    return not_measured()
 
 
 def paired_gain(won: int, lost: int, n: int) -> Estimate:
@@ -154,17 +163,21 @@ def paired_gain(won: int, lost: int, n: int) -> Estimate:
     if min(won, lost) < 0 or won + lost > n:
         raise InputError(f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}.")
     z = normal_quantile(LEVEL)
-    b, c, m = won + 0.5, lost + 0.5, n + 2
+    b = won + 0.5
+    c = lost + 0.5
+    m = n + 2
     centre = (b - c) / m
     half = z * math.sqrt((b + c) - (b - c) ** 2 / m) / m
     value = (won - lost) / n
-    low, high = max(-1.0, min(value, centre - half)), min(1.0, max(value, centre + half))
+    low = max(-1.0, min(value, centre - half))
+    high = min(1.0, max(value, centre + half))
     return Estimate(value=value, low=low, high=high, n=n)
 
 
 def accuracy_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
     """Return the change in accuracy between two guesses on the same records, see `paired_gain`."""
-    was, now = np.asarray(before) == np.asarray(truth), np.asarray(after) == np.asarray(truth)
+    was = np.asarray(before) == np.asarray(truth)
+    now = np.asarray(after) == np.asarray(truth)
     return paired_gain(int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), now.size)
 
 
@@ -186,7 +199,10 @@ def mean(values: npt.ArrayLike) -> Estimate:
     if not array.size:
         return not_measured()
     value = float(array.mean())
-    error = float(array.std(ddof=1)) / math.sqrt(array.size) if array.size > 1 else 0.0
+    if array.size > 1:
+        error = float(array.std(ddof=1)) / math.sqrt(array.size)
+    else:
+        error = 0.0
     half = normal_quantile(LEVEL) * error
     return Estimate(value=value, low=value - half, high=value + half, n=array.size)
 
@@ -223,7 +239,8 @@ def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Esti
         return not_measured()
     if not resolution >= 0.0:
         raise InputError(f"resolution must be at least 0, got {resolution!r}.")
-    value, m = float(array.mean()), array.size
+    value = float(array.mean())
+    m = array.size
     half = math.nan
     if m > 1:
         least = resolution * (1.0 - (0.5 - LEVEL / 2) ** (1.0 / m))
@@ -261,11 +278,17 @@ def summarize_seeds(
     measured = [value for value in values if value is not None]
     numbers = [value.value if isinstance(value, Estimate) else float(value) for value in measured]
     if len(measured) > 1:
-        estimate, sd, over = mean_over_repeats(numbers).within(least, most), float(np.std(numbers, ddof=1)), "seeds"
+        estimate = mean_over_repeats(numbers).within(least, most)
+        sd = float(np.std(numbers, ddof=1))
+        over = "seeds"
     else:
         single = measured[0] if measured else not_measured()
-        over, sd = "people" if isinstance(single, Estimate) else "", math.nan
-        estimate = single if isinstance(single, Estimate) else mean_over_repeats(numbers)
+        over = "people" if isinstance(single, Estimate) else ""
+        sd = math.nan
+        if isinstance(single, Estimate):
+            estimate = single
+        else:
+            estimate = mean_over_repeats(numbers)
     return Spread(
         value=estimate.value, low=estimate.low, high=estimate.high, n=estimate.n, sd=sd, over=over, seeds=len(measured)
     )
@@ -281,7 +304,8 @@ STRICTEST = 0.99
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Return adjusted p-values in the order given, each in [0, 1] and at least the one given."""
     m = len(p_values)
-    adjusted, largest = [0.0] * m, 0.0
+    adjusted = [0.0] * m
+    largest = 0.0
     for rank, index in enumerate(sorted(range(m), key=lambda j: p_values[j])):
         largest = max(largest, min(1.0, (m - rank) * p_values[index]))
         adjusted[index] = largest
@@ -330,7 +354,9 @@ def _mirrored(estimate: Estimate) -> Estimate:
 def _stretch(number: int, level: float, freedom: int | None) -> float:
     """Return how much wider an interval is at Bonferroni's level for so many."""
     adjusted_level = 1 - (1 - level) / number
-    return quantile(adjusted_level, freedom) / quantile(level, freedom) if number > 1 else 1.0
+    if number > 1:
+        return quantile(adjusted_level, freedom) / quantile(level, freedom)
+    return 1.0
 
 
 def quantile(level: float, freedom: int | None) -> float:
@@ -342,7 +368,9 @@ def quantile(level: float, freedom: int | None) -> float:
         return normal_quantile(level)
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.5 + level / 2)) if freedom > 0 else math.nan
+    if freedom > 0:
+        return float(stdtrit(freedom, 0.5 + level / 2))
+    return math.nan
 
 
 _COARSE = 0.035
@@ -354,7 +382,9 @@ _ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")
 
 def _decimals(estimate: Estimate) -> int:
     half = (estimate.high - estimate.low) / 2
-    return 0 if math.isnan(half) or half >= _COARSE else 1
+    if math.isnan(half) or half >= _COARSE:
+        return 0
+    return 1
 
 
 def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
@@ -362,7 +392,12 @@ def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
     rate = value.value if isinstance(value, Estimate) else value
     if math.isnan(rate):
         return "n/a"
-    places = decimals if decimals is not None else _decimals(value) if isinstance(value, Estimate) else 1
+    if decimals is not None:
+        places = decimals
+    elif isinstance(value, Estimate):
+        places = _decimals(value)
+    else:
+        places = 1
     return f"{number_text(100 * rate, f'.{places}f')}%"
 
 
@@ -400,7 +435,9 @@ def gap(value: float, *, decimals: int = 3) -> str:
 
 def level_text(level: float) -> str:
     """Write a level as "95%", "99.17%", and one that would round to certainty as "over 99.99%"."""
-    return "over 99.99%" if level > 0.9999 else f"{100 * level:.4g}%"
+    if level > 0.9999:
+        return "over 99.99%"
+    return f"{100 * level:.4g}%"
 
 
 def ratio(value: Estimate) -> str:
@@ -418,7 +455,9 @@ def count(number: int) -> str:
 
 def epsilon_text(value: float) -> str:
     """Write a privacy budget as "0.1", "10" or "∞"."""
-    return "∞" if math.isinf(value) else f"{value:g}"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:g}"
 
 
 def tolerance_text(value: float, *, limit: float | None = None) -> str:
@@ -430,7 +469,10 @@ def tolerance_text(value: float, *, limit: float | None = None) -> str:
         return "0"
     if abs(value) < 5e-5:
         return "less than 0.0001"
-    places = 4 if limit is None else decimals_beside([value], limit, 4)
+    if limit is None:
+        places = 4
+    else:
+        places = decimals_beside([value], limit, 4)
     return f"{value:.{places}f}".rstrip("0").rstrip(".")
 
 
@@ -453,7 +495,9 @@ def number_text(value: float, form: str) -> str:
     if math.isnan(value):
         return "n/a"
     text = f"{value:{form}}"
-    return text.replace("-", "−") if text.strip("+-0.,") else text.lstrip("+-")
+    if text.strip("+-0.,"):
+        return text.replace("-", "−")
+    return text.lstrip("+-")
 
 
 def ends_text(low: float, high: float, form: str) -> str:

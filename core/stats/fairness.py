@@ -161,7 +161,8 @@ def _tallies(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None
 ) -> list[_Tally]:
     """Return (part, groups, records of each group, positive predictions of each group) for each row set."""
-    predicted, (names, codes) = binary_array(predictions, name="predictions"), group_codes(sensitive)
+    predicted = binary_array(predictions, name="predictions")
+    (names, codes) = group_codes(sensitive)
     parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=codes))
     tallies = []
     for part, rows in parts:
@@ -197,7 +198,8 @@ def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k
         size = np.bincount(codes[inside], minlength=k)
         return size, np.bincount(codes[inside][predicted[inside] == 1], minlength=k)
     if rows is not None:
-        predicted, codes = predicted & rows, codes & rows
+        predicted = predicted & rows
+        codes = codes & rows
     n = predicted.size if rows is None else np.count_nonzero(rows)
     ones, positive, selected_ones = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
     return np.array([n - ones, ones]), np.array([positive - selected_ones, selected_ones])
@@ -221,7 +223,10 @@ def unfairness_estimate(
         if len(rates) < 2:
             raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
         # of two groups the smaller, which lies farther from their common rate
-        compared = [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
+        if len(rates) == 2:
+            compared = [min(rates, key=lambda rate: rate.count)]
+        else:
+            compared = rates
         distances += [_distance(rate, rates) for rate in compared]
     _, largest = strongest({str(index): distance for index, distance in enumerate(distances)}, within=(0.0, 1.0))
     return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
@@ -257,8 +262,11 @@ def distance_from_all(group_rate: Estimate, rest_rate: Estimate) -> Estimate:
 
 def _distance(rate: GroupRate, rates: list[GroupRate]) -> Estimate:
     """Return the distance of one group's rate from the rate of its row set."""
-    n, hits, group_hits = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
-    r1, r0 = proportion(group_hits, rate.count), proportion(hits - group_hits, n - rate.count)
+    n = sum(r.count for r in rates)
+    hits = sum(map(_hits, rates))
+    group_hits = _hits(rate)
+    r1 = proportion(group_hits, rate.count)
+    r0 = proportion(hits - group_hits, n - rate.count)
     return distance_from_all(r1, r0)
 
 

@@ -87,18 +87,27 @@ class Dual:
     """The dual of one projection; rows are scaled to a largest feature of 1, records sorted by pattern."""
 
     def __init__(self, prior: Floats, constraints: Constraints) -> None:
-        self.prior, self.equality = prior, constraints.equality
+        self.prior = prior
+        self.equality = constraints.equality
         largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(constraints.groups).max(axis=1)
         self.scale = np.where(largest > 0, largest, 1.0)
         self.weights = constraints.weights / self.scale[:, None]
-        self.groups, self.bound = constraints.groups, constraints.bound / self.scale
+        self.groups = constraints.groups
+        self.bound = constraints.bound / self.scale
         none = np.zeros_like(self.bound)
-        self.width = none if constraints.width is None else constraints.width / self.scale
-        self.variance = none if constraints.variance is None else constraints.variance / self.scale**2
+        if constraints.width is None:
+            self.width = none
+        else:
+            self.width = constraints.width / self.scale
+        if constraints.variance is None:
+            self.variance = none
+        else:
+            self.variance = constraints.variance / self.scale**2
         self.order = np.argsort(constraints.pattern, kind="stable")
         self.pattern = constraints.pattern[self.order]
         present, starts = np.unique(self.pattern, return_index=True)
-        self.weights, self.pattern = self.weights[:, present], np.searchsorted(present, self.pattern)
+        self.pattern = np.searchsorted(present, self.pattern)
+        self.weights = self.weights[:, present]
         self.starts = np.append(starts, self.pattern.size)
         self.by_slices = self.pattern.size >= _LARGE_PATTERNS * starts.size
         self.aim = max(_AIM, 1e-15 * len(prior))
@@ -138,7 +147,8 @@ class Dual:
         tilted /= total
         value = -float(top.sum() + np.log(total).sum()) - float(multipliers @ self.bound)
         value -= float(self.width @ np.abs(multipliers)) + float(self.variance @ multipliers**2) / 2
-        value = value if multipliers.any() else 0.0
+        if not multipliers.any():
+            value = 0.0
         expected = ((self.weights @ self._by_pattern(tilted).T) * self.groups).sum(axis=1)
         return DualPoint(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
 
@@ -181,7 +191,8 @@ class Dual:
 
     def residual(self, point: DualPoint) -> float:
         """Return the largest violation of the optimality conditions, bounds and slackness alike."""
-        over, at = self.slope(point), point.multipliers
+        over = self.slope(point)
+        at = point.multipliers
         # A bound not reached is right where its multiplier is 0; both terms are 0 exactly when both are in order.
         beyond = at + over
         within = at - np.sign(beyond) * np.maximum(np.abs(beyond) - self.width, 0.0)
@@ -227,7 +238,9 @@ class Dual:
             b_eq=counts,
             method="highs",
         )
-        return float(solution.fun) if solution.success else math.nan
+        if solution.success:
+            return float(solution.fun)
+        return math.nan
 
 
 def _tilted_probability(prior: Floats, p0: Floats, p1: Floats) -> Floats:
@@ -262,11 +275,13 @@ def climb(problem: Dual, point: DualPoint) -> DualPoint:
 
 def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     """Return a better point on the Newton direction, None where rounding hides any."""
-    slope, current = problem.slope(point), point.multipliers
+    slope = problem.slope(point)
+    current = point.multipliers
     curvature = problem.curvature(point) + np.diag(problem.variance)
     direction = _split_direction(slope, curvature, current, problem.equality, problem.width)
     kinks = float(problem.width @ (np.abs(current + direction) - np.abs(current)))
-    promised, residual = float(slope @ direction) - kinks, problem.residual(point)
+    promised = float(slope @ direction) - kinks
+    residual = problem.residual(point)
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving

@@ -39,22 +39,25 @@ class Quantity:
         measured = self.value
         if measured is None:
             return _UNMEASURED
-        ends = (
-            (measured.value, measured.low, measured.high)
-            if isinstance(measured, Estimate)
-            else (measured, math.nan, math.nan)
-        )
+        if isinstance(measured, Estimate):
+            ends = (measured.value, measured.low, measured.high)
+        else:
+            ends = (measured, math.nan, math.nan)
         if math.isnan(ends[0]):
             return _UNMEASURED
         value, low, high = (_UNITS[self.unit][0] * number for number in ends)
         form = f"{'+' * self.signed},{self._digits((high - low) / 2)}"
         number_texts = [number_text(number, form) for number in (value, low, high)]
-        return number_texts[0] if math.isnan(low) else f"{number_texts[0]} [{number_texts[1]}, {number_texts[2]}]"
+        if math.isnan(low):
+            return number_texts[0]
+        return f"{number_texts[0]} [{number_texts[1]}, {number_texts[2]}]"
 
     def _digits(self, half: float) -> str:
         """Return the format of numbers whose interval has this half width, nan without one."""
         if math.isnan(half) or half < _NO_WIDTH:
-            return ".1f" if self.unit else ".4g"
+            if self.unit:
+                return ".1f"
+            return ".4g"
         _, least, most = _UNITS[self.unit]
         return f".{min(max(math.ceil(math.log10(_COARSE / half)), least), most)}f"
 
@@ -113,5 +116,9 @@ def _cell_text(cell: Any) -> str:
     if isinstance(cell, Quantity):
         return cell.text
     if isinstance(cell, float):
-        return "∞" if math.isinf(cell) else number_text(cell, ".4g")
-    return count(cell) if isinstance(cell, int) else str(cell)
+        if math.isinf(cell):
+            return "∞"
+        return number_text(cell, ".4g")
+    if isinstance(cell, int):
+        return count(cell)
+    return str(cell)

@@ -107,7 +107,8 @@ class Record:
             self.follow(body.pop("kind"), link, body)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
-        self.number, self.hash = number, link.hash
+        self.number = number
+        self.hash = link.hash
         self.latest = max(self.latest, str(body.get("time", "")))
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:

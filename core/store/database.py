@@ -85,7 +85,8 @@ class Transaction(Generic[R]):
 
     def record(self) -> R:
         """Return what the entries say; raise `Damaged` if they do not hold together or end elsewhere than the head."""
-        record, end = self.says.of(self.entries()), self._end()
+        record = self.says.of(self.entries())
+        end = self._end()
         if end != (record.number, record.hash):
             raise Damaged(f"it ends with entry {record.number} and should end with entry {end[0] if end else 0}")
         return record
@@ -93,11 +94,14 @@ class Transaction(Generic[R]):
     def _end(self) -> tuple[int, str] | None:
         """Return the number and hash of the last entry as the head has them; None before the first."""
         row = self.connection.execute(sa.select(self.head.c.number, self.head.c.hash)).first()
-        return None if row is None else (row[0], row[1])
+        if row is None:
+            return None
+        return (row[0], row[1])
 
     def add(self, record: R, body: dict[str, Any]) -> None:
         """Write the next entry; the `record` follows it, which checks it once more."""
-        number, link = record.number, linked(record.number + 1, record.hash, body)
+        number = record.number
+        link = linked(record.number + 1, record.hash, body)
         record.add(link)
         values = {"number": link.number, "hash": link.hash, "text": link.text}
         self.connection.execute(sa.insert(self.links).values(**values, **self.beside(body)))
@@ -129,7 +133,9 @@ class Store(Generic[T]):
     """A database with a chain in it, called `label` in sentences."""
 
     def __init__(self, kind: type[T], engine: sa.Engine, label: str) -> None:
-        self.kind, self.engine, self.location = kind, engine, label
+        self.kind = kind
+        self.engine = engine
+        self.location = label
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
@@ -187,7 +193,10 @@ class Store(Generic[T]):
 def _error_text(error: sa.exc.DBAPIError, noun: str) -> str:
     if (disk := disk_message(error.orig)) is not None:
         return f"cannot be used: {disk}"
-    message = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    if str(error.orig).strip():
+        message = str(error.orig).strip().splitlines()[0]
+    else:
+        message = type(error.orig).__name__
     message = re.sub(r"\[Errno -?\d+\] ", "", message)
     if "locked" in message or "lock timeout" in message:
         return f"was busy for {BUSY_SECONDS} seconds; ask again"
@@ -275,7 +284,9 @@ def _careful_mode(path: Path) -> str:
     connection has nothing to write and takes the files away that SQLite puts there while it reads.
     """
     beside = (Path(f"{path}{ending}") for ending in ("-wal", "-journal"))
-    return "ro" if any(file.exists() for file in beside) else "rw"
+    if any(file.exists() for file in beside):
+        return "ro"
+    return "rw"
 
 
 def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
@@ -284,7 +295,8 @@ def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
         with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
             message = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.Error as error:
-        disk, message = disk_message(error), str(error)
+        disk = disk_message(error)
+        message = str(error)
         if disk or "locked" in message or "unable to open" in message:
             raise FairLeakError(f"The {kind.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
     if message != "ok":

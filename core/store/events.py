@@ -140,7 +140,9 @@ class Events(Record):
                 self._go_on_with(entry)
             case "signed":
                 entry = self.entries[body["entry"]]
-                project, mark, parts = entry.project, entry.fingerprint, entry.parts
+                project = entry.project
+                mark = entry.fingerprint
+                parts = entry.parts
                 signature = Signature(number=number, project=project, fingerprint=mark, parts=parts, **body)
                 _ = signature.title  # a decision that is known
                 self._go_on_with(entry)
@@ -163,14 +165,15 @@ def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     if decision == "accept_risk":
         return "“Accept the risk” needs a reason."
     dissenting = [signature for signature in signatures if not signature.void and signature.decision != decision]
-    return (
-        f"{dissenting[-1].name} signed “{dissenting[-1].title}”: another decision needs a reason." if dissenting else ""
-    )
+    if dissenting:
+        return f"{dissenting[-1].name} signed “{dissenting[-1].title}”: another decision needs a reason."
+    return ""
 
 
 def not_releasable(report: Report) -> str:
     """Return why "Release" cannot be signed, naming what is missing; "" where it can."""
-    verdict, limits = report.verdict, report.policy.limits
+    verdict = report.verdict
+    limits = report.policy.limits
     titles = {row.check: row.title for row in verdict.checks}
     blocking = [row.title for row in verdict.checks if row.blocks]
     unsourced = [titles.get(limit.check, limit.check) for limit in limits if not limit.source.strip()]
@@ -186,7 +189,9 @@ def not_releasable(report: Report) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMES
-    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_MOST_NAMES])}; and {more} more"
+    if more < 2:
+        return "; ".join(names)
+    return f"{'; '.join(names[:_MOST_NAMES])}; and {more} more"
 
 
 def parts_of(report: Report) -> dict[str, str]:

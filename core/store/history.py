@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from .database import Store
     from .history_tables import HistoryTransaction
 
-_LONGEST, _LONGEST_REASON = 80, 2000
+_LONGEST = 80
+_LONGEST_REASON = 2000
 
 
 def default_history() -> Path:
@@ -43,7 +44,9 @@ def history_location(location: str | Path = "") -> str | Path:
     address = str(location).strip() or os.environ.get("FAIRLEAK_HISTORY", "").strip()
     if not address:
         return default_history()
-    return address if "://" in address else Path(os.path.expanduser(address))
+    if "://" in address:
+        return address
+    return Path(os.path.expanduser(address))
 
 
 class History:
@@ -85,7 +88,8 @@ class History:
 
         Raises `InputError` if it is no internal report, or its fingerprint is not that of its content.
         """
-        project, who = check_line(project, "project"), check_line(who, "who")
+        project = check_line(project, "project")
+        who = check_line(who, "who")
         text = to_json(report)
         from_json(text)
         if report.content_fingerprint != report.fingerprint:
@@ -143,9 +147,13 @@ class History:
             return self._report(look, look.record(), entry)
 
     def _report(self, look: HistoryTransaction, events: Events, entry: Entry) -> Report:
-        digest, text = self._entry(events, entry).digest, look.document(entry.id)
+        digest = self._entry(events, entry).digest
+        text = look.document(entry.id)
         if text is None or _digest(text) != digest:
-            problem = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
+            if text is None:
+                problem = "is missing, and nobody deleted it"
+            else:
+                problem = "was changed after it was kept"
             raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.location}.")
         return from_json(text)
 
@@ -245,7 +253,10 @@ class History:
 
 
 def _by(deletion: Deletion) -> str:
-    why = f": {deletion.reason.rstrip('.')}" if deletion.reason else ""
+    if deletion.reason:
+        why = f": {deletion.reason.rstrip('.')}"
+    else:
+        why = ""
     return f"by {deletion.who} on {deletion.when[:10]}{why}"
 
 

@@ -21,9 +21,13 @@ _documents = sa.Table(
 class HistoryTransaction(database.Transaction[Events]):
     """One look at the history, or one change of it."""
 
-    noun, made_by = "history", "keeping an audit makes one"
+    noun = "history"
+    made_by = "keeping an audit makes one"
     application = 0x464C4B48  # "FLKH"
-    tables, head, links, says = _tables, _history, _entries, Events
+    tables = _tables
+    head = _history
+    links = _entries
+    says = Events
 
     def document(self, entry: int) -> str | None:
         """Return the text of an entry's document."""

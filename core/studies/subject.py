@@ -99,7 +99,8 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     check_cells(config.metric, dataset, splits)
     if config.method == GIVEN_PREDICTIONS:
         return _given_predictions(config, dataset, splits)
-    x, s = dataset.features, dataset.sensitive
+    x = dataset.features
+    s = dataset.sensitive
     if config.method == "threshold_optimizer":
         check_labels(dataset, splits)
     model = fitted(config, dataset, splits)
@@ -163,7 +164,10 @@ def _measured(
     **answers: Any,
 ) -> ModelFindings:
     """Return how accurate and fair some predictions are; `answers` are the fields of `ModelFindings` beside them."""
-    y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
+    y = dataset.labels
+    s = dataset.sensitive
+    train = splits.train
+    test = splits.test
     return ModelFindings(
         accuracy_train=accuracy(y[train], drawn[train]),
         accuracy_test=accuracy(y[test], drawn[test]),
@@ -194,7 +198,10 @@ def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
     for name in ("train", "validation", "test"):
         rows = getattr(splits, name)
         for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
-            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
+            if mask is None:
+                inside = dataset.sensitive[rows]
+            else:
+                inside = dataset.sensitive[rows][mask]
             counts = np.bincount(inside, minlength=dataset.n_groups)
             if counts.min() < 3:
                 group = dataset.group_names[int(counts.argmin())]
@@ -304,7 +311,9 @@ class Progress:
     """Nobody listens to a progress that was stored with its subject."""
 
     def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
-        self.total, self.done, self._report = total, 0, report
+        self.total = total
+        self.done = 0
+        self._report = report
         self._tell()
 
     def tick(self) -> None:
@@ -346,12 +355,17 @@ class Subject:
     @property
     def everyone(self) -> Splits:
         """The sets of all people, also of those without an answer of the model."""
-        return self.splits if self.with_unanswered is None else self.with_unanswered
+        if self.with_unanswered is None:
+            return self.splits
+        return self.with_unanswered
 
     def part(self, rows: Mask) -> Self:
         """Return the same model with those training and test records that are in `rows`, of shape (n,)."""
         splits = _attacked_part(self.splits, rows)
-        with_unanswered = None if self.with_unanswered is None else _attacked_part(self.with_unanswered, rows)
+        if self.with_unanswered is None:
+            with_unanswered = None
+        else:
+            with_unanswered = _attacked_part(self.with_unanswered, rows)
         model = self.model
         check_cells(self.config.metric, self.dataset, splits)
         measured = _measured(
@@ -394,7 +408,9 @@ class Subject:
         """Return everybody's score as a release would give it; None where it gives labels alone."""
         if not self.has_scores or outputs.released != "scores":
             return None
-        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
+        if outputs.decimals is None:
+            return self.model.scores
+        return np.round(self.model.scores, outputs.decimals)
 
     @property
     def has_true_sets(self) -> bool:
@@ -410,7 +426,9 @@ class Subject:
     def trained_on(self) -> str:
         """What to call the training records: "4,080 people the model was trained on"."""
         n = self.splits.train.size
-        return f"{n:,} people the model was trained on" if self.has_true_sets else f"{n:,} people drawn from the table"
+        if self.has_true_sets:
+            return f"{n:,} people the model was trained on"
+        return f"{n:,} people drawn from the table"
 
     @property
     def over_people(self) -> tuple[str, ...]:

@@ -171,14 +171,16 @@ def _budgets(exposure: Exposure) -> list[float]:
 def _draw_decisions(work: GuardRun, exposure: Exposure, budget: float) -> None:
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
-    defense, budgets = work.defense_of(exposure), _budgets(exposure)
+    defense = work.defense_of(exposure)
+    budgets = _budgets(exposure)
 
     def ask(report: Any) -> tuple[Any, Any]:
         utility = attriguard.table_utility(defense, dataset, config)
         return utility, [utility.at(budget) for budget in budgets]
 
     utility, curve = work.require("utility", "Asking the audited model", ask)
-    current, before = utility.at(budget), utility.without_noise()
+    current = utility.at(budget)
+    before = utility.without_noise()
     majority = proportion(int(np.bincount(utility.labels, minlength=2).max()), utility.labels.size)
     panels.whisper(findings.decisions(before, current, majority, config.metric))
     metric = METRIC_TITLES[config.metric].lower()

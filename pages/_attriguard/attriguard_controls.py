@@ -32,7 +32,8 @@ def guard_run() -> GuardRun:
     """Choose records and defense in one row; return the study's run. Ends the page while there are no records."""
     widths = {"table": [3, 3, 2], "ratings": [3, 3, 3, 2]}
     columns = st.columns(widths[kind()], vertical_alignment="bottom", gap="medium")
-    first, last = columns[0], columns[-1]
+    first = columns[0]
+    last = columns[-1]
     panels.choose(
         "Records",
         attriguard_records.offered(),

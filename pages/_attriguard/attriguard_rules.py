@@ -36,7 +36,8 @@ def draw_allowed_changes(work: GuardRun, exposure: Exposure, budget: float) -> N
     defense: Any = work.defense_of(exposure)
     panels.whisper(findings.plausible(defense))
     left, right = st.columns(2, gap="large")
-    columns, rules = _column_table(defense), _rule_table(defense)
+    columns = _column_table(defense)
+    rules = _rule_table(defense)
     left.dataframe(columns, hide_index=True, height=_HEIGHT)
     height: Any = "content" if len(rules) < 8 else _HEIGHT
     right.dataframe(rules, hide_index=True, height=height)

@@ -32,12 +32,16 @@ _SETTINGS = params(BiasQueriesSettings)
 
 def queried_subject(config: AuditConfig, table: Table) -> Subject:
     """Return the audited model; waits with a progress bar while it and the prior are trained."""
-    dataset, store = cached.dataset_of(table, config.roles), cached.store_of(config.dataset)
+    dataset = cached.dataset_of(table, config.roles)
+    store = cached.store_of(config.dataset)
     key = audit_key(config, dataset)
     audit = store.get(key)
 
     def make(_: Any) -> Subject:
-        subject = subject_of(config, dataset) if audit is None else audit.subject
+        if audit is None:
+            subject = subject_of(config, dataset)
+        else:
+            subject = audit.subject
         with suppress(InputError):  # which the page says
             query_pool(subject)
         return subject
@@ -53,7 +57,9 @@ def queried_subject(config: AuditConfig, table: Table) -> Subject:
 def planned_answers(config: AuditConfig, table: Table) -> BiasQueriesSettings:
     """Return the answers of the audit's plan, or those of the command where it plans none."""
     planned = report_plan.plan_of(config, table).bias_queries
-    return planned if planned.questions else BiasQueriesSettings(**STUDY.command_defaults)
+    if planned.questions:
+        return planned
+    return BiasQueriesSettings(**STUDY.command_defaults)
 
 
 def controls(pool: QueryPool, planned: BiasQueriesSettings) -> BiasQueriesSettings:

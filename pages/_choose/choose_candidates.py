@@ -60,7 +60,8 @@ def draw_table(choice: Choice) -> None:
 
 
 def _table_row(choice: Choice, candidate: Candidate) -> dict[str, str]:
-    first, half = candidate.points[0], candidate.choosing
+    first = candidate.points[0]
+    half = candidate.choosing
     bold = "**" if candidate is choice.chosen else ""
     row = {"Model": f"{bold}{shell.escape(short_title(first))}{bold}"}
     if not first.name:
@@ -136,7 +137,10 @@ def offer_command(candidate_set: CandidateSet, policy: Policy, settings: ChooseS
     table_file = candidate_set.plan.data.file
     plan = replace(candidate_set.plan, policy="policy.toml")
     seeds = ",".join(map(str, dict.fromkeys(config.seed for config in candidate_set.configs)))
-    beside = f" beside your table, `{shell.escape(table_file)}`" if table_file else ""
+    if table_file:
+        beside = f" beside your table, `{shell.escape(table_file)}`"
+    else:
+        beside = ""
     with st.popover("Repeat it", icon=":material/terminal:", key="choose_repeat"):
         st.markdown(f"Save both files{beside}. The command {effect}; the model's plan is then in chosen.toml.")
         with st.container(horizontal=True):

@@ -138,7 +138,10 @@ def _roles_with_answers(roles: Roles, table: Table, column: str) -> Roles:
     if column not in answers.values():
         values = table.frame[column].dropna()
         is_prediction = values.nunique() <= 2 or bool(values.isin(table.frame[roles.label]).all())
-        answers = {"prediction": column, "score": ""} if is_prediction else {"prediction": "", "score": column}
+        if is_prediction:
+            answers = {"prediction": column, "score": ""}
+        else:
+            answers = {"prediction": "", "score": column}
     left_out = tuple(name for name in excluded if name not in answers.values())
     return replace(roles, excluded=left_out, prediction=answers["prediction"], score=answers["score"])
 
@@ -194,7 +197,10 @@ def _least_accuracy(row: DeltaGenerator, config: AuditConfig, table: Table) -> f
 
 def _draw_limits(config: AuditConfig, policy: Policy) -> None:
     """List the limits that count."""
-    attribute = config.roles.attribute if config.roles else "the attribute"
+    if config.roles:
+        attribute = config.roles.attribute
+    else:
+        attribute = "the attribute"
     lines = []
     for limit in policy.limits:
         title = shell.escape(check_title(limit.check, attribute))

@@ -19,7 +19,9 @@ class ChooseRun(Background):
     """Candidates measured one after the other; those that are stored already are not measured again."""
 
     def __init__(self, candidate_sets: Sequence[CandidateSet], minutes: float, dataset_name: str) -> None:
-        self.candidate_sets, self.minutes, self.dataset_name = list(candidate_sets), minutes, dataset_name
+        self.candidate_sets = list(candidate_sets)
+        self.minutes = minutes
+        self.dataset_name = dataset_name
         self.points: Any = None
         self.left: list[CandidateSet] = []
         parts = [

@@ -13,7 +13,8 @@ from pages.shell.experiments import ModelsJob
 
 def models(audit: CorrectionAudit) -> ModelsJob:
     """Return private fair trees over tolerance and privacy budget."""
-    plan, seeds = audit.plan, audit.seeds("map_seeds")
+    plan = audit.plan
+    seeds = audit.seeds("map_seeds")
 
     def points() -> tuple[GridPoint, ...]:
         return map_points(plan, seeds)

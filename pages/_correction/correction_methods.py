@@ -14,12 +14,15 @@ from pages._correction.correction_audit import CorrectionAudit, current
 from pages.shell import panels, shell, state
 from pages.shell.experiments import ModelsJob
 
-_THIS, _ALL = "this metric", "all four metrics"
+_THIS = "this metric"
+_ALL = "all four metrics"
 
 
 def models(audit: CorrectionAudit) -> ModelsJob:
     """Return models trained by every method."""
-    plan, seeds, epsilon = audit.plan, audit.seeds("methods_seeds"), state.epsilon()
+    plan = audit.plan
+    seeds = audit.seeds("methods_seeds")
+    epsilon = state.epsilon()
     metrics = _metrics(audit)
 
     def points() -> tuple[GridPoint, ...]:
@@ -29,7 +32,9 @@ def models(audit: CorrectionAudit) -> ModelsJob:
 
 
 def _metrics(audit: CorrectionAudit) -> tuple[str, ...]:
-    return METRICS if st.session_state.get("methods_metrics") == _ALL else (audit.config.metric,)
+    if st.session_state.get("methods_metrics") == _ALL:
+        return METRICS
+    return (audit.config.metric,)
 
 
 def _points(audit: CorrectionAudit) -> tuple[GridPoint, ...]:

@@ -28,7 +28,8 @@ _SEEDS = (3, 5, 10)
 
 def models(audit: CorrectionAudit) -> ModelsJob:
     """Return the model and its twin without mitigation for every seed."""
-    plan, seeds = audit.plan, audit.seeds("leak_seeds", _SEEDS[0])
+    plan = audit.plan
+    seeds = audit.seeds("leak_seeds", _SEEDS[0])
 
     def points() -> tuple[GridPoint, ...]:
         return leak_points(plan, seeds)
@@ -42,7 +43,8 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
     work = current(models(audit), running)
     work.offer()
     leak = LeakOverSeeds(work.rows(), audit.config)
-    summaries, method = leak.summaries, audit.config.method
+    summaries = leak.summaries
+    method = audit.config.method
     if (method, "features") not in summaries:
         st.caption(
             "Splits, model and attackers are drawn again for every seed, with the chosen method and without "
@@ -53,7 +55,10 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
         attribution_of(summaries[method, adversary], kind, audit.config) for kind, (adversary, _) in KINDS.items()
     ]
     n_seeds = attributions[0].n_seeds
-    over = f"Means and 95% intervals over {n_seeds} seeds" if n_seeds > 1 else "One seed: 95% intervals over people"
+    if n_seeds > 1:
+        over = f"Means and 95% intervals over {n_seeds} seeds"
+    else:
+        over = "One seed: 95% intervals over people"
     imputation = summaries[method, "strong"].numbers["accuracy_features"]
     for container, attribution in zip(st.columns(2, gap="large"), attributions, strict=True):
         kind = attribution.attacker
@@ -82,7 +87,10 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
 def _draw_mitigation(leak: LeakOverSeeds) -> None:
     """Draw what mitigation changes, paired by seed."""
     method = leak.config.method
-    mitigation = "mitigation" if method == "unmitigated" else METHOD_TITLES[method].lower()
+    if method == "unmitigated":
+        mitigation = "mitigation"
+    else:
+        mitigation = METHOD_TITLES[method].lower()
     shell.whisper(f"With and without {mitigation}", "The same people and seeds; differences paired by seed")
     rows = mitigation_rows(leak)
     if not rows:

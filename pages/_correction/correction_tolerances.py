@@ -23,7 +23,8 @@ from pages.shell.experiments import ModelsJob
 
 def models(audit: CorrectionAudit) -> ModelsJob:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
-    plan, seeds = audit.plan, audit.seeds("sweep_seeds")
+    plan = audit.plan
+    seeds = audit.seeds("sweep_seeds")
     tolerances = _tolerances()
 
     def points() -> tuple[GridPoint, ...]:
@@ -35,7 +36,9 @@ def models(audit: CorrectionAudit) -> ModelsJob:
 
 
 def _tolerances() -> tuple[float, ...]:
-    return PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
+    if st.session_state.get("sweep_tolerances") == 49:
+        return PAPER_TOLERANCES
+    return TOLERANCES
 
 
 def draw(audit: CorrectionAudit, running: bool) -> None:

@@ -19,9 +19,13 @@ from pages.shell.background import Background, Job, pace
 
 def search_of(audit: CorrectionAudit) -> Background:
     """Return the search for better parameters of the attacker's forest."""
-    config, dataset = audit.config, audit.dataset
+    config = audit.config
+    dataset = audit.dataset
     evaluations = int(st.session_state.get("evaluations") or 30)
-    kind = "predictions" if audit.settings.adversary == "predictions" else "features"
+    if audit.settings.adversary == "predictions":
+        kind = "predictions"
+    else:
+        kind = "features"
 
     def tuned(report: ReportProgress) -> Any:
         from core.adversaries import tune_forest
@@ -30,7 +34,10 @@ def search_of(audit: CorrectionAudit) -> Background:
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         rows = splits.attacker_rows
-        drawn = train_model(config, dataset, splits).predictions[rows] if kind == "predictions" else None
+        if kind == "predictions":
+            drawn = train_model(config, dataset, splits).predictions[rows]
+        else:
+            drawn = None
         people = (dataset.features[rows], dataset.labels[rows], dataset.sensitive[rows], drawn)
         return tune_forest(kind, *people, evaluations=evaluations, seed=config.seed, report=report)
 
@@ -44,14 +51,18 @@ def search_of(audit: CorrectionAudit) -> Background:
 
 def draw(audit: CorrectionAudit, running: bool) -> None:
     """Draw the search, with its control."""
-    config, table = audit.config, audit.table
+    config = audit.config
+    table = audit.table
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
     help_text = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
     panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, container=left)
     work = current(search_of(audit), running)
     search = work.result
     if search is None and not work.busy:
-        name = "A′" if audit.settings.adversary == "predictions" else "A"
+        if audit.settings.adversary == "predictions":
+            name = "A′"
+        else:
+            name = "A"
         st.caption(
             f"Tuned is the published attack, {name}, whichever is chosen. The attacker tries forests on their own "
             "records, four fifths to choose and one fifth to judge; nobody under attack is looked at."

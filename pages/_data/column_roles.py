@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 _MOST_VALUES = 50
 """Most values of a column on offer for a group."""
 
-_SIDE_BY_SIDE, _SHORT = 3, 16
+_SIDE_BY_SIDE = 3
+_SHORT = 16
 """Most values of a label that stand side by side, and the letters each may have."""
 
 _TALL = 16
@@ -106,12 +107,22 @@ class _Draft:
     """The form's start: the roles in use, or those guessed for a table that has none; and what has been assigned."""
 
     def __init__(self, table: Table, current: Roles | None) -> None:
-        self.table, self.current = table, current
+        self.table = table
+        self.current = current
         self.columns: tuple[ColumnSummary, ...] = cached.once(summarise_columns, table)
-        self.guess = None if current else cached.once(role_suggestion.suggest_roles, table)
+        if current:
+            self.guess = None
+        else:
+            self.guess = cached.once(role_suggestion.suggest_roles, table)
         stored = st.session_state.get("preset_roles")
-        requested = stored[1] if stored and stored[0] == table.fingerprint else None
-        self.before = None if current or requested else _roles_before(table)
+        if stored and stored[0] == table.fingerprint:
+            requested = stored[1]
+        else:
+            requested = None
+        if current or requested:
+            self.before = None
+        else:
+            self.before = _roles_before(table)
         preset = current or requested or self.before or (self.guess.roles if self.guess else None)
         assert preset is not None
         self.preset: Roles = preset
@@ -125,7 +136,9 @@ class _Draft:
 
     def _possible(self, column: ColumnSummary, role: str) -> str:
         """Return a role, or that of a feature where the column cannot have it."""
-        return role if role in column.possible_roles(with_outputs=self.table.uploaded) else FEATURE
+        if role in column.possible_roles(with_outputs=self.table.uploaded):
+            return role
+        return FEATURE
 
     def key(self, name: str, column: str = "") -> str:
         """Return the key of a choice of this draft, which may be about a column."""
@@ -236,7 +249,10 @@ def _head(draft: _Draft) -> None:
     """Write the heading, and for a text file whether its first line holds the names."""
     file = st.session_state.get("upload")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        start = "As in your table before it, which has the same columns. " if draft.before else ""
+        if draft.before:
+            start = "As in your table before it, which has the same columns. "
+        else:
+            start = ""
         shell.whisper("Column roles", f"{start}Nothing changes until you press *Apply roles*")
         if draft.current is None and file is not None and not file.name.endswith((".parquet", ".pq")):
             lines = {"names": "Row 1: names", "data": "Row 1: data"}
@@ -259,7 +275,10 @@ def _rows(draft: _Draft, *, keep: bool) -> None:
 def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
     cells, role, why = st.columns(_ROW, vertical_alignment="center", gap="small")
     share = column.missing / max(1, len(draft.table.frame))
-    missing = "<1%" if 0 < share < 0.005 else percent(share, decimals=0)
+    if 0 < share < 0.005:
+        missing = "<1%"
+    else:
+        missing = percent(share, decimals=0)
     cells.html(_cells(column.name, column.kind, ", ".join(column.first), missing))
     role.selectbox(
         f"Role of {shell.escape(column.name)}",
@@ -276,7 +295,10 @@ def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
 
 
 def _cells(name: str, *texts: str, head: bool = False) -> str:
-    first = f"<span>{html.escape(name)}</span>" if head else f"<strong>{html.escape(name)}</strong>"
+    if head:
+        first = f"<span>{html.escape(name)}</span>"
+    else:
+        first = f"<strong>{html.escape(name)}</strong>"
     rest = "".join(f'<span title="{html.escape(text)}">{html.escape(text)}</span>' for text in texts)
     return f'<div class="fl-column{" fl-why" * head}">{first}{rest}</div>'
 
@@ -296,7 +318,10 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
     to_check = 0
     for role, title in (("label", "label"), ("sensitive", "sensitive attribute")):
         if not draft.column_of(role) and f"data.{role}" not in {fact.key for fact in facts}:
-            reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
+            if draft.guess is None:
+                reason = ""
+            else:
+                reason = draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
     for number, problem in enumerate(_sizes(draft, roles)):
@@ -338,7 +363,10 @@ def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
 
 def sizes_of(frame: pandas.DataFrame, roles: Roles, config: AuditConfig) -> tuple[SizeProblem, ...]:
     """Return why the people of a table are too few for FairLeak's own policy; none where the roles break a rule."""
-    policy = predictions_policy() if config.method == GIVEN_PREDICTIONS else default_policy()
+    if config.method == GIVEN_PREDICTIONS:
+        policy = predictions_policy()
+    else:
+        policy = default_policy()
     try:
         return size_problems(counted(frame, roles), config, policy)
     except InputError:
@@ -386,7 +414,8 @@ def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:
 def _values(draft: _Draft, gate: Gate) -> Roles:
     """Ask for what the columns' roles need: two values of the label, the groups, a threshold, records with gaps."""
     current = draft.current
-    label, sensitive = draft.column_of("label"), draft.column_of("sensitive")
+    label = draft.column_of("label")
+    sensitive = draft.column_of("sensitive")
     chosen: dict[str, Any] = {"positive": "", "favourable": ""}
     if label:
         chosen["favourable"] = _favourable(draft, gate, label)
@@ -424,12 +453,18 @@ def _values(draft: _Draft, gate: Gate) -> Roles:
 def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
     """Ask which value of the label is good for the person, of which nothing is guessed."""
     values = values_of(draft.table.frame, label)
-    preset = draft.preset.favourable if draft.preset.label == label else ""
+    if draft.preset.label == label:
+        preset = draft.preset.favourable
+    else:
+        preset = ""
     key = draft.key("favourable", label)
     answered = st.session_state.get(key, preset) in values
     with gate.setting("favourable", answered=answered):
         value = _value("Good for the person", values, preset, key)
-    text = f"Good for the person: {label} = {value}." if value else f"Good for the person: {label} = …"
+    if value:
+        text = f"Good for the person: {label} = {value}."
+    else:
+        text = f"Good for the person: {label} = …"
     more = f"Values: {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths ratio are counted on it."
     gate.say("favourable", answered=answered, text=f"{text} {more}")
     return value
@@ -438,8 +473,16 @@ def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
 def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     """Ask which value of the label scores and predictions are about."""
     values = values_of(draft.table.frame, label)
-    guess = draft.suggestion(label=label) if draft.table.uploaded else None
-    preset = draft.preset.positive if draft.preset.label == label else guess.roles.positive if guess else ""
+    if draft.table.uploaded:
+        guess = draft.suggestion(label=label)
+    else:
+        guess = None
+    if draft.preset.label == label:
+        preset = draft.preset.positive
+    elif guess:
+        preset = guess.roles.positive
+    else:
+        preset = ""
     key = draft.key("positive", label)
     start = st.session_state.get(key, preset)
     answered = start in values and not draft.asks_positive(start)
@@ -484,9 +527,16 @@ def _shares(frame: pandas.DataFrame, label: str, values: Sequence[str]) -> str:
 
 def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     """Ask how the sensitive column splits people into groups; returns the fields of `Roles` that say so."""
-    frame, mark = draft.table.frame, draft.mark
-    same = draft.preset if draft.preset.sensitive == sensitive else None
-    guess = draft.suggestion(label=label, attribute=sensitive) if draft.table.uploaded else None
+    frame = draft.table.frame
+    mark = draft.mark
+    if draft.preset.sensitive == sensitive:
+        same = draft.preset
+    else:
+        same = None
+    if draft.table.uploaded:
+        guess = draft.suggestion(label=label, attribute=sensitive)
+    else:
+        guess = None
     preset = same or (guess.roles if guess else None)
     limit = suggested_limit(frame[sensitive])
     many, many_label = ("each", "each value") if limit is None else ("ranges", "ranges")
@@ -524,7 +574,10 @@ def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: st
     """Ask for the values of the first group."""
     first_group = same.group if same else ()
     options = values_of(frame, sensitive, _MOST_VALUES)
-    present = set(as_text(frame[sensitive]).dropna().unique()) if first_group else set()
+    if first_group:
+        present = set(as_text(frame[sensitive]).dropna().unique())
+    else:
+        present = set()
     options += [value for value in first_group if value in present and value not in options]
     preset = [value for value in first_group if value in options]
     return tuple(
@@ -618,7 +671,8 @@ def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> 
     needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
     needed += features if roles.missing == "drop" else []
     is_present = frame[[name for name in needed if name]].notna()
-    n_complete, all_of = int(is_present.all(axis=1).sum()), len(frame)
+    n_complete = int(is_present.all(axis=1).sum())
+    all_of = len(frame)
     if n_complete == all_of:
         return f"{count(n_complete)} records"
     gaps = (~is_present).sum()

@@ -121,7 +121,8 @@ def _audited() -> tuple[TestSet, Roles] | None:
 
     def draw() -> TestSet:
         rows = split(dataset, train_share=config.train_share, seed=config.seed).test
-        ids, attribute = tuple(str(row + 1) for row in rows), (dataset.sensitive[rows] == advantaged).astype("uint8")
+        ids = tuple(str(row + 1) for row in rows)
+        attribute = (dataset.sensitive[rows] == advantaged).astype("uint8")
         return TestSet(ids=ids, attribute=attribute, labels=dataset.labels[rows])
 
     key = fingerprint("desk people", dataset.fingerprint, config.train_share, config.seed)
@@ -165,7 +166,10 @@ def register(ledger: Ledger) -> None:
     if people is not None and source != "file":
         _describe(*people)
     left, right = st.columns([3, 2], gap="large")
-    suggested = f"{state.dataset_name()}, {people[1].sensitive}" if people and source != "file" else ""
+    if people and source != "file":
+        suggested = f"{state.dataset_name()}, {people[1].sensitive}"
+    else:
+        suggested = ""
     name = left.text_input(
         "Name, as askers will call it",
         value=suggested,
@@ -209,7 +213,10 @@ def register(ledger: Ledger) -> None:
 
 def _describe(test_set: TestSet, roles: Roles) -> None:
     """Say who would be registered."""
-    labels = "" if test_set.n_positive is None else f" {count(test_set.n_positive)} of them have the positive label."
+    if test_set.n_positive is None:
+        labels = ""
+    else:
+        labels = f" {count(test_set.n_positive)} of them have the positive label."
     group = " or ".join(roles.group) or "1"
     st.markdown(
         f"{count(test_set.n)} people; attribute **{shell.escape(roles.sensitive)}**, advantaged group "
@@ -271,7 +278,10 @@ def _chosen_roles(table: Table, upload: Upload) -> Roles:
     if label == _NO_OUTCOME:
         return desk_roles(sensitive, person=person, group=(group,))
     values = values_of(table.frame, label, _MOST_VALUES)
-    default = suggestion.positive if label == suggestion.label else ""
+    if label == suggestion.label:
+        default = suggestion.positive
+    else:
+        default = ""
     positive = _choose(right, "Positive outcome", values, f"desk_positive_{label}_{upload.mark}", default=default)
     return desk_roles(sensitive, person=person, group=(group,), label=label, positive=positive)
 
@@ -280,15 +290,21 @@ def _choose(
     column: Any, title: str, options: Sequence[str], key: str, *, default: str = "", help: str | None = None
 ) -> str:
     """Draw the choice of one column or value of a test set's table."""
-    index = list(options).index(default) if default in options else 0
+    if default in options:
+        index = list(options).index(default)
+    else:
+        index = 0
     choice: str = column.selectbox(title, options, index=index, key=key, help=help, persist_state="session")
     return choice
 
 
 # Asking ---------------------------------------------------------------------------------------------------------------
 
-_EPSILON, _PRICED, _LAST_BUTTON = "desk_epsilon", "desk_priced", "desk_shown"
-_ANSWER, _PROBLEM = "desk_answer", "desk_ask_problem"
+_EPSILON = "desk_epsilon"
+_PRICED = "desk_priced"
+_LAST_BUTTON = "desk_shown"
+_ANSWER = "desk_answer"
+_PROBLEM = "desk_ask_problem"
 
 
 def ask(ledger: Ledger, status: LedgerStatus) -> None:
@@ -308,8 +324,14 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
         )
         epsilon = _epsilon(ledger, status)
         test_set = _test_set(ledger, registration)
-        scores = None if test_set is None else _scores(test_set, registration)
-    desk_question = None if test_set is None or scores is None else _Question(test_set, np.asarray(scores), metric)
+        if test_set is None:
+            scores = None
+        else:
+            scores = _scores(test_set, registration)
+    if test_set is None or scores is None:
+        desk_question = None
+    else:
+        desk_question = _Question(test_set, np.asarray(scores), metric)
     with right, st.container(border=True):
         _price(ledger, registration, desk_question, epsilon)
 
@@ -341,7 +363,9 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     if len(offered) < 2:
         if not offered:
             st.caption("The budget is spent: only what was answered before can still be asked.")
-        return offered[0] if offered else registration.least_epsilon
+        if offered:
+            return offered[0]
+        return registration.least_epsilon
     about = (ledger.location, registration.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
     if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
@@ -362,7 +386,8 @@ def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
     """Return the registered people, whose attribute the ledger does not keep; only an officer opens them to askers."""
     if not signin.is_on():
         return _own_test_set(registration)
-    test_sets, key = cached.test_sets(), fingerprint("test set", ledger.location, registration.name)
+    test_sets = cached.test_sets()
+    key = fingerprint("test set", ledger.location, registration.name)
     opened: TestSet | None = test_sets.get(key)
     if signin.role() is signin.Role.ASKER:
         if opened is None:
@@ -390,7 +415,9 @@ def _own_test_set(registration: Registration) -> TestSet | None:
     """Return the registered people from the audited table or from a file of this session."""
     if registration.roles.person == _NUMBER:
         people = _audited()
-        return None if people is None else people[0]
+        if people is None:
+            return None
+        return people[0]
     upload = upload_box(
         "desk_test_set",
         "The test set's file again: the ledger does not keep the attribute",
@@ -409,21 +436,29 @@ def _scores(test_set: TestSet, registration: Registration) -> Any | None:
         sources = {"audited": "Of the audited model", "file": "A file"}
         if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
             scores = _audited_scores()
-            return scores if len(scores) == test_set.n else None
+            if len(scores) == test_set.n:
+                return scores
+            return None
     upload = upload_box(
         "desk_predictions",
         "Predictions: a CSV or Parquet file with identifier and score",
         help="A score from 0 to 1 for each person of the test set, in any order.",
     )
     if audited:
-        audited_table = None if signin.role() is signin.Role.ASKER else _table()
+        if signin.role() is signin.Role.ASKER:
+            audited_table = None
+        else:
+            audited_table = _table()
         panels.download(
             "These records' numbers, to fill in",
             partial(to_fill_in, test_set, audited_table),
             "fairleak-records.csv",
             key="desk_numbers",
         )
-        rows = "" if audited_table is None else "; their rows are beside them"
+        if audited_table is None:
+            rows = ""
+        else:
+            rows = "; their rows are beside them"
         st.caption(f"Numbers count the records used, from 1{rows}.")
     table = _table_of(upload)
     if upload is None or table is None:
@@ -448,7 +483,8 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
 
     A table has more rows than records where some are left out for what they lack.
     """
-    head, lines = "record,score", [f"{person},0.5" for person in test_set.ids]
+    head = "record,score"
+    lines = [f"{person},0.5" for person in test_set.ids]
     if table is not None:
         audited, roles = table
         rows = np.flatnonzero(select(audited.frame, roles).selected) + 1
@@ -459,7 +495,9 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
 
 def _price(ledger: Ledger, registration: Registration, desk_question: _Question | None, epsilon: float) -> None:
     """Draw what the question would cost and tell, who asks, the button, and what came of it."""
-    quote, again, question = None, False, ""
+    quote = None
+    again = False
+    question = ""
     if desk_question is None:
         shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
     else:
@@ -469,7 +507,8 @@ def _price(ledger: Ledger, registration: Registration, desk_question: _Question 
         quote, again = _quoted(ledger, registration, desk_question, epsilon)
     asker = _asker()
     ready = quote is not None and not quote.refused and _sure(registration, quote)
-    button, last_button = desk_findings.button(quote), st.session_state.get(_LAST_BUTTON)
+    button = desk_findings.button(quote)
+    last_button = st.session_state.get(_LAST_BUTTON)
     look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
     pressed = st.button(button, key="desk_ask", disabled=not ready, **look)
     st.session_state[_LAST_BUTTON] = button
@@ -505,7 +544,9 @@ def _asker() -> str:
     st.text(f"Asked by {proven}")
     room = 80 - len(f"{proven}: ")
     model = st.text_input("About which model, for the record", max_chars=room, placeholder="model 7", **options)
-    return f"{proven}: {model.strip()}" if (model or "").strip() else proven
+    if (model or "").strip():
+        return f"{proven}: {model.strip()}"
+    return proven
 
 
 def _sure(registration: Registration, quote: Quote) -> bool:
@@ -529,7 +570,8 @@ def _quoted(
         metric=desk_question.metric,
     )
     try:
-        quote, again = quoted(), False
+        quote = quoted()
+        again = False
         if quote.from_past:
             help_text = "New noise; a repeated query gets the most precise answer."
             again = bool(control(_ASK_SETTINGS["again"], "desk_again", help=help_text))

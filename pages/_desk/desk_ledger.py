@@ -19,8 +19,11 @@ from core.datasets.columns import quoted
 from core.desk import Ledger, default_ledger, open_ledger
 from pages.shell import panels, shell, signin
 
-_FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
-_LEDGER, _SECRET, _PROBLEM = "desk_ledger", "desk_password", "desk_place_problem"
+_FIELD = "desk_place"
+_SECRET_FIELD = "desk_password_field"
+_LEDGER = "desk_ledger"
+_SECRET = "desk_password"
+_PROBLEM = "desk_place_problem"
 _CREDENTIALS = re.compile(r"^([A-Za-z0-9+.-]+://[^:/@?]*):(.*)@([^@]*)$", re.DOTALL)
 _SECRETS = re.compile(r"(?i)(?<=[?&])((?:ssl)?password|passfile)=([^&]*)&?")
 
@@ -52,7 +55,10 @@ def unreadable(sentence: str) -> None:
 def box(*, expanded: bool) -> None:
     """Draw the field, the password's field where a database is named, and the buttons."""
     ledger = st.session_state.get(_LEDGER)
-    name = "Ledger" if ledger is None else f"Ledger {shell.escape(ledger.location)}"
+    if ledger is None:
+        name = "Ledger"
+    else:
+        name = f"Ledger {shell.escape(ledger.location)}"
     with st.expander(name, icon=":material/menu_book:", expanded=expanded):
         if _pinned():
             st.caption("This server keeps one ledger, at the place FAIRLEAK_LEDGER names.")
@@ -94,7 +100,8 @@ def _split(location: str) -> tuple[str, dict[str, str]]:
     """Return a place without its passwords, and these by their names."""
     secrets = {}
     if credentials := _CREDENTIALS.match(location):
-        secrets["password"], location = credentials[2], f"{credentials[1]}@{credentials[3]}"
+        secrets["password"] = credentials[2]
+        location = f"{credentials[1]}@{credentials[3]}"
     for match in _SECRETS.finditer(location):
         secrets.setdefault(match[1].lower(), match[2])
     return _SECRETS.sub("", location).rstrip("?&"), secrets
@@ -103,14 +110,16 @@ def _split(location: str) -> tuple[str, dict[str, str]]:
 def _hide_password() -> None:
     """Take a password out of the place and into the session's memory."""
     location, secrets = _split(str(st.session_state.get(_FIELD) or "").strip())
-    st.session_state[_FIELD], st.session_state[_SECRET] = location, secrets.get("password", "")
+    st.session_state[_FIELD] = location
+    st.session_state[_SECRET] = secrets.get("password", "")
     panels.forget(_PROBLEM)
 
 
 def _take_password() -> None:
     """Take a password out of its own field."""
     if typed := st.session_state.get(_SECRET_FIELD):
-        st.session_state[_SECRET], st.session_state[_SECRET_FIELD] = quote(typed, safe=""), ""
+        st.session_state[_SECRET] = quote(typed, safe="")
+        st.session_state[_SECRET_FIELD] = ""
 
 
 def _open_typed(create: bool = False) -> None:
@@ -139,9 +148,12 @@ def _open(location: str, create: bool = False) -> None:
 
 def _address(location: str) -> str | Path:
     """Return the place with its password, or a path with the user's home spelled out."""
-    location, secret = _pinned() or location, "" if _pinned() else st.session_state.get(_SECRET)
+    location = _pinned() or location
+    secret = "" if _pinned() else st.session_state.get(_SECRET)
     if "://" not in location:
-        return Path(os.path.expanduser(location)) if location else default_ledger()
+        if location:
+            return Path(os.path.expanduser(location))
+        return default_ledger()
     if secret and (cut := re.match(r"^([A-Za-z0-9+.-]+://)([^/@?]*)@(.*)$", location, re.DOTALL)):
         return f"{cut[1]}{cut[2]}:{secret}@{cut[3]}"
     return location

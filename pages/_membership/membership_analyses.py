@@ -97,9 +97,11 @@ def _choose_group(dataset: AuditDataset) -> None:
 
 def _epsilon_curve(private: MembershipRun) -> CurveJob:
     """Return the curve of the private tree over ε, on the records of the audit and other splits of them."""
-    config, dataset = private.config, private.dataset
+    config = private.config
+    dataset = private.dataset
     _choose_group(dataset)
-    group, repeats = _group(dataset), REPEATS
+    group = _group(dataset)
+    repeats = REPEATS
     epsilons = list(EPSILONS)
     make = partial(runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats)
     parts = (config.depth, config.train_share, config.seed, group, repeats, epsilons)
@@ -113,7 +115,9 @@ def draw_over_epsilon(private: MembershipRun) -> None:
 
 def _over_epsilon(private: MembershipRun, points: list[CurvePoint], growing: bool) -> None:
     """Draw the gaps and the attack's quality over ε."""
-    bands, names, now = steady(summarise_curve(points)), _sides(private.dataset), private.config.epsilon
+    bands = steady(summarise_curve(points))
+    names = _sides(private.dataset)
+    now = private.config.epsilon
     left, right = st.columns([3, 2], gap="large")
     panels.titled(
         shell.escape(epsilon_heading(bands, names, growing=growing)),
@@ -137,9 +141,15 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     sides = f"{names[0]} − {names[1]}"
     if most == 1:
         return f"{sides}; repeats so far: 1, with no interval"
-    repeats = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    if fewest == most:
+        repeats = f"{fewest}"
+    else:
+        repeats = f"{fewest} to {most}"
     drawn = any(not math.isnan(value.low) for band in bands for value in band.values.values())
-    averages = f"bands: 95% intervals of the mean over {repeats} repeats" if drawn else f"means of {repeats} repeats"
+    if drawn:
+        averages = f"bands: 95% intervals of the mean over {repeats} repeats"
+    else:
+        averages = f"means of {repeats} repeats"
     return f"{sides}; {averages} with other splits and noise"
 
 
@@ -150,7 +160,8 @@ def draw_accuracy(private: MembershipRun, result: MembershipResult) -> None:
 
 def _accuracy(result: MembershipResult, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
-    bands, majority = steady(summarise_curve(points)), result.subject.model.majority_test
+    bands = steady(summarise_curve(points))
+    majority = result.subject.model.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     panels.titled(
@@ -165,7 +176,8 @@ def _accuracy(result: MembershipResult, points: list[CurvePoint], growing: bool)
 
 def draw_picking(run: MembershipRun) -> None:
     """Draw the rows FairPick deletes at the slider's θ, and the gaps over θ as they come."""
-    config, dataset = run.config, run.dataset
+    config = run.config
+    dataset = run.dataset
     if config.method == GIVEN_PREDICTIONS:
         panels.needs_training("FairPick's deletions")
         return
@@ -192,8 +204,10 @@ def draw_picking(run: MembershipRun) -> None:
 
 def _theta_curve(run: MembershipRun) -> CurveJob:
     """Return the curve over θ of the audited model."""
-    config, dataset = run.config, run.dataset
-    group, repeats = _group(dataset), study.FEW_REPEATS
+    config = run.config
+    dataset = run.dataset
+    group = _group(dataset)
+    repeats = study.FEW_REPEATS
     if config.method == "dp_id3":
         repeats = REPEATS
     thetas = list(THETAS)
@@ -203,7 +217,8 @@ def _theta_curve(run: MembershipRun) -> CurveJob:
 
 def _gaps_by_theta(run: MembershipRun, measure: str, theta: float, points: list[CurvePoint], growing: bool) -> None:
     """Draw a gap over θ, with the control."""
-    bands, names = steady(summarise_curve(points)), _sides(run.dataset)
+    bands = steady(summarise_curve(points))
+    names = _sides(run.dataset)
     panels.titled(
         shell.escape(picking_heading(points, measure, growing=growing)),
         f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the published attack; 95% CIs "
@@ -217,7 +232,8 @@ def _gaps_by_theta(run: MembershipRun, measure: str, theta: float, points: list[
 
 def draw_other_groups(run: MembershipRun, table: Table, result: MembershipResult) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    dataset, name = run.dataset, run.config.dataset
+    dataset = run.dataset
+    name = run.config.dataset
     offered = {f"roles:{key}": title for key, title in state.attributes(name).items()}
     # the table's own groupings, then columns with few values
     offered |= {f"column:{column}": column for column in grouping_columns(dataset)}
@@ -248,11 +264,17 @@ def _show_groups(result: MembershipResult, attribute: str) -> None:
     measured = result.disparities
     if measured.results:
         least = [gaps.tests["advantage_gap"].smallest_detectable for gaps in measured.results]
-        span = f"{min(least):.3f}" if len(least) == 1 else f"{min(least):.3f} to {max(least):.3f}"
+        if len(least) == 1:
+            span = f"{min(least):.3f}"
+        else:
+            span = f"{min(least):.3f} to {max(least):.3f}"
         st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
     if measured.not_measured:
         group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
-        more = f"; more groups: {len(measured.not_measured) - 6}" if len(measured.not_measured) > 6 else ""
+        if len(measured.not_measured) > 6:
+            more = f"; more groups: {len(measured.not_measured) - 6}"
+        else:
+            more = ""
         st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
     panels.numbers({"Groups": panels.frame(gap_rows(result))}, key="member-groups")
 
@@ -262,7 +284,9 @@ _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive:
 
 def draw_accounting(private: MembershipRun) -> None:
     """Draw the ledger and the three accountings of the private tree."""
-    tree, dataset, epsilon = private.config, private.dataset, private.config.epsilon
+    tree = private.config
+    dataset = private.dataset
+    epsilon = private.config.epsilon
     if not math.isfinite(epsilon):
         shell.whisper("Without a privacy budget there is nothing to account for", "Choose an ε below ∞ above")
         return
@@ -275,7 +299,8 @@ def draw_accounting(private: MembershipRun) -> None:
         lane="questions",
     )
     by_name = {result.ledger.accounting: result for result in results}
-    naive, ours = by_name["naive"], by_name["savings"]
+    naive = by_name["naive"]
+    ours = by_name["savings"]
     shell.whisper(
         f"Accuracy on unseen people: naive tree {percent(naive.accuracy_test)}, ours {percent(ours.accuracy_test)}; "
         f"the naive one does not keep ε = {epsilon_text(epsilon)}",
@@ -300,7 +325,9 @@ def draw_accounting(private: MembershipRun) -> None:
 
 def _cost_text(epsilon: float) -> str:
     """Write what something costs."""
-    return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
+    if math.isinf(epsilon):
+        return "∞"
+    return f"{epsilon:,.4g}"
 
 
 def _accounting_table(results: Sequence[runs.Accounting]) -> Any:

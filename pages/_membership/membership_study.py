@@ -43,9 +43,14 @@ class MembershipRun(Background):
     def __init__(
         self, name: str, config: AuditConfig, dataset: AuditDataset, settings: MembershipSettings, store: ResultStore
     ) -> None:
-        self.config, self.dataset, self.settings = config, dataset, settings
+        self.config = config
+        self.dataset = dataset
+        self.settings = settings
         key = fingerprint("membership", audit_key(config, dataset), settings)
-        total = 0 if config.method == GIVEN_PREDICTIONS else settings.shadows
+        if config.method == GIVEN_PREDICTIONS:
+            total = 0
+        else:
+            total = settings.shadows
         super().__init__(name, store, key, self._run, lane="questions", total=total)
 
     def _run(self, job: Job) -> MembershipResult:

@@ -30,10 +30,14 @@ class Attacks(Background):
 
     def __init__(self, subject: AuditRequest) -> None:
         self.subject = subject
-        model = subject.model_file.fingerprint if subject.model_file else ""
+        if subject.model_file:
+            model = subject.model_file.fingerprint
+        else:
+            model = ""
         attacks = replace(subject.plan, title="", policy="")
         key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
-        store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
+        store = cached.store_of(subject.table.name)
+        total = audit_steps(subject.plan)
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
     def _attack(self, job: Job) -> Reports:
@@ -64,7 +68,8 @@ class SelfTests(Background):
     """The test of FairLeak itself, kept for everybody, and in the user's cache folder; made by a process of its own."""
 
     def __init__(self) -> None:
-        store, key = cached.store_of(state.default("dataset")), fingerprint("self-test", code_fingerprint())
+        store = cached.store_of(state.default("dataset"))
+        key = fingerprint("self-test", code_fingerprint())
         super().__init__("self_test", store, key, self._test, lane="self_test")
 
     @property
@@ -119,8 +124,10 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
     assert work.result is not None
     reports: Reports = work.result
     base_audit = reports.audit
-    plan, chosen = replace(base_audit.plan, title=work.subject.plan.title), work.subject.chosen
-    attribute, failed = base_audit.data.attribute, failed_tests(tests)
+    plan = replace(base_audit.plan, title=work.subject.plan.title)
+    chosen = work.subject.chosen
+    attribute = base_audit.data.attribute
+    failed = failed_tests(tests)
     key = fingerprint("reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests))
 
     def again() -> Reports:
@@ -201,7 +208,10 @@ def summary_button(reports: Reports, *, testing: bool = False) -> None:
     """
     possible = has_typst()
     signatures = report_history.signatures_of(reports.document.fingerprint)
-    waiting = "Opens when the self-test has ended, which is part of it." if testing else None
+    if testing:
+        waiting = "Opens when the self-test has ended, which is part of it."
+    else:
+        waiting = None
     panels.download(
         "One-page summary (PDF)",
         lambda: one_page(reports.document, signatures),

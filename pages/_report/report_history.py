@@ -28,7 +28,8 @@ from pages.shell import panels, shell, signin
 
 T = TypeVar("T")
 
-_HISTORY, _PROBLEM = "history", "history_problem"
+_HISTORY = "history"
+_PROBLEM = "history_problem"
 
 
 def current(*, create: bool = False) -> History | None:
@@ -46,7 +47,9 @@ def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
     """Return what the history holds; none where it cannot be read, which is opened again when somebody asks for it."""
     history = current()
     try:
-        return () if history is None else what(history)
+        if history is None:
+            return ()
+        return what(history)
     except FairLeakError as error:
         panels.forget(_HISTORY)
         st.session_state[_PROBLEM] = str(error)
@@ -62,9 +65,12 @@ def signatures_of(fingerprint: str) -> tuple[Signature, ...]:
 
 # Compared with another ------------------------------------------------------------------------------------------------
 
-_BOX, _FILE, _DOCUMENT = "compare_with", "compare_file", "compare_report"
+_BOX = "compare_with"
+_FILE = "compare_file"
+_DOCUMENT = "compare_report"
 
-_NOTHING, _BROUGHT = "", "brought"
+_NOTHING = ""
+_BROUGHT = "brought"
 
 _MOST = 4
 """Megabytes of a report that somebody brings."""
@@ -212,24 +218,30 @@ def _signatures(project: str, document: Report) -> list[Signature]:
     """Return what was signed in a project, latest first, as it stands beside the report on screen."""
     if not project:
         return []
-    parts, signed = parts_of(document), _read(lambda history: history.signatures(project=project))
+    parts = parts_of(document)
+    signed = _read(lambda history: history.signatures(project=project))
     return [signature.beside(document.fingerprint, parts) for signature in reversed(signed)]
 
 
 def signature_line(signature: Signature) -> str:
     """Return a signature as a line of Markdown; one that is void says so."""
-    icon = (
-        ":gray[:material/block:]"
-        if signature.void
-        else ":green[:material/verified:]"
-        if signature.proven
-        else ":material/draw:"
-    )
-    title = f"~~{signature.title}~~" if signature.void else f"**{signature.title}**"
+    if signature.void:
+        icon = ":gray[:material/block:]"
+    elif signature.proven:
+        icon = ":green[:material/verified:]"
+    else:
+        icon = ":material/draw:"
+    if signature.void:
+        title = f"~~{signature.title}~~"
+    else:
+        title = f"**{signature.title}**"
     who = ", ".join(
         shell.escape(part) for part in (signature.name, signature.role, f"{signature.when[:10]}, {signature.short}")
     )
-    reason = f": {shell.escape(signature.reason.rstrip('.'))}" if signature.reason else ""
+    if signature.reason:
+        reason = f": {shell.escape(signature.reason.rstrip('.'))}"
+    else:
+        reason = ""
     void = f" **Void: {signature.void}.**" if signature.void else ""
     return f"{icon} {title} by {who}{reason}.{void}"
 
@@ -292,7 +304,10 @@ def _sign(history: History, entry: Entry) -> None:
     proven = signin.name()
     name, comma, role = (proven, ",", typed) if proven else typed.partition(",")
     if not (comma and name.strip() and role.strip()):
-        rule = "Role must be given" if proven else "Name and role must be two parts with a comma between them"
+        if proven:
+            rule = "Role must be given"
+        else:
+            rule = "Name and role must be two parts with a comma between them"
         raise InputError(f"{rule}, got {typed!r}.")
     reason = str(st.session_state.get(_REASON) or "")
     decision = st.session_state.get(_DECISION) or "do_not_release"

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", BiasQueriesSettings, MembershipSettings, AttriGuardSettings)
 
-_REQUEST, _RELEASED = "release_asked", "release_outputs"
+_REQUEST = "release_asked"
+_RELEASED = "release_outputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,23 +99,32 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     roles = config.roles or table.roles[0]
     if config.method != GIVEN_PREDICTIONS:
         return OutputsPlan()
-    kind = "predictions" if cached.answering(roles) is None else "file"
+    if cached.answering(roles) is None:
+        kind = "predictions"
+    else:
+        kind = "file"
     return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
 def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> AuditRequest:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
-    roles, chosen = config.roles or table.roles[0], _chosen(config, table, requested_plan.outputs)
+    roles = config.roles or table.roles[0]
+    chosen = _chosen(config, table, requested_plan.outputs)
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(requested_plan, data=data, config=replace(config, roles=None))
         return AuditRequest(plan=plan, table=table, **chosen)
-    data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
-    model, model_file = ModelPlan(), None
+    if table.uploaded:
+        data = DataPlan(dataset="", file=table.title)
+    else:
+        data = DataPlan(dataset=table.name)
+    model = ModelPlan()
+    model_file = None
     threshold = roles.threshold
     roles = replace(roles, threshold=model.threshold)
     if table.uploaded and (answered := cached.answering(roles)) is not None:
-        model_file, table = answered.model_file, answered.source_table
+        model_file = answered.model_file
+        table = answered.source_table
         model = answered.plan
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
@@ -168,7 +178,8 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
-    membership = membership if config.method != GIVEN_PREDICTIONS else _asked_before().membership
+    if config.method == GIVEN_PREDICTIONS:
+        membership = _asked_before().membership
     parts: dict[str, Any] = {"bias_queries": answers, "membership": membership, "attriguard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
@@ -192,4 +203,6 @@ def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
         return [labels]
     rounded = [OutputsPlan(decimals=places) for places in range(1, _MOST_DECIMALS + 1)]
     offered = [OutputsPlan(), *rounded, labels]
-    return offered if now in offered else [now, *offered]
+    if now in offered:
+        return offered
+    return [now, *offered]

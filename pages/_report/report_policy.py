@@ -48,7 +48,9 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
         "predictions": ("FairLeak's, for predictions alone", predictions_policy),
     }
     file, uploaded = st.session_state.get(_FILE, ("", None))
-    return shipped if uploaded is None else {**shipped, _UPLOADED: (file, lambda: uploaded)}
+    if uploaded is None:
+        return shipped
+    return {**shipped, _UPLOADED: (file, lambda: uploaded)}
 
 
 def chosen(config: AuditConfig) -> str:
@@ -58,7 +60,9 @@ def chosen(config: AuditConfig) -> str:
     # alone: what needs scores, or whom the model was trained on, cannot be run
     alone = config.method == GIVEN_PREDICTIONS and not has_scores_and_sets
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
-    return name if name in _offered() else "default"
+    if name in _offered():
+        return name
+    return "default"
 
 
 def _base(config: AuditConfig) -> Policy:
@@ -184,9 +188,10 @@ def editor(config: AuditConfig) -> None:
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
     mark = f"{chosen}_{fingerprint(policy)[:8]}"
     with st.form(f"limit_form_{mark}"):
-        changed = (
-            _policy_form(policy, mark) if chosen == _POLICY else _limit_form(policy, chosen, limits.get(chosen), mark)
-        )
+        if chosen == _POLICY:
+            changed = _policy_form(policy, mark)
+        else:
+            changed = _limit_form(policy, chosen, limits.get(chosen), mark)
     if changed is not None:
         with panels.keeping_problem(_LIMIT_PROBLEM):
             keep(config, changed)
@@ -219,14 +224,18 @@ def _limit_form(policy: Policy, check: str, limit: Limit | None, mark: str) -> P
         return with_limit(policy, check, None)
     if not judge:
         return None
-    value = now.value if limit is not None and typed == displayed else round(float(typed or 0.0) / unit.factor, 12)
+    if limit is not None and typed == displayed:
+        value = now.value
+    else:
+        value = round(float(typed or 0.0) / unit.factor, 12)
     after = replace(now, value=value, **required, **texts)
     return with_limit(policy, check, changed_limit(limit, after))
 
 
 def _widgets(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, Any]:
     """Draw the widgets of some of its settings, lines in two columns; returns their values."""
-    settings, columns = params(type(about)), st.columns(2)
+    settings = params(type(about))
+    columns = st.columns(2)
     places = [st if settings[name].param.form == "prose" else columns[i % 2] for i, name in enumerate(names)]
     values = filled(about, names, key, places)
     return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}

@@ -17,14 +17,19 @@ class StudyRun(Background):
     """A study of one subject, whose result may grow."""
 
     def __init__(self, study: Study[Any, Any], subject: Any, settings: Any, store: ResultStore) -> None:
-        self.study, self.subject, self.settings = study, subject, settings
+        self.study = study
+        self.subject = subject
+        self.settings = settings
         key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
         super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
 
     def _run(self, job: Job) -> Any:
         result = None
         run = partial(self.study.run, self.subject, self.settings)
-        about = self.subject.dataset if isinstance(self.subject.dataset, AuditDataset) else None
+        if isinstance(self.subject.dataset, AuditDataset):
+            about = self.subject.dataset
+        else:
+            about = None
         for result in job.each_in_subprocess(run, about=about):
             job.partial[:] = [result]
         return result
@@ -40,7 +45,9 @@ class StudyCurve(Background):
     def __init__(
         self, study: Study[Any, Any], subject: Any, settings: Sequence[Any], store: ResultStore, *, name: str
     ) -> None:
-        self.study, self.subject, self.settings = study, subject, settings
+        self.study = study
+        self.subject = subject
+        self.settings = settings
         model = audit_key(subject.config, subject.dataset)
         key = fingerprint("curve", study.name, model, sorted(map(repr, settings)))
         super().__init__(name, store, key, self._run, lane="questions", total=len(settings))
@@ -51,7 +58,9 @@ class StudyCurve(Background):
         return dict(self.partial or self.result or ())
 
     def _run(self, job: Job) -> list[Any]:
-        study, subject, done = self.study, self.subject, dict(job.partial)
+        study = self.study
+        subject = self.subject
+        done = dict(job.partial)
         missing = [settings for settings in self.settings if settings not in done]
 
         def results(_: Any) -> Iterator[Any]:

@@ -111,12 +111,17 @@ class Job:
         self.total = total
         self.error = ""
         self.state = State.WAITING
-        self.started, self._time_left = time.monotonic(), TimeLeft()
+        self.started = time.monotonic()
+        self._time_left = TimeLeft()
         self._stop = threading.Event()
-        self._name, self._session = lane, session
+        self._name = lane
+        self._session = session
         self._is_uploaded = lane.startswith("own ")
         self._kind = _KINDS[lane.removeprefix("own ")]
-        urgency = self._kind.own_urgency if self._is_uploaded else self._kind.urgency
+        if self._is_uploaded:
+            urgency = self._kind.own_urgency
+        else:
+            urgency = self._kind.urgency
         self._request = Request(urgency, [session])
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
@@ -134,7 +139,9 @@ class Job:
     @property
     def share(self) -> float:
         """Share of the work that is done, in [0, 1]."""
-        return self.done / self.total if self.total else 0.0
+        if self.total:
+            return self.done / self.total
+        return 0.0
 
     def remaining(self) -> float | None:
         """Return the seconds left, judged by the steps so far; None while unknown."""
@@ -159,7 +166,8 @@ class Job:
         if total:
             if done != self.done:
                 self._time_left.add(done - self.done)
-            self.done, self.total = done, total
+            self.done = done
+            self.total = total
 
     def in_subprocess(self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None) -> Any:
         """Return what is made in a process of its own, see `core.auditing.subprocess_jobs`."""
@@ -171,7 +179,8 @@ class Job:
     ) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         further = _OWN_NICE if self._is_uploaded else 0
-        nice, then = self._kind.nice + further, self._kind.nice_later + further
+        nice = self._kind.nice + further
+        then = self._kind.nice_later + further
         return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
@@ -195,7 +204,8 @@ class Job:
         try:
             QUEUE.acquire(self._request, self._look)
             try:
-                self.state, self.started = State.RUNNING, time.monotonic()
+                self.state = State.RUNNING
+                self.started = time.monotonic()
                 self._time_left = TimeLeft()
                 result = work(self)
             finally:
@@ -206,8 +216,10 @@ class Job:
         except Cancelled:
             end = State.CANCELLED
         except Exception as error:
-            self.error, end = _sentence(error), State.FAILED
-        waited, ran = self.started - requested_at, time.monotonic() - self.started
+            self.error = _sentence(error)
+            end = State.FAILED
+        waited = self.started - requested_at
+        ran = time.monotonic() - self.started
         log_entry = (self._name, self._session[:8], waited, end, ran)
         _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *log_entry)
         self.state = end
@@ -242,7 +254,8 @@ class ResultStore:
     def __init__(
         self, name: str, entries: int, *, uploaded: bool = False, prepared: PreparedResults | None = None
     ) -> None:
-        self.name, self._lane_prefix = name, "own " if uploaded else ""
+        self.name = name
+        self._lane_prefix = "own " if uploaded else ""
         self._entries = entries
         if uploaded and prepared is not None:
             raise ValueError("Nothing of an upload is stored on disk.")
@@ -329,7 +342,8 @@ class ResultStore:
                 job.cancel()
             held = len(self.uploads) + len(self._results)
             self._generation += 1
-            self.uploads, self.points = {}, {}
+            self.uploads = {}
+            self.points = {}
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)
@@ -346,8 +360,13 @@ class Background:
     def __init__(
         self, name: str, store: ResultStore, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
     ) -> None:
-        self.name, self.store, self.key, self.total = name, store, key, total
-        self._make, self._lane, self.widget = make, lane, widget or name
+        self.name = name
+        self.store = store
+        self.key = key
+        self.total = total
+        self._make = make
+        self._lane = lane
+        self.widget = widget or name
 
     @property
     def result(self) -> Any | None:
@@ -362,7 +381,9 @@ class Background:
     @property
     def state(self) -> State | None:
         """Where it stands; None if it was never started."""
-        return None if self.job is None else self.job.state
+        if self.job is None:
+            return None
+        return self.job.state
 
     @property
     def busy(self) -> bool:
@@ -372,7 +393,9 @@ class Background:
     @property
     def partial(self) -> list[Any]:
         """What is there of it, in the order it came."""
-        return [] if self.job is None else list(self.job.partial)
+        if self.job is None:
+            return []
+        return list(self.job.partial)
 
     @property
     def latest(self) -> Any | None:
@@ -440,7 +463,10 @@ class Background:
             return
         st.session_state["updating"] = (self.store, self.key)
         while (job := self.job) is not None and job.busy and not is_ready():
-            steps = f"step {min(job.done + 1, job.total)} of {job.total}, " if job.total else ""
+            if job.total:
+                steps = f"step {min(job.done + 1, job.total)} of {job.total}, "
+            else:
+                steps = ""
             shell.update(f"Updating: {steps}{pace(job)}. Still shown: the result before.")
             time.sleep(_STEP)
         shell.update("")
@@ -483,7 +509,8 @@ def show_works(
 
     `doing` tells what stands at the bar; after a failure the button says `again` in place of `go_on`.
     """
-    widget, jobs = works[0].widget, [work.job for work in works if work.job is not None]
+    widget = works[0].widget
+    jobs = [work.job for work in works if work.job is not None]
     if busy := [job for job in jobs if job.busy]:
         bar, button = st.columns([5, 1], vertical_alignment="center")
         steps = sum(job.total for job in busy)
@@ -497,7 +524,9 @@ def show_works(
     if error := next((job.error for job in jobs if job.error), ""):
         problem(error)
         if again:
-            go_on, key, icon = again, f"again_{widget}", ":material/refresh:"
+            go_on = again
+            key = f"again_{widget}"
+            icon = ":material/refresh:"
     if st.button(go_on, key=key, icon=icon):
         start(*works)
         st.rerun()
@@ -508,7 +537,8 @@ def ensure_started(*works: Background, patience: float = _PATIENCE) -> bool:
 
     Waits as many seconds for the first that is there of each, and returns whether any of them waits or runs.
     """
-    stopped, requested = f"{works[0].name}_stopped", want_instead(*works)
+    stopped = f"{works[0].name}_stopped"
+    requested = want_instead(*works)
     if st.session_state.get(stopped) != requested:
         st.session_state.pop(stopped, None)
         end = time.monotonic() + patience
@@ -522,7 +552,8 @@ def ensure_started(*works: Background, patience: float = _PATIENCE) -> bool:
 
 def want_instead(*works: Background) -> list[tuple[ResultStore, str]]:
     """Stop what this session wanted before in the place of these works, and return where these are kept."""
-    name, requested = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
+    name = f"{works[0].name}_wanted"
+    requested = [(work.store, work.key) for work in works]
     for store, key in st.session_state.get(name, ()):
         job = store.job(key)
         if job is not None and job.busy and (store, key) not in requested:
@@ -569,7 +600,9 @@ def _step(job: Job) -> str:
         return ": stopping after this step"
     if job.state == State.WAITING:
         return f": {_WAITING}"
-    return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
+    if job.total:
+        return f": step {min(job.done + 1, job.total)} of {job.total}"
+    return ""
 
 
 def pace(job: Job) -> str:
@@ -586,4 +619,6 @@ def time_left(job: Job) -> str:
     seconds = job.remaining()
     if seconds is None:
         return "time left not known yet"
-    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    return f"about {seconds / 60:.0f} min left"

@@ -93,7 +93,9 @@ def test_sets() -> ResultStore:
 def store_of(dataset: str) -> ResultStore:
     """Return where results of a dataset are kept."""
     store_names = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
-    return _session_store(store_names[dataset]) if dataset in store_names else _shared_store()
+    if dataset in store_names:
+        return _session_store(store_names[dataset])
+    return _shared_store()
 
 
 def uploaded_data(dataset: str) -> Any | None:
@@ -129,7 +131,8 @@ def adopt(table: Table, roles: Roles) -> None:
 
     What followed from an earlier one is dropped. Raises what `build_dataset` does, and changes nothing then.
     """
-    dataset, model = built(table, roles), own_model(PENDING)
+    dataset = built(table, roles)
+    model = own_model(PENDING)
     adopted = replace(table, name=UPLOAD)
     store_upload(UPLOAD, adopted, model and replace(model, source_table=replace(model.source_table, name=UPLOAD)))
     store_of(UPLOAD).put(_dataset(adopted, roles)[0], dataset)
@@ -140,7 +143,9 @@ def google_play() -> Path | None:
     """Return the folder of the Google Play ratings, or None where they are not."""
     local = os.environ.get("FAIRLEAK_DATA")
     folder = Path(local or "") / RATINGS_FOLDER
-    return folder if local and all((folder / name).is_file() for name in RATING_FILES) else None
+    if local and all((folder / name).is_file() for name in RATING_FILES):
+        return folder
+    return None
 
 
 def ratings_of(name: str) -> Ratings:
@@ -150,7 +155,9 @@ def ratings_of(name: str) -> Ratings:
     def fetch(job: Job) -> Ratings:
         from core.datasets import demo_ratings, read_ratings
 
-        return demo_ratings() if folder is None else read_ratings(folder)
+        if folder is None:
+            return demo_ratings()
+        return read_ratings(folder)
 
     return require_result(_shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch")  # type: ignore[no-any-return]
 
@@ -235,13 +242,15 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
         result.curve(report=report, **ATTACKER)
         return result
 
-    store, key = store_of(config.dataset), audit_key(config, dataset)
+    store = store_of(config.dataset)
+    key = audit_key(config, dataset)
     return require_result(store, key, "Auditing", lambda job: job.in_subprocess(make, about=dataset))  # type: ignore[no-any-return]
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
     """Disclose every tolerance of the curve to an attacker; waits with a progress bar while that is computed."""
-    store, label = store_of(result.config.dataset), "Telling the attacker every tolerance"
+    store = store_of(result.config.dataset)
+    label = "Telling the attacker every tolerance"
     key = fingerprint("curve", audit_key(result.config, result.subject.dataset), attacker)
     require_result(store, key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
 
@@ -260,7 +269,9 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
 def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset) -> Any | None:
     """Return the audited model if an audit has trained it already."""
     audit = store.get(audit_key(config, dataset))
-    return None if audit is None else audit.model
+    if audit is None:
+        return None
+    return audit.model
 
 
 def point_store(name: str) -> Any:

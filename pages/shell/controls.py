@@ -54,7 +54,8 @@ _WITHOUT_AUDIT = ("learn", "glossary")
 
 S = TypeVar("S")
 
-_AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
+_AUDIT = params(AuditConfig)
+_CORRECTION = params(CorrectionSettings)
 
 
 def control(setting: Setting, key: str, kind: Kind | None = None, *, container: Any = st, **options: Any) -> Any:
@@ -65,7 +66,8 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, container: 
     arguments where they are not what is declared: words of the page's own, fewer `options`, or as a mapping with what
     to call each, another `value`.
     """
-    param, kind = setting.param, kind or _kind(setting)
+    param = setting.param
+    kind = kind or _kind(setting)
     options = {"label": param.title, "help": setting.comment, "persist_state": "session", **options}
     start = options.pop("value", setting.default)
     if param.infinite:
@@ -100,10 +102,14 @@ def _kind(setting: Setting) -> Kind:
     if setting.many:
         return "multiselect"
     if setting.base in (int, float):
-        return "select_slider" if setting.param.infinite else "number_input"
+        if setting.param.infinite:
+            return "select_slider"
+        return "number_input"
     if setting.param.options is not None:
         return "selectbox"
-    return "text_area" if setting.param.form == "prose" else "text_input"
+    if setting.param.form == "prose":
+        return "text_area"
+    return "text_input"
 
 
 def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **options: Any) -> dict[str, Any]:
@@ -111,7 +117,8 @@ def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **o
 
     `key` has the place of the name in braces. The session does not keep what is typed: a form hands it over.
     """
-    settings, options = params(type(part)), {"persist_state": None, **options}
+    settings = params(type(part))
+    options = {"persist_state": None, **options}
     return {
         name: control(
             settings[name], key.format(name), container=container, **{"value": getattr(part, name), **options}
@@ -127,7 +134,8 @@ def settings_of(cls: type[S], prefix: str, defaults: Mapping[str, Any] = Mapping
     choice of names, a table and a file stay at their defaults.
     """
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
-    chosen, places = {}, st.columns(3) if drawn else []
+    chosen = {}
+    places = st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
         first = {"value": defaults[name]} if name in defaults else {}
         value = bound(setting, f"{prefix}_{name}", container=places[number % 3], **first)
@@ -148,7 +156,8 @@ class PageParts(NamedTuple):
     beside: DeltaGenerator
 
 
-_TABLE_SETTINGS, _MODEL_SETTINGS = ("dataset", "attribute"), ("metric", "row", "method", "epsilon", "depth", "share")
+_TABLE_SETTINGS = ("dataset", "attribute")
+_MODEL_SETTINGS = ("metric", "row", "method", "epsilon", "depth", "share")
 """Places in the sidebar from the top, for what the Data and the Model page show themselves; a row has two settings."""
 
 
@@ -167,13 +176,12 @@ def audit_settings(page: str) -> None:
     if signin.role() is signin.Role.ASKER:
         return
     visible = page not in _WITHOUT_AUDIT
-    on_data, on_model = page == "data" and uploaded_data(state.PENDING) is None, page == "model"
+    on_data = page == "data" and uploaded_data(state.PENDING) is None
+    on_model = page == "model"
     warning = st.container()
-    opening, data_container, model_container = (
-        _container(on_data or on_model),
-        _container(on_data),
-        _container(on_model),
-    )
+    opening = _container(on_data or on_model)
+    data_container = _container(on_data)
+    model_container = _container(on_model)
     with st.sidebar:
         summary = st.empty()
         with st.expander("Audit settings", key="audit_settings" if visible else "unseen_settings"):
@@ -200,7 +208,9 @@ def audit_settings(page: str) -> None:
 
 def _container(used: bool) -> DeltaGenerator:
     """Return a place for what is drawn later, or empty it now, if something was drawn there before."""
-    return st.container() if used else st.empty()
+    if used:
+        return st.container()
+    return st.empty()
 
 
 def page_parts() -> PageParts:
@@ -222,7 +232,8 @@ def _sidebar_settings(places: dict[str, DeltaGenerator]) -> None:
 
 def _mark_changed_roles() -> None:
     """Let the address say that a built-in table's roles were changed; what they are is not in it."""
-    roles, built_in = state.chosen_roles(), state.dataset_name() != state.UPLOAD
+    roles = state.chosen_roles()
+    built_in = state.dataset_name() != state.UPLOAD
     changed = built_in and roles is not None and roles.key == st.session_state.get("attribute", roles.key)
     if changed or st.session_state["link_without"] == "roles":  # so that it is said after a reload, too
         st.query_params["roles"] = "changed"
@@ -265,7 +276,9 @@ def _warn_without(page: str) -> None:
 def audited_title() -> str:
     """Return what the audited table is called."""
     name = state.dataset_name()
-    return CATALOG[name].title if name in CATALOG else "your earlier table"
+    if name in CATALOG:
+        return CATALOG[name].title
+    return "your earlier table"
 
 
 def _summary() -> str:
@@ -273,12 +286,26 @@ def _summary() -> str:
     dataset = state.dataset_name()
     names = state.attributes(dataset)
     uploaded = uploaded_data(state.UPLOAD)
-    title = CATALOG[dataset].title if dataset in CATALOG else uploaded.title if uploaded else _OWN_TABLE
+    if dataset in CATALOG:
+        title = CATALOG[dataset].title
+    elif uploaded:
+        title = uploaded.title
+    else:
+        title = _OWN_TABLE
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
-    depth = f" · depth {state.setting('depth')}" if _depth() and not state.has_predictions() else ""
-    method = GIVEN_PREDICTIONS if state.has_predictions() else state.setting("method")
-    options = "" if method == state.default("method") else f"{METHOD_TITLES[method]}\n\n"
+    if _depth() and not state.has_predictions():
+        depth = f" · depth {state.setting('depth')}"
+    else:
+        depth = ""
+    if state.has_predictions():
+        method = GIVEN_PREDICTIONS
+    else:
+        method = state.setting("method")
+    if method == state.default("method"):
+        options = ""
+    else:
+        options = f"{METHOD_TITLES[method]}\n\n"
     return (
         f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"
         f"{options}{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
@@ -309,13 +336,17 @@ def _model_settings() -> None:
 def _train_share() -> list[str]:
     """Return the share of records the model is trained on, unless the table says whom it is trained on."""
     roles = state.chosen_roles()
-    return [] if roles is not None and roles.sets else ["train_share"]
+    if roles is not None and roles.sets:
+        return []
+    return ["train_share"]
 
 
 def _depth() -> list[str]:
     """Return the depth of the trees, once it is another than at first."""
     changed = state.setting("depth") != state.default("depth") or "depth" in st.query_params
-    return ["depth"] if changed else []
+    if changed:
+        return ["depth"]
+    return []
 
 
 def _audited_in_row(**shares: int) -> None:
@@ -400,7 +431,8 @@ def _dataset() -> Any:
 
 def _attribute() -> Any:
     """Choose the sensitive attribute among those set up for the table."""
-    label, names = "Sensitive attribute", state.attributes(state.dataset_name())
+    label = "Sensitive attribute"
+    names = state.attributes(state.dataset_name())
     if not names:
         st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return None
@@ -416,7 +448,10 @@ def _attribute() -> Any:
 
 def _tolerance() -> Any:
     """Choose the tolerance, which predictions that came with a table start at the smallest they keep to."""
-    table = uploaded_data(state.UPLOAD) if state.has_predictions() else None
+    if state.has_predictions():
+        table = uploaded_data(state.UPLOAD)
+    else:
+        table = None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
         state.start_tolerance("", state.default("tolerance"))

@@ -37,7 +37,8 @@ class ModelsJob(Background):
     ) -> None:
         from core.experiments.experiment import ModelMeasure, models_of
 
-        self.dataset, self.measure = dataset, ModelMeasure(tuple(measures))
+        self.dataset = dataset
+        self.measure = ModelMeasure(tuple(measures))
         store = cached.store_of(plan.config.dataset)
         key = fingerprint(name, dataset.fingerprint, plan, list(measures), *parts)
 

@@ -85,7 +85,9 @@ class Repaired:
 
 
 def _contains(value: Any, part: Any) -> bool:
-    return set(part) <= set(value) if isinstance(value, tuple) else bool(value == part)
+    if isinstance(value, tuple):
+        return set(part) <= set(value)
+    return bool(value == part)
 
 
 def _confirmations(fact: Fact, roles: Roles) -> list[str]:

@@ -125,7 +125,8 @@ class JobQueue:
     """
 
     def __init__(self, places: Mapping[Urgency, int], clock: Callable[[], float] = time.monotonic) -> None:
-        self.places, self._clock = dict(places), clock
+        self.places = dict(places)
+        self._clock = clock
         self._lines = {urgency: _Line() for urgency in Urgency}
         self._changed = threading.Condition()
 

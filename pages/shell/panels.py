@@ -63,13 +63,16 @@ def upload(
     user removed what was read, which is not lost. `options` are further arguments of the box, and `forgets` what the
     session forgets when a file comes or goes. Returns what is in the box.
     """
-    read, wrong, removed = f"{key}_read", f"{key}_problem", f"{key}_removed"
+    read = f"{key}_read"
+    wrong = f"{key}_problem"
+    removed = f"{key}_removed"
     args = (wrong, *arguments.pop("forgets", ()))
     upload_value = st.file_uploader(label, key=key, on_change=forget, args=args, **arguments)
     mark = upload_value and upload_value.file_id
     lost = again and wrong not in st.session_state and not st.session_state.get(removed)
     if upload_value and (lost or st.session_state.get(read) != mark):
-        st.session_state[read], st.session_state[removed] = mark, False
+        st.session_state[read] = mark
+        st.session_state[removed] = False
         with keeping_problem(wrong), st.spinner(doing) if doing else nullcontext():
             take(upload_value)
     kept_problem(wrong)
@@ -165,7 +168,9 @@ def further(sections: Mapping[str, T], key: str) -> T | None:
     """Choose what is shown below a page by its title, the first of each; None, until somebody chooses."""
     arguments: dict[str, Any] = {"format_func": lambda name: sections[name][0], "persist_state": "session"}
     chosen = st.segmented_control("More analyses", list(sections), key=key, **arguments)
-    return None if chosen is None else sections[chosen]
+    if chosen is None:
+        return None
+    return sections[chosen]
 
 
 def choose(label: str, titles: Mapping[Any, str], *, key: str, container: Any = st, **arguments: Any) -> Any:
@@ -217,10 +222,15 @@ def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, def
 
     `arguments` are further arguments of the widget, and the `container` it stands in.
     """
-    name = titles.__getitem__ if isinstance(titles, Mapping) else str
+    if isinstance(titles, Mapping):
+        name = titles.__getitem__
+    else:
+        name = str
     arguments = {"persist_state": "session", "format_func": name, "required": True, **arguments}
     value = arguments.pop("container", st).segmented_control(label, list(titles), default=default, key=key, **arguments)
-    return default if value is None else value
+    if value is None:
+        return default
+    return value
 
 
 def download(

@@ -60,7 +60,9 @@ def version_folder() -> Path:
 
 def open_results() -> PreparedResults | None:
     """Return the prepared results, for reading; None where they are switched off."""
-    return PreparedResults(version_folder()) if is_on() else None
+    if is_on():
+        return PreparedResults(version_folder())
+    return None
 
 
 class Preparation:

@@ -318,7 +318,9 @@ def palette() -> Palette:
     """Return the colours of the theme the user sees."""
     from core.charts import DARK, LIGHT
 
-    return DARK if _is_dark() else LIGHT
+    if _is_dark():
+        return DARK
+    return LIGHT
 
 
 def _is_dark() -> bool:

@@ -92,7 +92,9 @@ def _secrets() -> Mapping[str, Any] | None:
         _server.stamps = now
     if secrets_singleton.load_if_toml_exists():
         return st.secrets.to_dict()
-    return None if any(os.path.exists(path) for path in config.get_option("secrets.files")) else {}
+    if any(os.path.exists(path) for path in config.get_option("secrets.files")):
+        return None
+    return {}
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
@@ -110,7 +112,9 @@ def _rules() -> Mapping[str, Any] | None:
     if not _server.was_on:
         return None
     rules = (secrets or {}).get("roles")
-    return rules if isinstance(rules, Mapping) else {}
+    if isinstance(rules, Mapping):
+        return rules
+    return {}
 
 
 def is_on() -> bool:
@@ -121,7 +125,9 @@ def is_on() -> bool:
 def standing_of(claims: Mapping[str, Any]) -> Access:
     """Return the standing, now, of a person of whom the provider said `claims`."""
     rules = _rules()
-    return Access(Role.OFFICER) if rules is None else access_from_claims(claims, rules, time.time())
+    if rules is None:
+        return Access(Role.OFFICER)
+    return access_from_claims(claims, rules, time.time())
 
 
 def access_from_claims(claims: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> Access:
@@ -173,7 +179,9 @@ def _until(claims: Mapping[str, Any], rules: Mapping[str, Any]) -> float:
 
 
 def _seconds(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else -float("inf")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    return -float("inf")
 
 
 def _mark(claims: Mapping[str, Any]) -> tuple[str, ...]:
@@ -186,7 +194,9 @@ def _listed(claims: Mapping[str, Any], claim: Any) -> list[str]:
     value: Any = claims
     for part in str(claim).split(".") if claim else ():
         value = value.get(part) if isinstance(value, Mapping) else None
-    return [] if value is claims else _texts(value)
+    if value is claims:
+        return []
+    return _texts(value)
 
 
 def _texts(value: Any) -> list[str]:
@@ -283,7 +293,8 @@ def _sign_in(provider: str) -> None:
 
 def _sign_out() -> None:
     """End this sign-in, in every tab and for every copy of its cookie."""
-    claims, now = st.user.to_dict(), time.time()
+    claims = st.user.to_dict()
+    now = time.time()
     _server.ended[_mark(claims)] = current_access().until
     _server.ended = {mark: until for mark, until in _server.ended.items() if until > now}
     st.logout()

@@ -96,7 +96,9 @@ def slider_position(key: str, first: float, *, most: float) -> float:
         requested = float(st.session_state.get(key, st.query_params.get(key, first)))
     except ValueError:
         return first
-    return requested if 0 <= requested <= most else first
+    if 0 <= requested <= most:
+        return requested
+    return first
 
 
 def follow(key: str, first: float, most: float | None = None) -> None:
@@ -145,7 +147,9 @@ def restore_drawn() -> None:
 def setting(key: str) -> Any:
     """Return a setting's value."""
     value = st.session_state.get(key)
-    return _DEFAULTS[key] if value is None else value
+    if value is None:
+        return _DEFAULTS[key]
+    return value
 
 
 def dataset_name() -> str:
@@ -165,7 +169,10 @@ def _own_roles(dataset: str) -> list[Roles]:
 
 def attributes(dataset: str) -> dict[str, str]:
     """Return the groupings on offer by key, and what to call them: the dataset's own, then the user's additions."""
-    offered = CATALOG[dataset].attributes if dataset in CATALOG else {}
+    if dataset in CATALOG:
+        offered = CATALOG[dataset].attributes
+    else:
+        offered = {}
     added = {
         roles.key: roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
         for roles in _own_roles(dataset)
@@ -175,7 +182,9 @@ def attributes(dataset: str) -> dict[str, str]:
 
 def attribute_of(config: AuditConfig) -> str:
     """Return what the sensitive attribute is called."""
-    return config.roles.attribute if config.roles else "attribute"
+    if config.roles:
+        return config.roles.attribute
+    return "attribute"
 
 
 def keep_roles(dataset: str, roles: Roles) -> None:
@@ -211,7 +220,10 @@ def chosen_roles(table: Table | None = None) -> Roles | None:
 
     Without a table those the user chose for the chosen one.
     """
-    offered = _own_roles(dataset_name()) if table is None else [*_own_roles(table.name), *table.roles]
+    if table is None:
+        offered = _own_roles(dataset_name())
+    else:
+        offered = [*_own_roles(table.name), *table.roles]
     attribute = st.session_state.get("attribute")
     return next((roles for roles in offered if roles.key == attribute), next(iter(offered), None))
 
@@ -240,7 +252,10 @@ def config(table: Table) -> AuditConfig | None:
     roles = chosen_roles(table)
     if roles is None:
         return None
-    method = GIVEN_PREDICTIONS if roles.gives_predictions else setting("method")
+    if roles.gives_predictions:
+        method = GIVEN_PREDICTIONS
+    else:
+        method = setting("method")
     tuned_on, forest = st.session_state.get("forest", (None, None))
     return AuditConfig(
         dataset=table.name,

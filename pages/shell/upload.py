@@ -86,7 +86,8 @@ def _remove() -> None:
     st.session_state["dataset"] = state.default("dataset")
 
 
-_PROBLEM, _MODEL = "model_file_problem", "model_pending"
+_PROBLEM = "model_file_problem"
+_MODEL = "model_pending"
 
 
 def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
@@ -128,13 +129,18 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     from core.auditing.plan import ModelPlan
     from core.models.model_files import with_answers
 
-    earlier_model, roles = cached.own_model(table.name), current or drafted
+    earlier_model = cached.own_model(table.name)
+    roles = current or drafted
     if not (roles.label and roles.positive):
         panels.notes("The model is asked once a label and its positive value are chosen.")
         return
-    source, features = earlier_model.source_table if earlier_model else table, ()
+    source = earlier_model.source_table if earlier_model else table
+    features = ()
     if not model_file.feature_names:
-        takes = f"; it takes {model_file.width}." if model_file.width else "."
+        if model_file.width:
+            takes = f"; it takes {model_file.width}."
+        else:
+            takes = "."
         columns = [str(column) for column in source.frame.columns]
         options: dict[str, Any] = {"help": f"Its file does not name them{takes}", "persist_state": None}
         features = tuple(control(params(ModelPlan)["features"], "model_features", options=columns, **options))

@@ -92,7 +92,12 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     for rank, index in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
         claim = claims[family[index]]
         decisive = adjusted[index] < alpha
-        verdict = Status.INCONCLUSIVE if not decisive else Status.PASS if claim.satisfied else Status.FAIL
+        if not decisive:
+            verdict = Status.INCONCLUSIVE
+        elif claim.satisfied:
+            verdict = Status.PASS
+        else:
+            verdict = Status.FAIL
         before = rank if decisive else rejected  # the step that stopped the procedure is that of all that are left
         step = alpha / (len(family) - before)
         done[family[index]] = CheckVerdict(
@@ -110,10 +115,13 @@ def _p_value(claim: LimitTest, alpha: float) -> float:
     """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
     if not claim.bounded:
         return 1.0
-    p, measured_alpha = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
+    p = p_value(claim.estimate, claim.limit, freedom=claim.freedom)
+    measured_alpha = 1.0 - claim.estimate.level
     if not claim.within:
         return p
-    return max(p, measured_alpha) if measured_alpha >= alpha else 1.0
+    if measured_alpha >= alpha:
+        return max(p, measured_alpha)
+    return 1.0
 
 
 def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> float:
@@ -150,10 +158,12 @@ def _half_widths(estimate: Estimate) -> tuple[float, float]:
     A value may lie at an end of its interval, or a little outside, where the interval comes from a bootstrap; that
     does not make the side certain.
     """
-    below, above = estimate.value - estimate.low, estimate.high - estimate.value
+    below = estimate.value - estimate.low
+    above = estimate.high - estimate.value
     if math.isnan(below) or math.isnan(above):
         return math.nan, math.nan
-    below, above = max(0.0, below), max(0.0, above)
+    below = max(0.0, below)
+    above = max(0.0, above)
     return below or above, above or below
 
 
@@ -169,13 +179,15 @@ def _quantile(alpha: float, freedom: int | None) -> float:
 def _decided(claim: LimitTest, alpha: float, decisive: bool) -> Estimate:
     """Return the interval at the level of a step; rounding must not move it over the limit, or off it."""
     interval = interval_at_level(claim.estimate, alpha, freedom=claim.freedom)
-    low, high = interval.low, interval.high
+    low = interval.low
+    high = interval.high
     if decisive and claim.limit > interval.value:
         high = min(high, claim.limit)
     elif decisive:
         low = max(low, claim.limit)
     else:
-        low, high = min(low, claim.limit), max(high, claim.limit)
+        low = min(low, claim.limit)
+        high = max(high, claim.limit)
     return replace(interval, low=low, high=high)
 
 
@@ -243,7 +255,9 @@ def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
 
 
 def _check_measurement(measurement: Measurement) -> None:
-    name, estimate, freedom = measurement.check, measurement.estimate, measurement.freedom
+    name = measurement.check
+    estimate = measurement.estimate
+    freedom = measurement.freedom
     if freedom is not None and not freedom >= 1:
         raise InputError(f"freedom of {name} must be at least 1, got {value_excerpt(freedom)}.")
     if estimate is None or math.isnan(estimate.value):
@@ -260,7 +274,8 @@ def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
     """Return what is to be decided, or None where there is no number."""
     if measurement is None or measurement.outcome != Outcome.DONE or measurement.estimate is None:
         return None
-    estimate, at_least = measurement.estimate, CHECKS[limit.check].at_least
+    estimate = measurement.estimate
+    at_least = CHECKS[limit.check].at_least
     if math.isnan(estimate.value):
         return None
     return LimitTest(estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
@@ -275,7 +290,9 @@ def _limit_row(item: int, limit: Limit, measurement: Measurement | None, decided
 
 def why(row: CheckVerdict) -> str:
     """Return the sentence beside a verdict that was reached on a number."""
-    limit, measurement, decided = row.limit, row.measurement, row.decided
+    limit = row.limit
+    measurement = row.measurement
+    decided = row.decided
     assert limit is not None and measurement is not None
     limited = limit_text(limit.check, limit.value)
     does = "is within" if row.verdict == Status.PASS else "exceeds"
@@ -291,7 +308,10 @@ def why(row: CheckVerdict) -> str:
     if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
         return f"There is no interval, so there is no verdict on the limit of {limited}."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
-    how = "Calculated from declared settings" if measurement.basis == Basis.DECLARED else "Without an interval"
+    if measurement.basis == Basis.DECLARED:
+        how = "Calculated from declared settings"
+    else:
+        how = "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
 
 

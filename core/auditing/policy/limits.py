@@ -208,7 +208,8 @@ def check_policy(policy: Policy) -> None:
     Author, date, rationale and source may be empty here; what a file must give is up to `read_policy`.
     """
     validate(policy)
-    limits, seen = policy.limits, dict[str, int]()
+    limits = policy.limits
+    seen = dict[str, int]()
     for item, limit in enumerate(limits, start=1):
         location = _location(item, limit.check)
         validate(limit, but=("value",), location=location)
@@ -239,7 +240,10 @@ def _check_value(value: object, check: str, location: TableLocation) -> None:
 
 def _location(item: int, check: object) -> TableLocation:
     """Return how messages name a limit."""
-    label = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
+    if isinstance(check, str) and check in CHECKS:
+        label = f"limit {item} ({check})"
+    else:
+        label = f"limit {item}"
     return TableLocation(label, f"{{}} of {label}")
 
 
@@ -346,7 +350,10 @@ def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None)
     unit = CHECKS[check].unit
     if math.isnan(estimate.value):
         return "n/a", ""
-    least = 0 if unit == "percent" and "." not in percent(estimate) else UNITS[unit].decimals
+    if unit == "percent" and "." not in percent(estimate):
+        least = 0
+    else:
+        least = UNITS[unit].decimals
     exact = estimate.low == estimate.high or math.isnan(estimate.low) or math.isnan(estimate.high)
     ends = (estimate.low, estimate.high)
     places = _places(unit, (estimate.value, *ends), limit, least)
@@ -400,7 +407,10 @@ def placeholders_text(policy: Policy, *, signed: bool = False) -> str:
     count = sum(map(is_placeholder, policy.limits))
     if not count:
         return ""
-    to_do = "Signed without limits of your own." if signed else "Set your own limits, with a source, before you sign."
+    if signed:
+        to_do = "Signed without limits of your own."
+    else:
+        to_do = "Set your own limits, with a source, before you sign."
     return f"FairLeak placeholders: {count} of {len(policy.limits)} limits. {to_do}"
 
 
@@ -426,5 +436,9 @@ def _with_unit(text: str, unit: str) -> str:
     if unit == "percent":
         return f"{text}%"
     if unit == "columns":
-        return f"{text} column" if text == "1" else f"{text} columns"
-    return f"{text} {unit}" if unit in ("points", "bits") else text
+        if text == "1":
+            return f"{text} column"
+        return f"{text} columns"
+    if unit in ("points", "bits"):
+        return f"{text} {unit}"
+    return text

@@ -116,7 +116,9 @@ class CheckVerdict(Result):
     @property
     def basis(self) -> str:
         """How the number came about, in a word."""
-        return BASIS_LABELS[self.attempt.basis][0].lower() if self.attempt.outcome == Outcome.DONE else "not measured"
+        if self.attempt.outcome == Outcome.DONE:
+            return BASIS_LABELS[self.attempt.basis][0].lower()
+        return "not measured"
 
     @property
     def value(self) -> str:
@@ -136,12 +138,16 @@ class CheckVerdict(Result):
     @property
     def limit_label(self) -> str:
         """The limit, such as "at most 5.0 points"."""
-        return "" if self.limit is None else limit_text(self.check, self.limit.value)
+        if self.limit is None:
+            return ""
+        return limit_text(self.check, self.limit.value)
 
     @property
     def source(self) -> str:
         """The limit's source."""
-        return "" if self.limit is None else source_text(self.limit)
+        if self.limit is None:
+            return ""
+        return source_text(self.limit)
 
     @property
     def placeholder(self) -> bool:
@@ -165,10 +171,14 @@ class CheckVerdict(Result):
     @property
     def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
         """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
-        measurement, limit = self.attempt, self.limit
+        measurement = self.attempt
+        limit = self.limit
         yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
         yield "Quantity", self.definition
-        broken = "The attack stopped with an error." if measurement.outcome == Outcome.FAILED else "No number."
+        if measurement.outcome == Outcome.FAILED:
+            broken = "The attack stopped with an error."
+        else:
+            broken = "No number."
         yield "Result", self.number if self.measured else f"{broken} {measurement.reason}".strip()
         yield "Check", measurement.attacked
         yield "The attacker knows", measurement.knows
@@ -178,8 +188,14 @@ class CheckVerdict(Result):
             yield "Evidence", "{}: {}.".format(*BASIS_LABELS[measurement.basis])
         yield "Further numbers", {name: _number(value) for name, value in sorted((measurement.details or {}).items())}
         if limit is not None:
-            where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
-            needed = f"required {where}" if limit.required else "shown, not required"
+            if limit.if_not_run == "allowed":
+                where = "where it can be run"
+            else:
+                where = "for release"
+            if limit.required:
+                needed = f"required {where}"
+            else:
+                needed = "shown, not required"
             who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
             yield "Limit", f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}."
             yield "Why this limit", limit.rationale.strip() or "No reason given."
@@ -188,8 +204,13 @@ class CheckVerdict(Result):
     @property
     def _p_value(self) -> str:
         adjusted = self.p_adjusted
-        small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
-        return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
+        if adjusted < 0.001:
+            small = "p < 0.001"
+        else:
+            small = f"p = {adjusted:.3f}"
+        if adjusted != adjusted:
+            return ""
+        return f"{small} (Holm-adjusted)."
 
     @property
     def _number_and_interval(self) -> tuple[str, str]:
@@ -211,7 +232,8 @@ class CheckVerdict(Result):
             return ""
         text = control_text(self.check, control)
         wide = control.low < control.high and text.endswith("%")
-        text = f"{text}, {level_text(control.level)}: {interval(control)}" if wide else text
+        if wide:
+            text = f"{text}, {level_text(control.level)}: {interval(control)}"
         return f"{self.attempt.control_name or 'control'}: {text}"
 
 
@@ -278,7 +300,8 @@ def headline_and_detail(
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
     required: Counter[str] = Counter(row.verdict for row in rows if row.counts)
-    worst, n = overall(rows), required.total()
+    worst = overall(rows)
+    n = required.total()
     optional = _optional(rows)
     if not n:
         return "Do not release yet: no required check could be run.", optional
@@ -288,9 +311,15 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             "It holds for these attacks, this model and this table, not for others."
         )
         about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
-        claim_text = "Every required limit is kept" if about_model else _ABOUT_FAIRLEAK
+        if about_model:
+            claim_text = "Every required limit is kept"
+        else:
+            claim_text = _ABOUT_FAIRLEAK
         return f"{claim_text}: Pass {n} of {n}.", _sentences(claim, _calculated(rows), _excused(rows), optional)
-    warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
+    if worst == Status.FAIL:
+        warning = "Do not release"
+    else:
+        warning = "Do not release yet"
     headline = f"{warning}: {VERDICT_TITLES[worst]} {required[worst]} of {n}."
     if required[worst] == n:
         return headline, _sentences(_excused(rows), optional)
@@ -306,19 +335,25 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
     passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
-    return f"Of the passes from the plan alone, without an attack: {n}." if n else ""
+    if n:
+        return f"Of the passes from the plan alone, without an attack: {n}."
+    return ""
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
     """Write which checks the policy lets go because they could not be run."""
     titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
-    return f"Not tested, and not blocking under this policy: {'; '.join(titles)}." if titles else ""
+    if titles:
+        return f"Not tested, and not blocking under this policy: {'; '.join(titles)}."
+    return ""
 
 
 def _optional(rows: Sequence[CheckVerdict]) -> str:
     """Write what became of the limits that are not required."""
     counts = verdict_counts(Counter(row.verdict for row in rows if row.limit and not row.limit.required))
-    return f"Not required for release: {counts}." if counts else ""
+    if counts:
+        return f"Not required for release: {counts}."
+    return ""
 
 
 def _sentences(*sentences: str) -> str:
@@ -401,7 +436,9 @@ def next_step(row: CheckVerdict, *, table: bool = False) -> str:
         return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or accept the risk in writing."
     if row.verdict == Status.NOT_RUN:
         return _not_run(row)
-    return _inconclusive(row, table) if row.verdict == Status.INCONCLUSIVE else NOTHING_TO_DO
+    if row.verdict == Status.INCONCLUSIVE:
+        return _inconclusive(row, table)
+    return NOTHING_TO_DO
 
 
 def _page(check: str) -> str:
@@ -420,23 +457,32 @@ def _not_run(row: CheckVerdict) -> str:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
         return "Remove the cause of the error and audit again, or remove the requirement."
-    reason = row.measurement.reason if row.measurement is not None else ""
+    if row.measurement is not None:
+        reason = row.measurement.reason
+    else:
+        reason = ""
     if reason == SETS_UNKNOWN:
         return _ADD_SETS
-    missing = "what the reason names" if reason else f"what is missing (needs {', '.join(CHECKS[row.check].needs)})"
+    if reason:
+        missing = "what the reason names"
+    else:
+        missing = f"what is missing (needs {', '.join(CHECKS[row.check].needs)})"
     return f"Supply {missing}, or remove the requirement."
 
 
 def _inconclusive(row: CheckVerdict, table: bool) -> str:
     """Return how many more records are needed, or that it is to be decided in writing."""
-    limit, decided, measurement = row.limit, row.decided, row.measurement
+    limit = row.limit
+    decided = row.decided
+    measurement = row.measurement
     assert limit is not None
     assert measurement is not None and measurement.estimate is not None
     if measurement.reason:
         return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
     if decided is None:
         return "There is no interval, so the records needed are unknown. Decide in writing."
-    bound, unit = float(limit.value), "records" if measurement.freedom is None else "repetitions"
+    bound = float(limit.value)
+    unit = "records" if measurement.freedom is None else "repetitions"
     wider = ""
     if not measurement.estimate.low <= bound <= measurement.estimate.high:
         # the interval beside it does not hold the limit; the one of Holm's procedure does
@@ -462,8 +508,13 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
 def times_needed(estimate: Estimate, limit: float) -> float:
     """Return by how much n must grow until the interval ends at a limit inside it: (half width / distance)²."""
     distance = abs(estimate.value - limit)
-    half = estimate.value - estimate.low if limit < estimate.value else estimate.high - estimate.value
-    return math.inf if distance == 0.0 else max(1.0, (half / distance) ** 2)
+    if limit < estimate.value:
+        half = estimate.value - estimate.low
+    else:
+        half = estimate.high - estimate.value
+    if distance == 0.0:
+        return math.inf
+    return max(1.0, (half / distance) ** 2)
 
 
 def _tenths(times: float) -> float:

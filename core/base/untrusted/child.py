@@ -56,7 +56,9 @@ def start(modules: tuple[str, ...], serve: str, **more: Any) -> ForkedProcess | 
     `modules` are imported before; `more` is in the order, too.
     """
     order = {"modules": list(modules), "serve": serve, **more}
-    return _warm.fork(order) if FORKS else FreshProcess(order)
+    if FORKS:
+        return _warm.fork(order)
+    return FreshProcess(order)
 
 
 _READERS = (
@@ -143,7 +145,8 @@ class _Warm:
                     # Apart from the terminal's Ctrl-C; in a session of its own it would not give way to this process.
                     process_group=0,
                 )
-            self._orders, self._owner = ours, os.getpid()
+            self._orders = ours
+            self._owner = os.getpid()
         return self._orders
 
     def end(self) -> None:
@@ -169,7 +172,8 @@ class ForkedProcess:
     """A child of the warm process, with streams for questions and answers."""
 
     def __init__(self, connection: socket.socket, heard: int) -> None:
-        self._connection, self._heard = connection, heard
+        self._connection = connection
+        self._heard = heard
         self.questions: BinaryIO = connection.makefile("wb")
         self.answers: BinaryIO = connection.makefile("rb")
         self._code: int | None = None
@@ -201,7 +205,9 @@ class ForkedProcess:
     def _word(self) -> int:
         """Return the next number the warm process says about it; −9 if that one is gone."""
         message = os.read(self._heard, 8)
-        return int.from_bytes(message, "little", signed=True) if len(message) == 8 else -signal.SIGKILL
+        if len(message) == 8:
+            return int.from_bytes(message, "little", signed=True)
+        return -signal.SIGKILL
 
 
 class FreshProcess:
@@ -252,7 +258,8 @@ class Watch:
 
     def __init__(self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float, memory: int) -> None:
         self.reason = ""
-        self._process, self._memory = process, memory
+        self._process = process
+        self._memory = memory
         self._silence = silence
         self._end = time.monotonic() + seconds
         self._until = min(self._end, time.monotonic() + silence)
@@ -332,7 +339,10 @@ def ask_child(
     with _places:
         process = start(modules, "core.base.untrusted.opening:serve", memory=memory)
         started = time.monotonic()
-        most_silence = seconds if silence is None else min(seconds, silence)
+        if silence is None:
+            most_silence = seconds
+        else:
+            most_silence = min(seconds, silence)
         watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory)
         try:
             with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
@@ -368,7 +378,10 @@ def ask_child(
 
 def _ending(what: str, code: int, watch: Watch, took: float) -> str:
     """Return how a child ended, as a sentence."""
-    name = signal.Signals(-code).name if code < 0 and -code in set(signal.Signals) else ""
+    if code < 0 and -code in set(signal.Signals):
+        name = signal.Signals(-code).name
+    else:
+        name = ""
     if watch.reason == "time" or name in ("SIGALRM", "SIGXCPU"):
         return f"{what} was stopped after {took:.0f} seconds, the longest it may take; use a smaller one."
     if name == "SIGKILL":

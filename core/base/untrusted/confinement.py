@@ -98,7 +98,8 @@ def _limit_processes() -> None:
 # ---- Landlock: struct landlock_ruleset_attr of <linux/landlock.h>; the rights grew with the ABI's number.
 
 _PR_SET_NO_NEW_PRIVS = 38
-_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
+_LANDLOCK_CREATE_RULESET = 444
+_LANDLOCK_RESTRICT_SELF = 446
 _LANDLOCK_CREATE_RULESET_VERSION = 1
 
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
@@ -128,7 +129,9 @@ def _restrict_by_landlock(libc: Any) -> tuple[str, ...]:
         return ()
     restricted = libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
     os.close(ruleset)
-    return ("files",) if restricted else ()
+    if restricted:
+        return ("files",)
+    return ()
 
 
 # ---- Seccomp: a filter in classic BPF over struct seccomp_data of <linux/seccomp.h>.
@@ -188,21 +191,31 @@ _SYSCALLS = {
 }
 """System calls that compute, take memory, tell the time, and talk through what is open. No other passes as it is."""
 
-_CLONE, _CLONE3, _PRLIMIT, _TGKILL = (56, 220), (435, 435), (302, 261), (234, 131)
+_CLONE = (56, 220)
+_CLONE3 = (435, 435)
+_PRLIMIT = (302, 261)
+_TGKILL = (234, 131)
 """Those that pass with some arguments only: for threads, not at all, for reading, and to itself."""
 
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Machine -> its place in the pairs above, and how the kernel names it (AUDIT_ARCH)."""
 
 _SECCOMP = (317, 277)
-_SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC = 1, 1
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_FILTER_FLAG_TSYNC = 1
 _CLONE_THREAD = 0x10000
 
-_LOAD, _JUMP_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-_ALLOW, _REFUSE, _UNKNOWN = 0x7FFF0000, 0x00050000 | 13, 0x00050000 | 38
+_LOAD = 0x20
+_JUMP_EQUAL = 0x15
+_JUMP_ANY_BIT = 0x45
+_RETURN = 0x06
+_ALLOW = 0x7FFF0000
+_REFUSE = 0x00050000 | 13
+_UNKNOWN = 0x00050000 | 38
 """SECCOMP_RET_ALLOW; SECCOMP_RET_ERRNO with EACCES, and with ENOSYS: the C library then tries clone for clone3."""
 
-_NUMBER, _MACHINE = 0, 4
+_NUMBER = 0
+_MACHINE = 4
 """Places in struct seccomp_data."""
 
 _Instruction = tuple[int, int, int, int]

@@ -47,7 +47,8 @@ METHOD_STYLES = {
 def draw_choice(choice: Choice) -> Drawing:
     """Draw every candidate on the half that chooses, where accuracy and leak are allowed, and the frontier."""
     candidates = sorted(choice.candidates, key=lambda candidate: _order(candidate.points[0].config))
-    keys, lines = _keys(candidates), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
+    keys = _keys(candidates)
+    lines = 1 if choice.outcome == Outcomes.RECOMMENDED else 0
     lines += (len(keys) + 1) // 2
     x = Axis(
         ends=(0.0, _MOST + 0.08),
@@ -86,7 +87,10 @@ def draw_choice(choice: Choice) -> Drawing:
         f"{candidate.title} {percent(candidate.choosing.accuracy)}, {_leak(candidate, choice)}"
         for candidate in choice.candidates[:4]
     ]
-    more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
+    if len(choice.candidates) > 4:
+        more = [f"and {len(choice.candidates) - 4} more"]
+    else:
+        more = []
     leaks = f"{leak_text(chosen.low)} to {leak_text(chosen.high)}"
     ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(chosen.accuracy)}, leak {leaks}"
     drawing.say(
@@ -103,7 +107,9 @@ def _order(config: AuditConfig) -> tuple[int, int, float]:
 def _loose(config: AuditConfig) -> float:
     """Return how loose a constraint is: a tolerance, or the logarithm of a privacy budget."""
     if config.method in PRIVATE_METHODS:
-        return 9.0 if math.isinf(config.epsilon) else math.log10(config.epsilon)
+        if math.isinf(config.epsilon):
+            return 9.0
+        return math.log10(config.epsilon)
     return config.tolerance
 
 
@@ -136,7 +142,8 @@ def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
 
 def _draw_intervals(drawing: Drawing, side: Side) -> None:
     """Draw a cross as far as the intervals of leak and accuracy reach."""
-    x, y = drawing.x, drawing.y
+    x = drawing.x
+    y = drawing.y
     drawing.segment(
         (x.position(max(0.0, side.low)), x.position(side.high)), y.position(side.accuracy.value), "ink", width=1.5
     )

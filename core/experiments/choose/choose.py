@@ -128,11 +128,15 @@ class Candidate:
 
         The half widths are combined as of independent people: of the same people the difference varies less.
         """
-        side, rival_side = self.judging, rival.judging
-        gap, half = rival_side.leak - side.leak, math.hypot(rival_side.leak - rival_side.low, side.high - side.leak)
+        side = self.judging
+        rival_side = rival.judging
+        gap = rival_side.leak - side.leak
+        half = math.hypot(rival_side.leak - rival_side.low, side.high - side.leak)
         if gap <= 0.0:
             return 1.0
-        return math.erfc(normal_quantile(side.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
+        if half:
+            return math.erfc(normal_quantile(side.accuracy.level) * gap / half / math.sqrt(2.0))
+        return 0.0
 
     def lead(self, reference: Candidate) -> Estimate:
         """Return how much more accurate it is than another where it is judged, over the seeds both have, if any."""
@@ -140,11 +144,14 @@ class Candidate:
         gains = []
         for point in self.points:
             if (rival := rivals.get(point.config.seed)) is not None:
-                right, rival_right = point.judging.correct, rival.judging.correct
+                right = point.judging.correct
+                rival_right = rival.judging.correct
                 gains.append(
                     paired_gain(int((right & ~rival_right).sum()), int((rival_right & ~right).sum()), right.size)
                 )
-        return mean_of(gains) if gains else not_measured()
+        if gains:
+            return mean_of(gains)
+        return not_measured()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -322,7 +329,10 @@ def choose(
     if accepted and may_pass and chosen.judging.status == Status.PASS and chosen.judging.beats_majority:
         outcome = Outcomes.RECOMMENDED
     else:
-        outcome = Outcomes.NOT_CONFIRMED if accepted and passes else Outcomes.NONE
+        if accepted and passes:
+            outcome = Outcomes.NOT_CONFIRMED
+        else:
+            outcome = Outcomes.NONE
     return Choice(
         candidates=ordered,
         chosen=chosen,
@@ -343,7 +353,8 @@ def _rank(candidate: Candidate, least_accuracy: float, prefer: str) -> tuple[boo
     a number of some attack, which is no small leak, whether or not their policy excuses it.
     """
     side = candidate.choosing
-    passes, useless = side.status == Status.PASS, not candidate.useful(least_accuracy)
+    passes = side.status == Status.PASS
+    useless = not candidate.useful(least_accuracy)
     if prefer == "leak":
         return useless, not passes, not candidate.is_complete, side.leak
     return useless, not passes, 0.0 if passes else candidate.reach, -side.accuracy.value
@@ -413,7 +424,10 @@ def _measurement(check: str, halves: Sequence[Half]) -> Measurement:
     """Return a check's mean over the replicates; the reason of the first that has no number."""
     for half in halves:
         if check not in half.checks:
-            outcome = Outcome.FAILED if check in half.broken else Outcome.NOT_RUN
+            if check in half.broken:
+                outcome = Outcome.FAILED
+            else:
+                outcome = Outcome.NOT_RUN
             return not_run(check, half.reasons.get(check, "It was not measured."), outcome=outcome)
     return Measurement(check=check, estimate=mean_of([half.checks[check] for half in halves]))
 
@@ -426,10 +440,14 @@ def _span(row: CheckVerdict, chance: float) -> float:
 def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
     """Return a result's gain over chance, where its limit's is 1, with the ends of its interval; 0 for nan."""
     assert row.limit is not None
-    estimate = None if row.measurement is None else row.measurement.estimate
+    if row.measurement is None:
+        estimate = None
+    else:
+        estimate = row.measurement.estimate
     if estimate is None or math.isnan(estimate.value):
         return 0.0, 0.0, 0.0
-    limit, span = float(row.limit.value), _span(row, chance)
+    limit = float(row.limit.value)
+    span = _span(row, chance)
     value, low, high = (1.0 + (end - limit) / span for end in (estimate.value, estimate.low, estimate.high))
     return value, low, high
 
@@ -438,6 +456,10 @@ def _beyond(row: CheckVerdict, chance: float) -> float:
     """Return how far the interval of a verdict reaches over its limit, relative to it; without one infinitely."""
     if row.limit is None or row.decided is None:
         return math.inf
-    limit, at_least = float(row.limit.value), CHECKS[row.check].at_least
-    over = limit - row.decided.low if at_least else row.decided.high - limit
+    limit = float(row.limit.value)
+    at_least = CHECKS[row.check].at_least
+    if at_least:
+        over = limit - row.decided.low
+    else:
+        over = row.decided.high - limit
     return over / _span(row, chance)

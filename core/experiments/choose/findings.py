@@ -61,7 +61,8 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
 
     `running` is whether more models are still to come.
     """
-    side, passing = choice.chosen.judging, len(choice.able)
+    side = choice.chosen.judging
+    passing = len(choice.able)
     evidence = (
         f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
         f"majority class {percent(side.majority)}. Worst leak: {leak_text(side.leak)} of its limit "
@@ -81,7 +82,8 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
 
 def _leak_comparison(choice: Choice) -> str:
     """Return how many others leak more than the one chosen for its leak, beyond chance."""
-    n, more = len(choice.candidates) - 1, len(choice.leak_more)
+    n = len(choice.candidates) - 1
+    more = len(choice.leak_more)
     if choice.prefer != "leak" or n == 0:
         return ""
     sentence = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
@@ -99,8 +101,12 @@ def _leak(side: Side, attribute: str) -> str:
 
 
 def _compared(choice: Choice, passing: int) -> str:
-    unclear, within = len(choice.with_status(Status.INCONCLUSIVE)), len(choice.with_status(Status.PASS))
-    accurate = f" Accurate enough of these: {count(passing)}." if within else ""
+    unclear = len(choice.with_status(Status.INCONCLUSIVE))
+    within = len(choice.with_status(Status.PASS))
+    if within:
+        accurate = f" Accurate enough of these: {count(passing)}."
+    else:
+        accurate = ""
     return (
         f"Models compared: {count(len(choice.candidates))}. Within all limits on the half that chooses: "
         f"{count(within)}.{accurate} Inconclusive: {count(unclear)}."
@@ -134,15 +140,22 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
 
 
 def _point(choice: Choice, passing: int) -> str:
-    name, nearest = candidate_label(choice.chosen), "Smallest measured leak" if choice.leaks_least else "Nearest"
+    name = candidate_label(choice.chosen)
+    nearest = "Smallest measured leak" if choice.leaks_least else "Nearest"
     qualities = _qualities(choice)
     if choice.outcome == Outcomes.RECOMMENDED:
-        best = "smallest measured leak" if choice.leaks_least else "best"
+        if choice.leaks_least:
+            best = "smallest measured leak"
+        else:
+            best = "best"
         passing -= sum(choice.leaks_least and not candidate.is_complete for candidate in choice.able)
         among = f"{best} of {passing}" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
         return f"Choose {name}: {among} {', '.join([f'within all limits{where}', *qualities])}."
-    enough = f" of those {', '.join(qualities)}" if qualities else ""
+    if qualities:
+        enough = f" of those {', '.join(qualities)}"
+    else:
+        enough = ""
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     within = choice.with_status(Status.PASS)
@@ -153,13 +166,17 @@ def _point(choice: Choice, passing: int) -> str:
     if within or not _held_back(choice):
         return f"No model within all limits is accurate enough. {nearest}{enough}: {name}."
     fails = Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status)
-    certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
+    if choice.with_status(Status.INCONCLUSIVE):
+        certain = " for certain"
+    else:
+        certain = ""
     return f"No model is within all limits{certain}. {nearest}{enough}: {name}{', which fails' * fails}."
 
 
 def _qualities(choice: Choice) -> list[str]:
     """Return what the chosen model is, and others are not that measure less leak, or are within all limits as it is."""
-    leak, recommended = choice.chosen.choosing.leak, choice.outcome == Outcomes.RECOMMENDED
+    leak = choice.chosen.choosing.leak
+    recommended = choice.outcome == Outcomes.RECOMMENDED
     rivals = [candidate for candidate in choice.candidates if choice.leaks_least and candidate.choosing.leak < leak]
     rivals += choice.with_status(Status.PASS) if recommended else ()
     useful = [candidate for candidate in rivals if candidate.useful(choice.least_accuracy)]
@@ -211,19 +228,26 @@ def _unfair(choice: Choice) -> str:
     fair = [
         candidate for candidate in choice.candidates if candidate.useful(choice.least_accuracy) and not candidate.unfair
     ]
-    alternative = (
-        f"; of those within it and accurate enough, the smallest is that of {candidate_label(fair[0])}" if fair else ""
-    )
+    if fair:
+        alternative = f"; of those within it and accurate enough, the smallest is that of {candidate_label(fair[0])}"
+    else:
+        alternative = ""
     return f"Its measured unfairness is above the limit{alternative}. "
 
 
 def _meaning(choice: Choice) -> str:
-    free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
+    free = choice.unconstrained
+    recommended = choice.outcome == Outcomes.RECOMMENDED
     names = _names(choice, _held_back(choice))
-    obstacles = "" if recommended or not names else f"Held back by: {', '.join(names)}."
+    if recommended or not names:
+        obstacles = ""
+    else:
+        obstacles = f"Held back by: {', '.join(names)}."
     if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
         within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
-        return within if recommended else obstacles or held_back(choice)
+        if recommended:
+            return within
+        return obstacles or held_back(choice)
     return f"{obstacles} {_cost(choice.chosen, free)}".strip()
 
 
@@ -237,9 +261,14 @@ def _where(choice: Choice) -> str:
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
     """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
-    lead, leak, rival = chosen.lead(free), leak_text(free.judging.leak), candidate_label(free)
+    lead = chosen.lead(free)
+    leak = leak_text(free.judging.leak)
+    rival = candidate_label(free)
     cost = number_text(-100 * lead.value, ".1f")
-    also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
+    if free.unfair:
+        also = "is beyond the unfairness limit"
+    else:
+        also = f"leaks {leak} of its limit"
     if lead.value >= 0:
         return f"On the half that judges, it costs no accuracy against {rival} ({points(lead)}), which {also}."
     ends = ends_text(-100 * lead.high, -100 * lead.low, ".1f")
@@ -273,14 +302,24 @@ def held_back(choice: Choice) -> str:
 
 def _against(row: CheckVerdict, attribute: str) -> str:
     name = short_check(row.check, attribute)
-    limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
+    if row.limit is None:
+        limit = ""
+    else:
+        limit = limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
         return f"{name}: {row.why}"
-    beside, estimate = None if row.limit is None else float(row.limit.value), row.measurement.estimate
+    beside = None if row.limit is None else float(row.limit.value)
+    estimate = row.measurement.estimate
     value, ends = estimate_text(row.check, row.decided or estimate, limit=beside)
-    adjusted = ", adjusted for several limits" if row.decided and row.decided.level > estimate.level else ""
+    if row.decided and row.decided.level > estimate.level:
+        adjusted = ", adjusted for several limits"
+    else:
+        adjusted = ""
     ends = ends.replace(":", " CI", 1) + adjusted
-    does = "is beyond its limit" if row.verdict == Status.FAIL else f"is {VERDICT_TITLES[row.verdict].lower()}"
+    if row.verdict == Status.FAIL:
+        does = "is beyond its limit"
+    else:
+        does = f"is {VERDICT_TITLES[row.verdict].lower()}"
     return f"{name} {value} ({ends}) {does}: allowed is {limit}."
 
 
@@ -317,12 +356,15 @@ def _settling(choice: Choice) -> str:
     half, hardest = max(
         ((half, row) for half, side in sides for row in side.blocking), key=lambda pair: _times(pair[1])
     )
-    name, more = short_check(hardest.check, choice.attribute), next_step(hardest, table=True)
+    name = short_check(hardest.check, choice.attribute)
+    more = next_step(hardest, table=True)
     return f"The hardest limit to settle is {name}, on the half that {half}. {more}"
 
 
 def _times(row: CheckVerdict) -> float:
-    return 0.0 if row.decided is None or row.limit is None else times_needed(row.decided, float(row.limit.value))
+    if row.decided is None or row.limit is None:
+        return 0.0
+    return times_needed(row.decided, float(row.limit.value))
 
 
 def _other_models(choice: Choice) -> str:
@@ -356,7 +398,10 @@ def choice_reason(choice: Choice) -> str:
         )
     if (runner_up := choice.runner_up) is not None and (lead := chosen.lead(runner_up)).n:
         chance = lead.low <= 0.0 <= lead.high
-        fair = " Not significant, so that one is a fair choice too." if chance else ""
+        if chance:
+            fair = " Not significant, so that one is a fair choice too."
+        else:
+            fair = ""
         sentences.append(
             f"The recommended model's lead over {candidate_label(runner_up)}: {points(lead)} "
             f"({point_interval(lead)}).{fair}"
@@ -366,7 +411,8 @@ def choice_reason(choice: Choice) -> str:
 
 def price(choice: Choice) -> tuple[str, ...]:
     """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
-    k, sentences = len(choice.able), []
+    k = len(choice.able)
+    sentences = []
     if k > 1 and choice.prefer != "leak":
         better = number_text(100 * choice.flattery, ".1f")
         sentences.append(
@@ -412,7 +458,10 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
         what = short_check(check, choice.attribute)
         sentences.append(f"Not measured, so that the worst leak is without it: {what}, for {listed}.")
     if choice.untried:
-        which = "still to come" if running else "not tried for this choice"
+        if running:
+            which = "still to come"
+        else:
+            which = "not tried for this choice"
         sentences.append(f"Models {which}: {count(choice.untried)} of {count(choice.planned)}.")
     return tuple(sentences)
 

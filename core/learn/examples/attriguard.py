@@ -37,14 +37,17 @@ def attacker() -> Any:
 
     reader = LogisticRegression()
     reader.classes_ = np.arange(3)
-    reader.coef_, reader.intercept_ = WEIGHTS.T.copy(), np.zeros(3)
+    reader.coef_ = WEIGHTS.T.copy()
+    reader.intercept_ = np.zeros(3)
     reader.n_features_in_ = 5
     return reader
 
 
 def person(i: int) -> str:
     """Return the name of a person."""
-    return f"Person {i + 1}" if i else "Ana"
+    if i:
+        return f"Person {i + 1}"
+    return "Ana"
 
 
 _TARGET = np.array([0.2, 0.4, 0.4])
@@ -53,7 +56,8 @@ _BUDGET = 1.0
 
 def guard_noise(name: str) -> Example:
     """Return the case of one person and one target city."""
-    reader, clean = attacker(), RATED[:1]
+    reader = attacker()
+    clean = RATED[:1]
     noise = representatives(RATED, reader)
     perturbed = noise.noisy[2]  # Ana's record with the noise for Cedar
     start = _scores(reader, clean[0])
@@ -113,7 +117,9 @@ def guard_budget(name: str) -> Example:
     noise = representatives(RATED, attacker())
     size = noise.size.astype(float)
     mechanism = allocate(size, _TARGET, _BUDGET)
-    spent, first_row, lengths = expected_size(mechanism, size), mechanism[0], size[0]
+    spent = expected_size(mechanism, size)
+    first_row = mechanism[0]
+    lengths = size[0]
     mu = float((_TARGET[0] / first_row[0] - 1) / (lengths - _BUDGET)[0])
     free = float(expected_size(_TARGET[None], size[:1])[0])
     unchanged = mechanism[np.arange(len(mechanism)), noise.predicted]
@@ -186,6 +192,7 @@ def _sums(record: Floats) -> str:
     terms = []
     for i, city in enumerate(CITIES):
         parts = [float(WEIGHTS[j, i]) for j in rated]
-        first, rest = number(parts[0]), "".join(f" {'+' if w >= 0 else '−'} {number(abs(w))}" for w in parts[1:])
+        first = number(parts[0])
+        rest = "".join(f" {'+' if w >= 0 else '−'} {number(abs(w))}" for w in parts[1:])
         terms.append(f"{city} {first}{rest} = {number(sum(parts))}")
     return ", ".join(terms)

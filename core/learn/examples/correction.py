@@ -43,8 +43,10 @@ def correction_case(name: str) -> Example:
     """Return the case of a true constraint of tolerance 0, for the women of this name."""
     truth = np.isin(np.arange(1, 21), _WOMEN[name]).astype(np.uint8)
     correction = correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE)
-    vector, moved = _vector(correction), _changed(correction)
-    before, after = int((truth == _GUESS).sum()), int((truth == vector).sum())
+    vector = _vector(correction)
+    moved = _changed(correction)
+    before = int((truth == _GUESS).sum())
+    after = int((truth == vector).sum())
     variants = [
         (women, correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]))
         for women in (10, 8, 6)
@@ -97,7 +99,9 @@ def correction_impossible(name: str) -> Example:
 
 def proportions(name: str) -> Example:
     """Return the case of group proportions beside the constraint."""
-    guess, cost, truth = _MANY_WOMEN, _MANY_WOMEN_CONFIDENCE, _FEW_WOMEN
+    guess = _MANY_WOMEN
+    cost = _MANY_WOMEN_CONFIDENCE
+    truth = _FEW_WOMEN
     women = int(truth.sum())
     shares = [None, women / 20]
     kinds = {"constraint": (0.0, None), "proportions": (1.0, shares), "both": (0.0, shares)}
@@ -153,7 +157,9 @@ def _people_table(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _
 
 
 def _group(code: Any) -> str:
-    return "woman" if code else "man"
+    if code:
+        return "woman"
+    return "man"
 
 
 def _rates(accepted: Codes, guess: Codes = _GUESS) -> dict[str, float | str]:
@@ -171,7 +177,8 @@ def _rates(accepted: Codes, guess: Codes = _GUESS) -> dict[str, float | str]:
 
 def _repair(accepted: Codes, correction: Correction) -> dict[str, float | str]:
     """Return what the texts say of the cheapest change."""
-    changed, vector = _changed(correction), _vector(correction)
+    changed = _changed(correction)
+    vector = _vector(correction)
     men, women = group_rates(accepted, vector, metric="statistical_parity")
     return {
         "who": ", ".join(f"person {i + 1} becomes a {_group(vector[i])}" for i in changed).capitalize(),

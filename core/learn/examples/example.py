@@ -79,7 +79,9 @@ class Answer(Result):
     @property
     def text(self) -> str:
         """Return the right answer as it is read."""
-        return self.right if isinstance(self.right, str) else f"{self.right:g}".replace("-", "−")
+        if isinstance(self.right, str):
+            return self.right
+        return f"{self.right:g}".replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,9 @@ def texts(name: str) -> dict[str, Any]:
     """Return the texts of an example as they lie there; what one leaves out is in the one it is `like`."""
     content = tomllib.loads((files(__package__) / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
     like = content.pop("like", None)
-    return content if like is None else texts(like) | content
+    if like is None:
+        return content
+    return texts(like) | content
 
 
 Columns = tuple[tuple[str, ...], Iterable[tuple[Cell, ...]]]
@@ -142,7 +146,8 @@ def compose(
     The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
     """
     put_in = {key: value if isinstance(value, str) else _FormattedNumber(value) for key, value in numbers.items()}
-    content, step_tables = texts(name), tables or {}
+    content = texts(name)
+    step_tables = tables or {}
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
         strings = {key: value for key, value in part.items() if isinstance(value, str)}
@@ -151,13 +156,15 @@ def compose(
     def tabled(caption: str, columns: Columns, rows: Iterable[int] = ()) -> ExampleTable:
         return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]), marked=tuple(rows))
 
-    filled_texts, steps = filled(content), []
+    filled_texts = filled(content)
+    steps = []
     for i, entry in enumerate(content["step"], start=1):
         step = filled(entry)
         caption = step.pop("caption", "")
-        step_table = (
-            tabled(caption, step_tables[i], marked if i == max(step_tables) else ()) if i in step_tables else None
-        )
+        if i in step_tables:
+            step_table = tabled(caption, step_tables[i], marked if i == max(step_tables) else ())
+        else:
+            step_table = None
         steps.append(Step(**step, table=step_table))
     answer = Answer(
         right=right,
@@ -186,21 +193,27 @@ class _FormattedNumber(float):
     def __format__(self, how: str) -> str:
         if how.endswith("%"):
             return f"{100 * float(self):.{how[:-1]}f}%"
-        write, places = (signed if how.startswith("+") else number), how.removeprefix("+")
+        write = signed if how.startswith("+") else number
+        places = how.removeprefix("+")
         return write(float(self), int(places) if places else 4)
 
 
 def number(value: float, places: int = 4) -> str:
     """Write a number as "0.375", "−0.0833" or "2"."""
     text = f"{value:.{places}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text in ("-0", "") else text.replace("-", "−")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if text in ("-0", ""):
+        return "0"
+    return text.replace("-", "−")
 
 
 def signed(value: float, places: int = 4) -> str:
     """Write a number with its sign, 0 without."""
     text = number(value, places)
-    return text if text == "0" or text.startswith("−") else f"+{text}"
+    if text == "0" or text.startswith("−"):
+        return text
+    return f"+{text}"
 
 
 def numbers(values: Iterable[float], places: int = 4) -> str:

@@ -16,7 +16,8 @@ from ...models.dp_id3 import DPID3Classifier
 from ...stats.estimates import accuracy_gain
 from .example import Example, compose, total
 
-_HOURS, _DECISION = ("full-time", "part-time"), ("refused", "accepted")
+_HOURS = ("full-time", "part-time")
+_DECISION = ("refused", "accepted")
 _TRAINING_CELLS = ((1, 1, 4, 1), (1, 0, 4, 1), (0, 1, 0, 7), (0, 0, 2, 1))
 _TARGETS = ((1, 1, 3, 1), (1, 0, 5, 1), (0, 1, 0, 7), (0, 0, 2, 1))
 """Part-time, accepted, women, men."""
@@ -31,7 +32,10 @@ def imputation(name: str) -> Example:
     gain = accuracy_gain(truth, without, both)
     gained = int(((both == truth) & (without != truth)).sum())
     lost = int(((both != truth) & (without == truth)).sum())
-    b, c, m = gained + 0.5, lost + 0.5, truth.size + 2  # as in `paired_gain`
+    # as in `paired_gain`
+    b = gained + 0.5
+    c = lost + 0.5
+    m = truth.size + 2
     counts = np.bincount(people(_TARGETS)[0][alone == truth, 1], minlength=2)
     cells: list[tuple[str | int, ...]] = []
     for part, accepted, women, men in _TARGETS:
@@ -113,4 +117,6 @@ def _right(guess: Ints, truth: Ints, part: int) -> int:
 
 
 def _sex(code: int) -> str:
-    return "woman" if code else "man"
+    if code:
+        return "woman"
+    return "man"

@@ -51,7 +51,8 @@ def two_gaps(name: str) -> Example:
     member = np.tile(np.repeat([1, 0], 10), 2)
     verdict = np.concatenate([np.arange(10) < k for k in _FLAGGED.values()]).astype(int)
     disparity = vulnerability_disparity(verdict, group, member, names=("women", "men"))
-    (women, men), (women_false, men_false) = disparity.tpr, disparity.fpr
+    (women, men) = disparity.tpr
+    (women_false, men_false) = disparity.fpr
     return compose(
         name,
         {
@@ -81,8 +82,10 @@ def fairpick_deletes(name: str) -> Example:
     """Return the case of FairPick's closed form with whole numbers."""
     deleted = fairpick_counts(_COUNTS, _THETA)
     remaining = _COUNTS - deleted
-    before, after = differences(_COUNTS), differences(remaining)
-    share, gone = float(deleted.sum() / _COUNTS.sum()), float(deleted.sum())
+    before = differences(_COUNTS)
+    after = differences(remaining)
+    share = float(deleted.sum() / _COUNTS.sum())
+    gone = float(deleted.sum())
     return compose(
         name,
         {
@@ -210,7 +213,8 @@ def likelihood_ratio(name: str) -> Example:
     what models trained with and without this person say of the same person.
     """
     member = np.isin(np.arange(8), _MEMBERS)
-    scores, shadow_values = evidence(), shadow_scores()
+    scores = evidence()
+    shadow_values = shadow_scores()
     ratio = REGISTRY["lira"].judge(scores).score
     lira = np.round(ratio, 9) > 0
     confident = np.isin(_TARGET, np.sort(_TARGET)[-_MOST:])
@@ -273,7 +277,8 @@ def evidence() -> Evidence:
     """Return the eight people as the attack takes them: six shadow models, every person in three of them."""
     probability = 1 / (1 + np.exp(-np.hstack(shadow_scores()).T))
     trained = np.repeat([[True], [False]], 3, axis=0) & np.ones(8, bool)
-    everybody, nobody = np.arange(8), np.empty(0, dtype=np.int64)
+    everybody = np.arange(8)
+    nobody = np.empty(0, dtype=np.int64)
     split = MembershipSplit(
         members=_MEMBERS,
         outsiders=np.setdiff1d(everybody, _MEMBERS),
@@ -287,5 +292,6 @@ def evidence() -> Evidence:
 
 def _rates(name: str, verdict: npt.NDArray[np.bool_], member: npt.NDArray[np.bool_]) -> dict[str, float]:
     """Return true-positive rate, false-positive rate and membership advantage of a verdict."""
-    tpr, fpr = float(verdict[member].mean()), float(verdict[~member].mean())
+    tpr = float(verdict[member].mean())
+    fpr = float(verdict[~member].mean())
     return {f"{name}_tpr": tpr, f"{name}_fpr": fpr, f"{name}_advantage": tpr - fpr}

@@ -24,7 +24,8 @@ def card(name: str) -> Example:
     published = release.publish(_WOMEN)
     after = project(_PRIOR, published).probability
     (person,) = pinned(_PRIOR, after).people.tolist()
-    before, counts = int(_WOMEN.sum()), (_ACCEPTED * _WOMEN).sum(axis=1)
+    before = int(_WOMEN.sum())
+    counts = (_ACCEPTED * _WOMEN).sum(axis=1)
     leak = measured(_PRIOR, after, _WOMEN)
     cells = ((0, "both models"), (person, f"model A only (person {person + 1})"), (11, "neither model"))
     size = {i: sum(column == _ACCEPTED[:, i].tolist() for column in _ACCEPTED.T.tolist()) for i, _ in cells}
@@ -86,7 +87,8 @@ def _precision(release: Release, decimals: int | None, person: int) -> tuple[str
 
 def _fits(release: Release, decimals: int) -> str:
     """Return the interval that model A's rounded rate stands for, and the possible rates in it."""
-    published, women = replace(release, decimals=decimals).publish(_WOMEN), int(_WOMEN.sum())
+    published = replace(release, decimals=decimals).publish(_WOMEN)
+    women = int(_WOMEN.sum())
     (entry, _) = (entry for entry in published.numbers if entry.statistic == "sp_rate_1")
     rates = numbers(k / women for k in range(women + 1) if entry.low <= k / women <= entry.high)
     return f"{number(entry.low)} to {number(entry.high)} contains {rates}"

@@ -33,12 +33,15 @@ def single_flip(name: str) -> Example:
     """Return the case of one person asked about."""
     flipped = _flipped(_TARGET_PERSON)
     answers = statistical_parity_gap(np.vstack([_ACCEPTED, flipped]), _ADVANTAGED)
-    first, second = float(answers[0]), float(answers[1])
+    first = float(answers[0])
+    second = float(answers[1])
     read = reveal_double((first, second), (float(_ACCEPTED[_TARGET_PERSON]), float(flipped[_TARGET_PERSON])))
     step = second - first
     size = 1 / abs(step)
-    accepted, side = _ACCEPTED == 1, _ADVANTAGED == 1
-    n_advantaged, n_disadvantaged = int((accepted & side).sum()), int((accepted & ~side).sum())
+    accepted = _ACCEPTED == 1
+    side = _ADVANTAGED == 1
+    n_advantaged = int((accepted & side).sum())
+    n_disadvantaged = int((accepted & ~side).sum())
     return compose(
         name,
         {
@@ -95,11 +98,13 @@ def flip_everybody(name: str) -> Example:
 
 def noisy_answer(name: str) -> Example:
     """Return the case of an answer with Laplace noise."""
-    n, m = _ACCEPTED.size, 1
+    n = _ACCEPTED.size
+    m = 1
     n1 = int(_ADVANTAGED.sum())
     exact = float(statistical_parity_gap(_ACCEPTED, _ADVANTAGED)[0])
     mechanism = LaplaceGlobal(_EPSILON)
-    sensitivity, scale = global_sensitivity(n, m), mechanism.scale(n1, n - n1, m)
+    sensitivity = global_sensitivity(n, m)
+    scale = mechanism.scale(n1, n - n1, m)
     drawn = float(mechanism.answer(_ACCEPTED, _ADVANTAGED, rng=child_generator(1, "example of noise"))[0])
     step = 1 / (n - n1)
     budgets = (

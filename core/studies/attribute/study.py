@@ -218,7 +218,8 @@ def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
 
 
 def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
-    dataset, seed = subject.dataset, subject.config.seed
+    dataset = subject.dataset
+    seed = subject.config.seed
     splits = subject.everyone
     outside = _Attacker(
         before=imputation_of(dataset, splits, seed=seed),
@@ -230,7 +231,8 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
     if not subject.has_true_sets or smallest < _MIN_PER_GROUP:
         return {"outside": (outside,)}
-    x, inside = attacker_columns(dataset), []
+    x = attacker_columns(dataset)
+    inside = []
     for known_rows, rows in ((first, second), (second, first)):
         before = impute(
             x,
@@ -246,15 +248,20 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
 
 def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: str = "") -> AttackerPosteriors:
     """Return what the attackers of a place make of a release, or of the outputs of a control."""
-    dataset, seed = subject.dataset, subject.config.seed
-    x, sensitive = attacker_columns(dataset), dataset.sensitive.astype(np.intp)
+    dataset = subject.dataset
+    seed = subject.config.seed
+    x = attacker_columns(dataset)
+    sensitive = dataset.sensitive.astype(np.intp)
     released = _outputs(subject, plan)
     attacks = []
     for attacker in _attackers(subject)[position]:
-        rows, about, outputs = attacker.rows, attacker.imputed, released
+        rows = attacker.rows
+        about = attacker.imputed
+        outputs = released
         if control and rows.size > _MOST_IN_CONTROL:
             chosen = child_generator(seed, f"people of a control, {position}").permutation(rows.size)[:_MOST_IN_CONTROL]
-            rows, about = rows[chosen], Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
+            rows = rows[chosen]
+            about = Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
         known_rows = attacker.before.records.known_rows
         if control == "permuted":
             outputs = permuted_outputs(released, dataset.labels, (known_rows, rows), seed=seed)
@@ -342,12 +349,15 @@ _ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answer
 
 def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     """Return a model that releases the group, or features alone; `_RELEASE_METHODS` take turns by the seed."""
-    release_method, n = _RELEASE_METHODS[seed % len(_RELEASE_METHODS)], sum(_SETS)
+    release_method = _RELEASE_METHODS[seed % len(_RELEASE_METHODS)]
+    n = sum(_SETS)
     rng = child_generator(seed, f"released attribute, planted {planted}")
     people = draw_people(4 * n, rng)
-    share = (
-        1 / 6 if release_method is _minority else 1.0
-    )  # of group 1, two fifths of everybody: a sixth makes it a tenth
+    # of group 1, two fifths of everybody: a sixth makes it a tenth
+    if release_method is _minority:
+        share = 1 / 6
+    else:
+        share = 1.0
     rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
     people = SyntheticRecords(
         features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows]
@@ -373,7 +383,8 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     predictions = _model_answers(people, rng, planted=planted)
     subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
-    attacked, known_rows = subject.splits.train, subject.splits.attacker_rows
+    attacked = subject.splits.train
+    known_rows = subject.splits.attacker_rows
     share = people.sensitive[known_rows].mean()
     before, after = (
         _frequencies(kinds[known_rows], people.sensitive[known_rows], share)[kinds[attacked]]
@@ -442,7 +453,10 @@ def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: boo
 def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Turn a feature round for a minority."""
     feature = people.features[:, 3] > 0
-    turned = feature ^ (people.sensitive == 1) if planted else feature
+    if planted:
+        turned = feature ^ (people.sensitive == 1)
+    else:
+        turned = feature
     return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
 
 
@@ -517,7 +531,10 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             gains[measure] = (position, estimate)
         if report is not None:
             report(1, 1)
-        outputs = subject.outputs if subject.released_scores is not None else OutputsPlan(released="labels")
+        if subject.released_scores is not None:
+            outputs = subject.outputs
+        else:
+            outputs = OutputsPlan(released="labels")
         permuted, fitted = (
             {
                 measure: control_gain(subject, control, position, measure)
@@ -608,15 +625,22 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
 def _headline(result: AttributeInference, measure: str) -> str:
     """Say what the release adds to a measure, with the baseline in the same sentence."""
     position, gain = result.gains[measure]
-    current, what = result.posteriors[position], result.attribute
+    current = result.posteriors[position]
+    what = result.attribute
     if not any(posteriors.beaten for posteriors in result.posteriors.values()):
         return f"No attack on what is released beat imputation of the {what} on the attacker's validation records."
     if measure == "bits":
         before = number_text(current.level("bits", current.before).value, ".3f")
         adds = number_text(gain.value, ".3f")
         return f"What is released adds {adds} bits a person to inferring the {what} (log-loss before: {before} bits)."
-    balanced = " in balanced accuracy" if measure == "balanced_accuracy" else ""
-    doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
+    if measure == "balanced_accuracy":
+        balanced = " in balanced accuracy"
+    else:
+        balanced = ""
+    if gain.low <= 0 <= gain.high:
+        doubt = ", which is not statistically significant"
+    else:
+        doubt = ""
     alone = percent(current.level(measure, current.before))
     return (
         f"What is released adds {points(gain)}{balanced} to inferring the {what}{doubt} "
@@ -627,7 +651,8 @@ def _headline(result: AttributeInference, measure: str) -> str:
 def _levels(result: AttributeInference, measure: str) -> str:
     """Say what is reached without and with what is released."""
     position, _ = result.gains[measure]
-    current, level = result.posteriors[position], "accuracy" if measure == "bits" else measure
+    current = result.posteriors[position]
+    level = "accuracy" if measure == "bits" else measure
     before, after = (current.level(level, probability) for probability in (current.before, current.after))
     return (
         f"{MEASURES[level].capitalize()} on {count(current.truth.size)} people: {percent(before)} from features and "
@@ -666,7 +691,10 @@ def _control_reason(result: AttributeInference, measure: str) -> str:
     control = result.permuted.get(measure)
     if control is None or control.low <= 0:
         return ""
-    gained = f"{number_text(control.value, '.3f')} bits" if measure == "bits" else points(control)
+    if measure == "bits":
+        gained = f"{number_text(control.value, '.3f')} bits"
+    else:
+        gained = points(control)
     return (
         f"The attack gains {gained} in {MEASURES[measure]} from permuted outputs, which tell nothing: its gain is not "
         "the model's."
@@ -676,11 +704,16 @@ def _control_reason(result: AttributeInference, measure: str) -> str:
 def _attack_text(current: AttackerPosteriors) -> str:
     """Return what the attack, or those of the two halves, are called."""
     names = [ATTACKS[name] for name in current.attack.split(" and ")]
-    return names[0] if len(names) == 1 else f"{names[0]} in one half, {names[1]} in the other"
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]} in one half, {names[1]} in the other"
 
 
 def _knows(result: AttributeInference, position: str) -> str:
-    known_people = "training records" if position == "inside" else "other people"
+    if position == "inside":
+        known_people = "training records"
+    else:
+        known_people = "other people"
     return (
         f"Features and label of everybody, {result.released}, and the {result.attribute} of "
         f"{result.posteriors[position].n_attacker_records:,} {known_people}."
@@ -694,7 +727,9 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
         small = _significant(release_gains) and _within(release_gains, settings.closed) and settings.closed < 1.0
         average = f"The gains are small, {within}. No coarser release was tried."
-        return f"{average} Single people may still be exposed." if small else ""
+        if small:
+            return f"{average} Single people may still be exposed."
+        return ""
     name, gain, balanced = result.closing[-1]
     gains = f"accuracy {_with_limits(gain)}, balanced accuracy {_with_limits(balanced)}"
     if _within([gain, balanced], settings.closed):

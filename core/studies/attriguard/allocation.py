@@ -88,7 +88,8 @@ def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: flo
     room = budget - least
     loose = np.flatnonzero(room > _TIGHT * size.max(axis=1))
     excess = np.where(p > 0, size - least[:, None], room[:, None])[loose] / room[loose, None]
-    p, cheapest_mass = p[loose], cheapest_mass[loose, 0]
+    p = p[loose]
+    cheapest_mass = cheapest_mass[loose, 0]
     s = _roots(excess, p, cheapest_mass)
     scale = s[:, None] + (1.0 - s[:, None]) * excess
     mass = np.divide(p, scale, out=np.zeros_like(p), where=scale > 0)
@@ -117,7 +118,8 @@ def _roots(excess: Floats, p: Floats, cheapest_mass: Floats) -> Floats:
         total = np.einsum("ki,ki->k", rest[row], total)
         return np.where(cheapest_mass[row] > 0, s * total - cheapest_mass[row], total)
 
-    every, root = np.arange(cheapest_mass.size), np.zeros(cheapest_mass.size)
+    every = np.arange(cheapest_mass.size)
+    root = np.zeros(cheapest_mass.size)
     left = every[k(root, every) < 0]
     if left.size:
         solution = elementwise.find_root(k, (np.zeros(left.size), np.ones(left.size)), args=(left,)).x
@@ -132,7 +134,10 @@ def checked_arguments(
     goal = np.asarray(target_distribution, dtype=np.float64)
     goal = goal / goal.sum()
     size = np.asarray(noise_size, dtype=np.float64)
-    usable = np.ones(size.shape, dtype=bool) if available is None else np.asarray(available, dtype=bool)
+    if available is None:
+        usable = np.ones(size.shape, dtype=bool)
+    else:
+        usable = np.asarray(available, dtype=bool)
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
     if without := int(np.isinf(least).sum()):
         raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")

@@ -77,7 +77,8 @@ class Fitted:
     """An attacker who asks a fitted classifier, of scikit-learn or like it, about what `see` makes of the records."""
 
     def __init__(self, classifier: Any, see: Callable[[Any], Any] = lambda records: records) -> None:
-        self.classifier, self._see = classifier, see
+        self.classifier = classifier
+        self._see = see
 
     def guess(self, records: Any) -> Ints:
         """Return the value named for each record, (n,)."""
@@ -112,9 +113,13 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
 
     order = np.random.default_rng(seed).permutation(known_people.values.size)
     held, training = np.split(order, [max(1, round(_HELD_OUT * order.size))])
-    training = training if training.size else held  # where there is only one person
+    # where there is only one person
+    if not training.size:
+        training = held
     network = MLPClassifier((100,), random_state=seed, batch_size=int(np.clip(training.size // _BATCHES, 1, 200)))
-    best, weights, since = np.inf, [], 0
+    best = np.inf
+    weights = []
+    since = 0
     for _ in range(_MOST_PASSES):
         records, values = lesson() if lesson else (known_people.records, known_people.values)
         network.partial_fit(records[training], values[training], classes=np.arange(known_people.n_values))
@@ -122,7 +127,8 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
         loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:
-            best, weights = loss, [part.copy() for part in (*network.coefs_, *network.intercepts_)]
+            best = loss
+            weights = [part.copy() for part in (*network.coefs_, *network.intercepts_)]
         if since >= _PATIENCE:
             break
     network.coefs_, network.intercepts_ = weights[: len(network.coefs_)], weights[len(network.coefs_) :]
@@ -225,7 +231,10 @@ class RegionBased:
         rows = np.arange(records.shape[0])
         for shift in self._shifts.astype(np.float32):
             scores = np.maximum(hidden + shift, 0) @ outer + bias
-            guesses = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+            if scores.shape[1] > 1:
+                guesses = scores.argmax(axis=1)
+            else:
+                guesses = (scores[:, 0] > 0).astype(np.int64)
             votes[rows, guesses] += 1
         return np.asarray(network.classes_[votes.argmax(axis=1)], dtype=np.int64)
 
@@ -253,12 +262,20 @@ def fit_on_table(
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
 
-    looked = np.arange(len(columns)) if selected is None else selected
+    if selected is None:
+        looked = np.arange(len(columns))
+    else:
+        looked = selected
     selected_columns = tuple(columns[j] for j in looked)
-    encoder = fit_encoder(records[:, looked], selected_columns) if learner in ("logistic", "network") else None
+    if learner in ("logistic", "network"):
+        encoder = fit_encoder(records[:, looked], selected_columns)
+    else:
+        encoder = None
 
     def see(rows: Floats) -> Any:
-        return rows[:, looked] if encoder is None else encoder.transform(rows[:, looked])
+        if encoder is None:
+            return rows[:, looked]
+        return encoder.transform(rows[:, looked])
 
     inputs = see(records)
     if learner == "network":

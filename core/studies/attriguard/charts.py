@@ -72,9 +72,11 @@ def drawings(exposure: Exposure, settings: AttriGuardSettings) -> dict[str, Draw
 
 def draw_budget(exposure: Exposure, settings: AttriGuardSettings) -> Drawing:
     """Draw every attacker's accuracy over the budget, with the baseline as the floor."""
-    balanced, attribute = settings.balanced, exposure.attribute
+    balanced = settings.balanced
+    attribute = exposure.attribute
     floor = exposure.baseline(balanced=balanced)
-    looks, drawn = _looks(exposure.attackers), [level(floor, "chance", "Baseline")]
+    looks = _looks(exposure.attackers)
+    drawn = [level(floor, "chance", "Baseline")]
     current = {point.attacker: point.rate(balanced=balanced) for point in exposure.at(settings.budget)}
     for name, points in exposure.curves.items():
         xs = [point.budget for point in points]
@@ -83,7 +85,8 @@ def draw_budget(exposure: Exposure, settings: AttriGuardSettings) -> Drawing:
         drawn.append(Curve(x=xs, of=accuracies, current=current[name], **look))
     y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
     title = f"Accuracy at inferring {attribute} by noise budget"
-    last, unit = exposure.last_budget, exposure.unit
+    last = exposure.last_budget
+    unit = exposure.unit
     return _over_budgets(title, drawn, y, last=last, at=settings.budget, unit=unit)
 
 
@@ -116,10 +119,14 @@ def draw_cost(
     """
     looks = (("before", "dash"), ("chance", "dot"))
     drawn = [level(e, color, name, dash=dash) for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)]
-    budgets, values = [budget for budget, _ in curve], [e for _, e in curve]
+    budgets = [budget for budget, _ in curve]
+    values = [e for _, e in curve]
     drawn.append(Curve(x=budgets, of=values, band=True, color="ink", width=3, name="perturbed records", current=now[1]))
     name = quality.capitalize()
-    y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}") if gap else percents(f"{name} (%)")
+    if gap:
+        y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}")
+    else:
+        y = percents(f"{name} (%)")
     rows = [{f"{unit} changed": b, **cells(quality, e)} for b, e in curve]
     rows += [{f"{unit} changed": math.nan, **cells(quality, e)} for e in levels.values()]
     return _over_budgets(f"{name} by noise budget", drawn, y, rows, last=last, at=now[0], unit=unit, height=250)
@@ -162,14 +169,16 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
             if attacker in rates
         ]
         look: dict[str, Any] = {"color": "ink" if index else color, "bold": not index, "value": ""}
-        below, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
+        below = f"changes {size:.1f} {exposure.unit}"
+        facts = {f"{exposure.unit} changed": size}
         lines.append(Row(name=name, below=below, marks=marks, facts=facts, **look))
     floor = Mark(of=exposure.majority.value, color="chance", symbol="")
     value = f"<b>{percent(exposure.majority)}</b>"
     lines.append(Row(name="baseline", value=value, color="chance", marks=[floor], dash="dot"))
     glyphs = zip(CLEAN_ATTACKERS, _GLYPHS.values(), strict=True)
     key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in glyphs)
-    axis, title = percents("Accuracy (%)", zero=True), "Accuracy of each attacker against each defence"
+    axis = percents("Accuracy (%)", zero=True)
+    title = "Accuracy of each attacker against each defence"
     return draw_rows(title, lines, axis, first="defence", head=key)
 
 
@@ -179,8 +188,10 @@ _END_ROWS = 4
 
 def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     """Draw the mean noise of each value, those that take the least first; of many the first and the last."""
-    rows, column = value_rows(exposure, budget), f"{exposure.unit} changed, mean"
-    lines, visible = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_END_ROWS], *rows[-_END_ROWS:]]
+    rows = value_rows(exposure, budget)
+    column = f"{exposure.unit} changed, mean"
+    lines = []
+    visible = rows if len(rows) <= _MOST_VALUES else [*rows[:_END_ROWS], *rows[-_END_ROWS:]]
     for index, row in enumerate(visible):
         used, target = (f"{100 * row[name].value:.0f}%" for name in ("drawn", "target share"))
         look: dict[str, Any] = {"note": "no noise found"}
@@ -192,7 +203,10 @@ def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
         name = row[exposure.attribute]
         lines.append(Row(name=name, below=f"used {used}, target {target}", separated=separated, **look))
     title = f"Perturbation size per target {exposure.attribute}"
-    left_out = f", the first and last {_END_ROWS} of {len(rows)}" if len(visible) < len(rows) else ""
+    if len(visible) < len(rows):
+        left_out = f", the first and last {_END_ROWS} of {len(rows)}"
+    else:
+        left_out = ""
     axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
     return draw_rows(f"{title}{left_out}", lines, axis)
 
@@ -206,7 +220,8 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
 
     `names` are those of the columns or items (`unit`) that carry noise, the most used first.
     """
-    title, axis = f"Noise concentration by {unit}", "Share of all changes (%)"
+    title = f"Noise concentration by {unit}"
+    axis = "Share of all changes (%)"
     total = np.cumsum(carried.share)
     table = {unit: list(names), "share of all changes": carried.share, "with those above": total}
     if len(names) > _MOST_BARS:
@@ -214,7 +229,10 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
         return draw_lines(title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table)
     lines = []
     for name, share in zip(names, carried.share.tolist(), strict=True):
-        value = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
+        if share >= 0.01:
+            value = f"<b>{100 * share:.0f}%</b>"
+        else:
+            value = "<b>under 1%</b>"
         lines.append(Row(name=name, value=value, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
     return draw_rows(title, lines, percents(axis, zero=True), table=table)
 
@@ -234,7 +252,8 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
     least = dict.fromkeys(int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS)
     reached = [(k, float(total[k - 1])) for k in least]
     dots = [Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:") for k, share in reached]
-    xs, ys = [*indices.tolist(), entries], [*total[indices - 1].tolist(), 1.0]
+    xs = [*indices.tolist(), entries]
+    ys = [*total[indices - 1].tolist(), 1.0]
     curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
     for k, share in reached:
         curves.append(pointed(k, share, "before", f"{100 * share:.0f}% of the noise", f"{k:,}"))
@@ -251,7 +270,8 @@ def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
     ranked = sorted(rows, key=lambda row: -row[2])
     if len(ranked) > _MOST_DRAWN:
         rare = ranked[_MOST_DRAWN - 1 :]
-        goal, often = sum(row[1] for row in rare), sum(row[2] for row in rare)
+        goal = sum(row[1] for row in rare)
+        often = sum(row[2] for row in rare)
         ranked = [*ranked[: _MOST_DRAWN - 1], (f"{len(rare)} others", goal, often, -1)]
     lines = []
     for name, goal, often, size in ranked:
@@ -264,7 +284,8 @@ def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
         lines.append(Row(name=name, value=value, marks=marks, join="before"))
     columns = ("value", "target p", "used M*", f"{exposure.unit} changed")
     table = [dict(zip(columns, row, strict=True)) for row in rows]
-    axis, title = percents("Probability (%)", zero=True), "Noise of one record, target p and used M*"
+    axis = percents("Probability (%)", zero=True)
+    title = "Noise of one record, target p and used M*"
     return draw_rows(title, lines, axis, table=table, value="p → M*")
 
 

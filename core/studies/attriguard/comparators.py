@@ -63,13 +63,15 @@ def transfer(defense: RatingsDefense, report: ReportProgress | None = None) -> T
     records = defense.ratings.people_test
     rng = child_generator(defense.seed, "guard transfer")
     records = records[np.sort(rng.permutation(records.shape[0])[:_TRANSFER_PEOPLE])]
-    share, size = {}, {}
+    share = {}
+    size = {}
     for done, (surrogate, (_, kind, margin)) in enumerate(SURROGATES.items()):
         if report is not None:
             report(done, len(SURROGATES))
         noise = defense.noise_of(records, defender=kind, margin=margin)
         counted = noise.reached & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
-        rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
+        rows = np.flatnonzero(counted)
+        counts = counted.sum(axis=1)
         some = counts > 0
         size[surrogate] = mean((noise.size * counted).sum(axis=1)[some] / counts[some])
         for attacker in CLEAN_ATTACKERS:
@@ -96,7 +98,8 @@ def with_additions(
     """
     from scipy import sparse
 
-    rows, columns = [], []
+    rows = []
+    columns = []
     for k in range(records.shape[0]):
         rated = records.indices[records.indptr[k] : records.indptr[k + 1]]
         candidates = listed[value[k]]
@@ -254,7 +257,8 @@ def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
     import cvxpy as cp
 
     weight = joint.sum(axis=0)
-    least, single_distortion = float(weight @ distance.min(axis=1)), float((weight @ distance).min())
+    least = float(weight @ distance.min(axis=1))
+    single_distortion = float((weight @ distance).min())
     mapping = cp.Variable(distance.shape, nonneg=True)
     independent = joint.sum(axis=1)[:, None] @ (weight[None] @ mapping)
     spent = cp.sum(cp.multiply(weight[:, None] * distance, mapping))
@@ -292,7 +296,9 @@ def comparison(defense: RatingsDefense, report: ReportProgress | None = None) ->
 
     The report is called with (defences done, defences in all); it may raise `core.base.errors.Cancelled`.
     """
-    defences, records, truth = _defences(defense), defense.ratings.people_test, defense.ratings.values_test
+    defences = _defences(defense)
+    records = defense.ratings.people_test
+    truth = defense.ratings.values_test
     for done, (method, parameter, knows_truth, make) in enumerate(defences):
         if report is not None:
             report(done, len(defences))
@@ -310,11 +316,16 @@ def comparison(defense: RatingsDefense, report: ReportProgress | None = None) ->
 
 def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
-    known_people, records, seed = defense.known_people, defense.ratings.people_test, defense.seed
+    known_people = defense.known_people
+    records = defense.ratings.people_test
+    seed = defense.seed
     logistic = defense.classifier("logistic")
     defences: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):
-        value = defense.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
+        if knows:
+            value = defense.ratings.values_test
+        else:
+            value = logistic.predict(records).astype(np.int64)
         for n in _ADDED:
             defences.append(
                 ("blurme", f"{n} added", knows, partial(blurme, records, value, known_people, logistic, n_added=n))

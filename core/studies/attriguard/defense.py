@@ -87,7 +87,8 @@ class Defense:
         self.attackers = self.attackers_of(settings)
         for name in self.attackers:
             choice(name, self.every_attacker, name="attackers")
-        self.settings, self.seed = settings, seed
+        self.settings = settings
+        self.seed = seed
 
     @classmethod
     def attackers_of(cls, settings: AttriGuardSettings) -> tuple[str, ...]:
@@ -129,7 +130,8 @@ class Defense:
 
     def guesses(self, name: str) -> Iterator[Guesses]:
         """Yield what the attackers of a name say about every person with every noise."""
-        noise, public = self.noise, self.sets[1]
+        noise = self.noise
+        public = self.sets[1]
         changed = np.flatnonzero(noise.size.ravel() > 0)
         for budget, attacker in self.fitted(name):
             clean = attacker.guess(public)
@@ -139,7 +141,8 @@ class Defense:
 
     def baseline_exposure(self) -> Exposure:
         """Return the exposure before anybody attacks."""
-        noise, (known_records, _, truth) = self.noise, self.sets
+        noise = self.noise
+        (known_records, _, truth) = self.sets
         return Exposure(
             attribute=self.people.attribute,
             unit=self.unit,
@@ -177,14 +180,17 @@ class Defense:
 
     def cell(self, column: int, value: float) -> str:
         """Return how an entry reads."""
-        return f"{value:g}" if value else "–"
+        if value:
+            return f"{value:g}"
+        return "–"
 
     def expose(self, report: ReportProgress | None = None) -> Iterator[Exposure]:
         """Yield the exposure as it grows, with one more fitted attacker each time.
 
         The report is called with (steps done, steps in all) after each step; it may raise `core.base.errors.Cancelled`.
         """
-        done, steps = 0, self.steps(self.settings)
+        done = 0
+        steps = self.steps(self.settings)
         tell = report or (lambda done, total: None)
 
         def search(*, training: bool) -> None:
@@ -217,8 +223,10 @@ _QUIET = 0.9  # share of all changes in the entries of ratings that feature-drop
 class RatingsDefense(Defense):
     """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
-    unit, entry = "ratings", "item"
-    surrogates, every_attacker = RATING_DEFENDERS, RATING_ATTACKERS
+    unit = "ratings"
+    entry = "item"
+    surrogates = RATING_DEFENDERS
+    every_attacker = RATING_ATTACKERS
     search_steps = 10
 
     def __init__(self, ratings: Ratings, settings: AttriGuardSettings, *, seed: int = 42) -> None:
@@ -294,20 +302,26 @@ class TableDefense(Defense):
     force; `columns` what may change.
     """
 
-    unit, entry = "columns", "column"
-    surrogates, every_attacker = TABLE_DEFENDERS, TABLE_ATTACKERS
+    unit = "columns"
+    entry = "column"
+    surrogates = TABLE_DEFENDERS
+    every_attacker = TABLE_ATTACKERS
 
     def __init__(self, people: TablePeople, settings: AttriGuardSettings, *, seed: int = 42) -> None:
         super().__init__(settings, seed)
         self.people = people
-        self.sets, self.names = (people.attacker_records, people.public, people.truth), people.names
+        self.sets = (people.attacker_records, people.public, people.truth)
+        self.names = people.names
         self.target = target_distribution(settings.target, people.shares)
         self.columns = table_columns(people, frozen=settings.frozen)
         self.found_rules = find_rules(people.attacker_records, self.columns)
         rules = pair_rules(
             self.columns, self.found_rules, forbidden=settings.forbidden_pairs, allowed=settings.allowed_pairs
         )
-        self.rules = rules if settings.rules else pair_rules(self.columns)
+        if settings.rules:
+            self.rules = rules
+        else:
+            self.rules = pair_rules(self.columns)
         self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=settings.defender)
 
     def noise_of(self, records: Floats, report: ReportProgress | None = None) -> RepresentativeNoise:
@@ -316,18 +330,21 @@ class TableDefense(Defense):
 
     def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
-        people, seed = self.people, self.seed
+        people = self.people
+        seed = self.seed
         if name in ADVERSARIAL:
             for budget in self.settings.trained_at:
                 yield budget, self._adversarial(ADVERSARIAL[name], budget)
             return
-        learner, selected = name, None
+        learner = name
+        selected = None
         if name == "dropping":
             noise = self.search(training=True)
             carried = concentration(
                 people.attacker_records, noise, np.full(noise.size.shape, 1.0 / noise.size.shape[1])
             )
-            learner, selected = "boosting", carried.without(_DROPPED)
+            learner = "boosting"
+            selected = carried.without(_DROPPED)
         attacker_seed = child_seed(seed, f"attriguard {name}")
         yield (
             None,
@@ -344,7 +361,8 @@ class TableDefense(Defense):
     def _adversarial(self, learner: str, budget: float) -> Fitted:
         """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
         name = f"attriguard trained {learner} {budget:g}"
-        noise, mechanism = self.search(training=True), self.mechanism(budget, training=True)
+        noise = self.search(training=True)
+        mechanism = self.mechanism(budget, training=True)
         rng = child_generator(self.seed, name)
         records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
         truth = np.tile(self.people.known_truth, _DRAWS)
@@ -376,7 +394,9 @@ class ProtectedRecords(Result):
     @property
     def attribute(self) -> str:
         """What the sensitive attribute is called."""
-        return self.dataset.attribute if isinstance(self.dataset, Ratings) else self.dataset.roles.attribute
+        if isinstance(self.dataset, Ratings):
+            return self.dataset.attribute
+        return self.dataset.roles.attribute
 
 
 def defense_of(dataset: AuditDataset | Ratings, config: AuditConfig, settings: AttriGuardSettings) -> Defense:

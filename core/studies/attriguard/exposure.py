@@ -54,7 +54,9 @@ class ExposurePoint(Result):
 
     def rate(self, *, balanced: bool) -> Estimate:
         """Return `balanced` or `accuracy`."""
-        return self.balanced if balanced else self.accuracy
+        if balanced:
+            return self.balanced
+        return self.accuracy
 
 
 def strongest_point(points: Sequence[ExposurePoint], *, balanced: bool) -> ExposurePoint:

@@ -27,7 +27,10 @@ _ROUNDING = 1e-9
 
 def surrogate_attacker(exposure: Exposure, defender: str) -> str:
     """Return the attacker of the surrogate classifier's kind, against whom the noise is found; else one like it."""
-    surrogate = "logistic" if defender in ("logistic_smooth", "ranges") else defender
+    if defender in ("logistic_smooth", "ranges"):
+        surrogate = "logistic"
+    else:
+        surrogate = defender
     return min(exposure.attackers, key=lambda name: (name != surrogate, knows_the_noise(name)))
 
 
@@ -38,17 +41,25 @@ def findings(exposure: Exposure, settings: AttriGuardSettings) -> tuple[Finding,
 
 def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
     """Say whether AttriGuard misleads the attacker who ignores it, and the best attacker, at the budget."""
-    budget, balanced, defender = settings.budget, settings.balanced, settings.defender
-    now, clean = exposure.at(budget), exposure.undefended()
-    surrogate, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
+    budget = settings.budget
+    balanced = settings.balanced
+    defender = settings.defender
+    now = exposure.at(budget)
+    clean = exposure.undefended()
+    surrogate = surrogate_attacker(exposure, defender)
+    floor = exposure.baseline(balanced=balanced)
     current, was = (
         next(p.rate(balanced=balanced) for p in points if p.attacker == surrogate) for points in (now, clean)
     )
     first = strongest_point(now, balanced=balanced)
     best = first.rate(balanced=balanced)
     several = first.attacker != surrogate
-    whom = "an adaptive attacker" if knows_the_noise(surrogate) else "an attacker who ignores it"
-    name, no_more = attacker_label(surrogate), ", no more than the baseline" * (best.value <= floor.value)
+    if knows_the_noise(surrogate):
+        whom = "an adaptive attacker"
+    else:
+        whom = "an attacker who ignores it"
+    name = attacker_label(surrogate)
+    no_more = ", no more than the baseline" * (best.value <= floor.value)
     if budget and current.high < floor.value:
         below = f"{percent(current)}, below the {percent(floor)} baseline"
         point = f"AttriGuard fools {whom} ({name}: {below})."
@@ -56,14 +67,24 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         before = f"{name}: {percent(was)} without noise"
         point = f"AttriGuard leaves {whom} at {percent(current)} ({before})."
     else:
-        measure = "with {} balanced accuracy" if balanced else "of {} of people correctly"
+        if balanced:
+            measure = "with {} balanced accuracy"
+        else:
+            measure = "of {} of people correctly"
         point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(current))}."
-    rival, intervals = "No attacker tried does better.", interval(current)
+    rival = "No attacker tried does better."
+    intervals = interval(current)
     if several:
         rival = f"Best attacker: {attacker_label(first.attacker)}, {_kind(first)} ({percent(best)}{no_more})."
         intervals = f"{intervals}, best attacker {interval(best)},"
-    spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; " if budget else ""
-    used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. " if budget else ""
+    if budget:
+        spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; "
+    else:
+        spent = ""
+    if budget:
+        used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. "
+    else:
+        used = ""
     measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
     value = exposure.values[int(exposure.shares.argmax())]
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
@@ -92,7 +113,9 @@ def _beats(points: Sequence[ExposurePoint], floor: Estimate, *, balanced: bool) 
 def _kind(point: ExposurePoint) -> str:
     if point.attacker.startswith("adversarial"):
         return "trained on noise"
-    return "reckons with noise" if knows_the_noise(point.attacker) else "ignores noise"
+    if knows_the_noise(point.attacker):
+        return "reckons with noise"
+    return "ignores noise"
 
 
 def _untrained(exposure: Exposure, settings: AttriGuardSettings) -> str:
@@ -107,8 +130,12 @@ def _untrained(exposure: Exposure, settings: AttriGuardSettings) -> str:
 def cost(exposure: Exposure, budget: float) -> Finding:
     """Say how much of a record is changed."""
     spent = exposure.spent(budget)
-    low, high = f"{spent.low:.2f}", f"{spent.high:.2f}"
-    within = f"95% CI {low} to {high} over" if low < high else "Over"
+    low = f"{spent.low:.2f}"
+    high = f"{spent.high:.2f}"
+    if low < high:
+        within = f"95% CI {low} to {high} over"
+    else:
+        within = "Over"
     return Finding(
         point=f"AttriGuard changes {spent.value:.2f} {exposure.unit} of a record on average.",
         evidence=f"{within} {count(exposure.truth.size)} people; the budget allows {budget:g} of "
@@ -131,7 +158,10 @@ def noise_needed(exposure: Exposure) -> Finding:
              if (pairs & ~solved)[:, i].any()}  # fmt: skip
     hardest = sorted(rates, key=lambda value: -rates[value])
     hardest_text = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED])
-    more = f"; more values: {len(hardest) - _MOST_LISTED}" if len(hardest) > _MOST_LISTED else ""
+    if len(hardest) > _MOST_LISTED:
+        more = f"; more values: {len(hardest) - _MOST_LISTED}"
+    else:
+        more = ""
     nobody = int((exposure.reached.sum(axis=1) <= 1).sum())
     return Finding(
         point=point,
@@ -147,10 +177,16 @@ def noise_needed(exposure: Exposure) -> Finding:
 def person(exposure: Exposure, number: int, budget: float) -> Finding:
     """Say what is inferred of one person, and what the noise changes of them."""
     truth, inferred = (exposure.values[row[number]] for row in (exposure.truth, exposure.predicted))
-    verdict = "correctly" if truth == inferred else f"but is “{truth}”"
+    if truth == inferred:
+        verdict = "correctly"
+    else:
+        verdict = f"but is “{truth}”"
     expected = float(exposure.mechanism(budget)[number] @ exposure.size[number])
     missing = [value for i, value in enumerate(exposure.values) if not exposure.reached[number, i]]
-    remainder = f"; more values: {len(missing) - 5}" if len(missing) > 5 else ""
+    if len(missing) > 5:
+        remainder = f"; more values: {len(missing) - 5}"
+    else:
+        remainder = ""
     return Finding(
         point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
         evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
@@ -161,8 +197,12 @@ def person(exposure: Exposure, number: int, budget: float) -> Finding:
 def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Finding:
     """Say who is fooled least by the noise; `fooled` (attackers,) are shares of the noisy records."""
     least = int(np.argmin(fooled))
-    name, share = attacker_label(exposure.attackers[least]), percent(float(fooled[least]), decimals=0)
-    so_far = "" if len(fooled) < 2 else f" least{'' if finished else ' so far'}:"
+    name = attacker_label(exposure.attackers[least])
+    share = percent(float(fooled[least]), decimals=0)
+    if len(fooled) < 2:
+        so_far = ""
+    else:
+        so_far = f" least{'' if finished else ' so far'}:"
     return Finding(
         point=f"“{name}” is fooled{so_far} by {share} of this noise",
         evidence="Records with noise of which an attacker infers the target value",
@@ -173,7 +213,10 @@ def margin_helps(transfer: Transfer) -> Finding:
     """Say how much noise against logistic regression fools a network, without and with a margin."""
     plain, margin = (transfer.share[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin"))
     changes = ", ".join("no" if math.isnan(size.value) else f"{size.value:.1f}" for size in transfer.size.values())
-    more = "no noise was found" if math.isnan(margin) else percent(margin, decimals=0)
+    if math.isnan(margin):
+        more = "no noise was found"
+    else:
+        more = percent(margin, decimals=0)
     point = (
         f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
     )
@@ -198,7 +241,9 @@ def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, met
 
     The interval of the same people's change decides on one.
     """
-    was, now, change = before.unfairness, after.unfairness, after.change
+    was = before.unfairness
+    now = after.unfairness
+    change = after.change
     limits = f"95% CI {now.low:.3f} to {now.high:.3f}"
     moved = f"by {gap(change.value)}, 95% CI {gap(change.low)} to {gap(change.high)}"
     change_text = f"changes from {was.value:.3f} to {now.value:.3f} ({moved})"
@@ -217,7 +262,9 @@ def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, met
 
 def recommendations(recommendation: Recommendation, budget: float) -> Finding:
     """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
-    precision, before, change = recommendation.at(budget), recommendation.before, recommendation.change(budget)
+    precision = recommendation.at(budget)
+    before = recommendation.before
+    change = recommendation.change(budget)
     point = f"{percent(precision)} of the {RECOMMENDED} items recommended are right (95% CI {interval(precision)})"
     if _is_unchanged(change):
         point += f": no significant change from {percent(before)}"
@@ -253,7 +300,10 @@ def plausible(defense: TableDefense) -> Finding:
     """Say how plausible the changed records are."""
     plausibility = defense.plausibility
     times = plausibility.without_solution
-    left = f" For {count(times)} pairs of person and value no noise was found: nothing changes." if times else ""
+    if times:
+        left = f" For {count(times)} pairs of person and value no noise was found: nothing changes."
+    else:
+        left = ""
     return Finding(
         point=f"{percent(plausibility.plausible)} of the changed records hold only pairs of values that somebody has",
         evidence=f"{count(plausibility.changed)} records with noise.{left} "
@@ -273,10 +323,14 @@ _AWARE: Mapping[str, str] = {
 
 def guide(exposure: Exposure, defender: str) -> str:
     """Explain what is computed, who attacks, and what it does not show; Markdown."""
-    attribute, unit = exposure.attribute, exposure.unit
+    attribute = exposure.attribute
+    unit = exposure.unit
     unaware = [attacker_label(name).lower() for name in exposure.attackers if not knows_the_noise(name)]
     aware = [does.format(unit=unit) for name, does in _AWARE.items() if name in exposure.attackers]
-    who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people." if unaware else ""
+    if unaware:
+        who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people."
+    else:
+        who = ""
     who += f" Adaptive: {'; '.join(aware)}." if aware else ""
     budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
     who += " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""

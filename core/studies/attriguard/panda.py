@@ -69,7 +69,8 @@ def representatives(
         Gets how many of the searches are done, and of how many.
     """
     search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
-    u, m = search.predicted.size, n_values or int(search.scores.classes.max()) + 1
+    u = search.predicted.size
+    m = n_values or int(search.scores.classes.max()) + 1
     noisy, size, reached = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
     return RepresentativeNoise(
         noisy=noisy,
@@ -87,8 +88,10 @@ class _PandaSearch:
     """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
 
     def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:
-        self.policy, self.step = policy, step
-        self.scores, self.read = read_scores(classifier), classifier.predict
+        self.policy = policy
+        self.step = step
+        self.scores = read_scores(classifier)
+        self.read = classifier.predict
         self.lead = margin + self.scores.tie
         self.public, self.records = _rows_of(public)
         self.predicted = in_batches(self.read, self.public)
@@ -105,14 +108,18 @@ class _PandaSearch:
             solved, moves = self._solved(people[tasks], class_index, policy, report)
             parts += [(tasks[task], column, value) for task, column, value in moves]
             reached[tasks[solved]] = True
-            tasks, report = tasks[~solved], None
+            tasks = tasks[~solved]
+            report = None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
         misled = reached & (in_batches(self.read, noisy) != targets)
         if misled.any():
             retained = ~misled[task]
-            task, column, value = task[retained], column[retained], value[retained]
-            noisy, reached = self._changed(people, task, column, value), reached & ~misled
+            task = task[retained]
+            column = column[retained]
+            value = value[retained]
+            noisy = self._changed(people, task, column, value)
+            reached = reached & ~misled
         return noisy, np.bincount(task, minlength=people.size), reached
 
     def _solved(
@@ -120,10 +127,14 @@ class _PandaSearch:
     ) -> tuple[Mask, list[_Moves]]:
         """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
         moves: list[_Moves] = []
-        solved, done = np.zeros(people.size, dtype=bool), 0
+        solved = np.zeros(people.size, dtype=bool)
+        done = 0
         length = np.diff(self.records.indptr)[people]
         first = _REACH if self.scores.linear else self.scores.n_columns
-        waiting = [(np.argsort(length, kind="stable"), first)] if people.size else []
+        if people.size:
+            waiting = [(np.argsort(length, kind="stable"), first)]
+        else:
+            waiting = []
         while waiting:
             some, reach = waiting.pop()
             if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
@@ -148,15 +159,22 @@ class _PandaSearch:
         everywhere, so that of all new entries only those of the largest weights need be looked at, `reach` of them; a
         task whose next entry may be another one is open.
         """
-        clean, weights, adds = self.records[people], self.scores.weights, policy == "add_new"
+        clean = self.records[people]
+        weights = self.scores.weights
+        adds = policy == "add_new"
         column, before, valid, rest = self._entries(clean, class_index, reach)
         if not adds:
             rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
         least = rest if adds else np.maximum(rest, 0.0)
         free = valid & np.where(before != 0, not adds, policy != "modify_exist")
-        x, state, left = before.copy(), self.scores.enter(clean), np.arange(people.size)
+        x = before.copy()
+        state = self.scores.enter(clean)
+        left = np.arange(people.size)
         solved = np.zeros(people.size, dtype=bool)
-        gradients = weights[column, class_index[:, None]] if self.scores.linear else None
+        if self.scores.linear:
+            gradients = weights[column, class_index[:, None]]
+        else:
+            gradients = None
         for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
             if not left.size:
                 break
@@ -167,14 +185,18 @@ class _PandaSearch:
             if not adds:
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
-            rows, slot = np.arange(left.size), gain.argmax(axis=1)
+            rows = np.arange(left.size)
+            slot = gain.argmax(axis=1)
             useful = gain[rows, slot] > least[left]
             rises = (gradient[rows, slot] > 0) | adds
-            left, slot, rises = left[useful], slot[useful], rises[useful]
+            left = left[useful]
+            slot = slot[useful]
+            rises = rises[useful]
             # Lines 14 to 21: modify it.
             old = x[left, slot]
             new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
-            x[left, slot], free[left, slot] = new, (new > 0.0) & (new < 1.0)
+            x[left, slot] = new
+            free[left, slot] = (new > 0.0) & (new < 1.0)
             state[left] += (new - old)[:, None] * weights[column[left, slot]]
             leads = self.scores.leading(state[left], class_index[left], self.lead)
             solved[left[leads]] = True
@@ -191,18 +213,28 @@ class _PandaSearch:
         q, d = clean.shape
         if self.ranked is None:
             return np.tile(np.arange(d), (q, 1)), clean.toarray(), np.ones((q, d), bool), np.full(q, -np.inf)
-        rows, length = np.arange(q), np.diff(clean.indptr)
+        rows = np.arange(q)
+        length = np.diff(clean.indptr)
         owner = np.repeat(rows, length)
         slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
-        new, longest, weights = self.ranked[class_index, :reach], int(length.max(initial=0)), self.scores.weights
+        new = self.ranked[class_index, :reach]
+        longest = int(length.max(initial=0))
+        weights = self.scores.weights
         shape = q, longest + new.shape[1]
-        column, value, valid = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
-        column[owner, slot], value[owner, slot], valid[owner, slot] = clean.indices, clean.data, True
+        column = np.zeros(shape, np.int64)
+        value = np.zeros(shape)
+        valid = np.zeros(shape, bool)
+        column[owner, slot] = clean.indices
+        value[owner, slot] = clean.data
+        valid[owner, slot] = True
         column[:, longest:] = new
         valid[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
         order = np.lexsort((column, weights[column, class_index[:, None]] < 0))
         column, value, valid = (np.take_along_axis(part, order, axis=1) for part in (column, value, valid))
-        rest = weights[self.ranked[class_index, reach], class_index] if reach < d else np.full(q, -np.inf)
+        if reach < d:
+            rest = weights[self.ranked[class_index, reach], class_index]
+        else:
+            rest = np.full(q, -np.inf)
         return column, value, valid, rest
 
     def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
@@ -213,7 +245,8 @@ class _PandaSearch:
             rows = self.public[people].astype(np.result_type(self.public.dtype, np.float32), copy=False)
             rows[task, column] = value
             return rows
-        clean, d = self.records[people].tocoo(), self.scores.n_columns
+        clean = self.records[people].tocoo()
+        d = self.scores.n_columns
         retained = ~np.isin(clean.row.astype(np.int64) * d + clean.col, task * d + column)
         data = np.concatenate([clean.data[retained], value])
         row, columns = np.hstack([(clean.row[retained], clean.col[retained]), (task, column)])
@@ -231,7 +264,10 @@ def _rows_of(public: Any) -> tuple[Any, Any]:
     """Return public records (u, d) as they are to be read, and as a sparse array in rows, sorted, without zeros."""
     from scipy import sparse
 
-    rows = public.tocsr() if sparse.issparse(public) else np.asarray(public)
+    if sparse.issparse(public):
+        rows = public.tocsr()
+    else:
+        rows = np.asarray(public)
     records = sparse.csr_array(rows, dtype=np.float64, copy=True)
     records.sum_duplicates()
     records.eliminate_zeros()
@@ -280,7 +316,9 @@ class Scores:
 
     def scores(self, state: Floats) -> Floats:
         """Return the scores (q, k) in some states (q, h)."""
-        return state if self.outputs is None else np.maximum(state, 0.0) @ self.outputs[0] + self.outputs[1]
+        if self.outputs is None:
+            return state
+        return np.maximum(state, 0.0) @ self.outputs[0] + self.outputs[1]
 
     def leading(self, state: Floats, class_index: Ints, lead: float) -> Mask:
         """Return in which states (q, ..., h) the wanted class (q,) leads every other by more than `lead`, (q, ...)."""
@@ -316,7 +354,8 @@ def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
     offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(np.float64)
     if len(rows) == 1:
-        rows, offsets = np.vstack([-0.5 * rows, 0.5 * rows]), np.append(-0.5 * offsets, 0.5 * offsets)
+        rows = np.vstack([-0.5 * rows, 0.5 * rows])
+        offsets = np.append(-0.5 * offsets, 0.5 * offsets)
     elif _shares_a_softmax(classifier):
         rows = rows - rows.mean(axis=0)
     return [np.ascontiguousarray(rows.T)], [offsets]
@@ -333,7 +372,8 @@ def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
     offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
     if classifier.out_activation_ == "logistic":
-        weights[-1], offsets[-1] = weights[-1] * [-0.5, 0.5], offsets[-1] * [-0.5, 0.5]
+        weights[-1] = weights[-1] * [-0.5, 0.5]
+        offsets[-1] = offsets[-1] * [-0.5, 0.5]
     return weights, offsets
 
 
@@ -343,4 +383,6 @@ _ROWS = 8_000
 def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
     """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
     parts = [np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)]
-    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)
+    if parts:
+        return np.concatenate(parts).astype(np.int64)
+    return np.zeros(0, dtype=np.int64)

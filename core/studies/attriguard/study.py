@@ -33,7 +33,10 @@ def _people(seed: int, leaks: bool) -> tuple[Subject, AttriGuardSettings]:
     people = draw_people(sum(_SETS), rng)
     planted = rng.random(people.features.shape) < 0.4
     planted_features = np.where(planted, 2 * people.sensitive[:, np.newaxis], people.features)
-    features = planted_features.astype(np.int64) if leaks else rng.permutation(people.features)
+    if leaks:
+        features = planted_features.astype(np.int64)
+    else:
+        features = rng.permutation(people.features)
     people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
     answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
     return subject_of(people, answers, _SETS, seed=seed), AttriGuardSettings(budget=0.5)
@@ -76,7 +79,9 @@ class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
 
     def unavailable(self, subject: Subject | ProtectedRecords, settings: AttriGuardSettings) -> str:
         """Return why it is not run: it is not planned."""
-        return "" if settings.budget else "AttriGuard is not planned."
+        if settings.budget:
+            return ""
+        return "AttriGuard is not planned."
 
     def steps(self, subject: Subject | ProtectedRecords, settings: AttriGuardSettings) -> int:
         """Return the number of searches for noise and of attackers fitted."""
@@ -114,7 +119,8 @@ class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
         spent = result.spent(budget)
         if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
             spent = replace(spent, low=spent.value, high=spent.value)
-        best, people = ATTACKER_TITLES[name], f"{result.truth.size:,} test people"
+        best = ATTACKER_TITLES[name]
+        people = f"{result.truth.size:,} test people"
         return {
             "attriguard_exposure": Measurement(
                 check="attriguard_exposure",

@@ -127,7 +127,9 @@ class Column(Result):
         code = int(value)
         if code < 0:
             return "missing"
-        return self.texts[code] if code < len(self.texts) else str(code)
+        if code < len(self.texts):
+            return self.texts[code]
+        return str(code)
 
 
 _LEAST_SHARE = 0.01
@@ -157,13 +159,19 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = ()) -> tuple
 def _column(name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool) -> Column:
     seen, counts = np.unique(values, return_counts=True)
     is_integer = bool((seen == np.round(seen)).all())
-    listed = seen if categorical or (is_integer and seen.size <= LISTED) else seen[:0]
+    if categorical or (is_integer and seen.size <= LISTED):
+        listed = seen
+    else:
+        listed = seen[:0]
     if categorical:
         domain = seen[counts >= _LEAST_SHARE * values.size]
     else:
         low, high = np.quantile(values, [_TAIL, 1 - _TAIL], method="inverted_cdf")
         spread = np.quantile(values, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
-        domain = seen[(seen >= low) & (seen <= high)] if listed.size else np.unique(spread)
+        if listed.size:
+            domain = seen[(seen >= low) & (seen <= high)]
+        else:
+            domain = np.unique(spread)
     return Column(
         name=name,
         kind="category" if categorical else "integer" if is_integer else "number",
@@ -190,15 +198,19 @@ class Encoder:
         """Return the inputs of one column for values of shape (n,), a sparse matrix with n rows."""
         from scipy import sparse
 
-        seen, edges = self.indicators[column], self.edges[column]
+        seen = self.indicators[column]
+        edges = self.edges[column]
         if seen is None and edges is None:
             return sparse.csr_array(((values - self.centre[column]) / self.spread[column])[:, None])
         if seen is not None:
             position = np.minimum(np.searchsorted(seen, values), seen.size - 1)
-            hit, width = np.flatnonzero(seen[position] == values), seen.size
+            hit = np.flatnonzero(seen[position] == values)
+            width = seen.size
         else:
             assert edges is not None
-            position, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
+            position = np.searchsorted(edges, values)
+            hit = np.arange(values.size)
+            width = edges.size + 1
         return sparse.csr_array((np.ones(hit.size), (hit, position[hit])), shape=(values.size, width))
 
     def transform(self, records: Floats) -> Any:
@@ -254,7 +266,8 @@ def find_rules(records: Floats, columns: Sequence[Column]) -> tuple[PairRule, ..
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
     from scipy import sparse
 
-    places, values = places_of([column.listed for column in columns], records), _listed(columns)
+    places = places_of([column.listed for column in columns], records)
+    values = _listed(columns)
     rows = np.repeat(np.arange(len(records)), len(columns))
     incidence = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(records), len(values) + 1))
     counts = (incidence.T @ incidence).toarray()[:-1, :-1]  # people with both of two listed values
@@ -352,7 +365,8 @@ def judge_plausibility(people: TablePeople, noise: RepresentativeNoise, columns:
 def _unseen(records: Floats, everybody: Floats, listed: list[int]) -> Mask:
     """Return which records hold a pair of values of two of these columns that nobody has."""
     values = [np.unique(everybody[:, j]) for j in listed]
-    seen_indices, record_indices = places_of(values, everybody[:, listed]), places_of(values, records[:, listed])
+    seen_indices = places_of(values, everybody[:, listed])
+    record_indices = places_of(values, records[:, listed])
     odd = np.zeros(len(records), dtype=bool)
     for a, b in combinations(range(len(listed)), 2):
         width = seen_indices[:, b].max() + 1

@@ -71,9 +71,11 @@ def fit_defender(records: Floats, truth: Ints, columns: tuple[Column, ...], *, k
 
     encoder = fit_encoder(records, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
     classifier = LogisticRegression(max_iter=2000).fit(encoder.transform(records), truth)
-    weights, offsets = classifier.coef_, classifier.intercept_
+    weights = classifier.coef_
+    offsets = classifier.intercept_
     if len(offsets) == 1:
-        weights, offsets = np.vstack([-weights, weights]) / 2, np.array([-offsets[0], offsets[0]]) / 2
+        weights = np.vstack([-weights, weights]) / 2
+        offsets = np.array([-offsets[0], offsets[0]]) / 2
     widths = [encoder.block(j, np.zeros(1)).shape[1] for j in range(len(columns))]
     starts = np.cumsum([0, *widths])
     return Defender(encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts)
@@ -102,7 +104,8 @@ class _Walk:
 
     def of(self, rows: Places) -> _Walk:
         """Return a copy of some of the records."""
-        scores, terms = self.scores[:, rows], self.terms[:, rows]
+        scores = self.scores[:, rows]
+        terms = self.terms[:, rows]
         return _Walk(self.records[rows], self.places[rows], terms, scores, self.fixed[rows], self.reached[rows])
 
 
@@ -118,7 +121,9 @@ class TableSearch:
     """
 
     def __init__(self, columns: Sequence[Column], defender: Defender, rules: PairRules, *, margin: float = 0.0) -> None:
-        self.defender, self.rules, self.lead = defender, rules, max(margin, _LEAST_LEAD)
+        self.defender = defender
+        self.rules = rules
+        self.lead = max(margin, _LEAST_LEAD)
         free = [j for j, column in enumerate(columns) if not column.frozen]
         self.column = np.repeat(free, [columns[j].domain.size for j in free])  # the column that is set, (v,)
         self.value = np.concatenate([columns[j].domain for j in free])  # what it is set to, (v,)
@@ -139,9 +144,11 @@ class TableSearch:
         The classifier is asked again to make sure; records that read as the value in the end but lack the margin count
         as not found, and stay as they were.
         """
-        u, m = len(public), self.defender.offsets.size
+        u = len(public)
+        m = self.defender.offsets.size
         predicted = self.defender.predict(public)
-        noisy, reached = np.repeat(public[:, None, :], m, axis=1), np.ones((u, m), dtype=bool)
+        noisy = np.repeat(public[:, None, :], m, axis=1)
+        reached = np.ones((u, m), dtype=bool)
         step = max(1, _CELLS // (self.column.size * m))
         for target in range(m):
             people = np.flatnonzero(predicted != target)
@@ -149,7 +156,8 @@ class TableSearch:
                 rows = people[start : start + step]
                 noisy[rows, target], reached[rows, target] = self._changed(public[rows], target)
             lost = people[~reached[people, target] | (self.defender.predict(noisy[people, target]) != target)]
-            noisy[lost, target], reached[lost, target] = public[lost], False
+            noisy[lost, target] = public[lost]
+            reached[lost, target] = False
         size = (noisy != public[:, None, :]).sum(axis=2)
         return RepresentativeNoise(
             noisy=noisy.reshape(u * m, public.shape[1]), size=size, reached=reached, predicted=predicted
@@ -187,13 +195,16 @@ class TableSearch:
         if not rest.size:
             return rest
         # No single change ends these: the best one is made, or the best two that go together.
-        left, rows, everyone = current.of(rest), active[rest], np.arange(rest.size)
+        left = current.of(rest)
+        rows = active[rest]
+        everyone = np.arange(rest.size)
         joint, reached, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
         before, _ = log_odds(left.scores, target, lead=self.lead)
         some = reached.any(axis=1, keepdims=True)
         best_single = single[rest].argmax(axis=1)
         best_joint = np.where(reached | ~some, joint, -np.inf).argmax(axis=1)
-        gain_single, gain_joint = single[rest, best_single] - before, joint[everyone, best_joint] - before
+        gain_single = single[rest, best_single] - before
+        gain_joint = joint[everyone, best_joint] - before
         done = reached[everyone, best_joint]
         pair = done | (gain_joint / 2 > gain_single)
         useful = done | (np.where(pair, gain_joint, gain_single) > _LEAST_GAIN)
@@ -232,7 +243,8 @@ class TableSearch:
         Returns, all of shape (n, v): the odds after a change and the best one of the column in its way (minus infinity
         where there is no such pair), whether both together reach the lead, and the other change.
         """
-        odds, reached = np.full(clashes.shape, -np.inf), np.zeros(clashes.shape, dtype=bool)
+        odds = np.full(clashes.shape, -np.inf)
+        reached = np.zeros(clashes.shape, dtype=bool)
         partner = np.zeros(clashes.shape, dtype=np.intp)
         blocked = open_ & (clashes == 1)
         for first in np.flatnonzero(blocked.any(axis=0)):
@@ -241,7 +253,8 @@ class TableSearch:
                 seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.position[first]])
                 if not seconds.size:
                     continue
-                first_column, cells = self.column[first], np.ix_(rows, seconds)
+                first_column = self.column[first]
+                cells = np.ix_(rows, seconds)
                 # what forbids the second, but for the value the first takes away
                 left = clashes[cells] - self.forbidden[walk.places[rows, first_column]][:, seconds]
                 rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, first_column]

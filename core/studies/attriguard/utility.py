@@ -88,7 +88,8 @@ def recommendation(defense: RatingsDefense) -> Recommendation:
     """
     from sklearn.decomposition import TruncatedSVD
 
-    ratings, seed = defense.ratings, defense.seed
+    ratings = defense.ratings
+    seed = defense.seed
     rng = child_generator(seed, "guard recommendation")
     rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
     if not rich.size:
@@ -196,7 +197,8 @@ class TableUtility(Result):
 
     def _parts(self, positive: Floats) -> list[tuple[Floats, Ints]]:
         """Return decisions and groups of each set of records that the metric compares."""
-        truth, sets = self.defense.people.truth, row_sets(self.metric, self.labels, self.labels.size)
+        truth = self.defense.people.truth
+        sets = row_sets(self.metric, self.labels, self.labels.size)
         return [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
 
 
@@ -249,7 +251,10 @@ def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     compared = []
     for values, groups in parts:
         present = np.unique(groups)
-        distinct_groups = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
+        if present.size > 2:
+            distinct_groups = present
+        else:
+            distinct_groups = present[[np.bincount(groups)[present].argmin()]]
         compared += [(values[groups == group], values[groups != group]) for group in distinct_groups]
     distances = {
         str(index): distance_from_all(mean_rate(inside), mean_rate(outside))
@@ -266,12 +271,14 @@ def _change(before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats,
     variance is that of the people's shares in it, group by group.
     """
     differences = [now - was for now, was in zip(_farthest(after), _farthest(before), strict=True)]
-    value, variance = sum(float(difference.sum()) for difference in differences), 0.0
+    value = sum(float(difference.sum()) for difference in differences)
+    variance = 0.0
     for difference, (_, groups) in zip(differences, after, strict=True):
         for group in np.unique(groups):
             inside = difference[groups == group]
             variance += inside.size * float(inside.var(ddof=1)) if inside.size > 1 else 0.0
-    half, n = normal_quantile(LEVEL) * math.sqrt(variance), sum(difference.size for difference in differences)
+    half = normal_quantile(LEVEL) * math.sqrt(variance)
+    n = sum(difference.size for difference in differences)
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 

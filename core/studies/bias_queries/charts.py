@@ -48,14 +48,16 @@ def draw_leakage(
 
     The bound on an attacker is drawn where noise has one, unless it would read 100.0%.
     """
-    now, numbers = results[0], numbers or (settings.questions,)
+    now = results[0]
+    numbers = numbers or (settings.questions,)
     curves = [_TOSS]
     if now.prior is not None:
         curves.append(level(now.prior, "prior", "features only", dash="dash"))
     if settings.answer_mechanism.noisy and now.ceiling is not None and now.ceiling < ALMOST_ALL:
         curves.append(level(now.ceiling, "ink", "bound", dash="longdash"))
     faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
-    noisy, noiseless = _leaks(results, numbers), _leaks(exact, numbers)
+    noisy = _leaks(results, numbers)
+    noiseless = _leaks(exact, numbers)
     curves += _curves(noiseless, "best", numbers, color="strongest", name="without noise", **faint)
     curves += _curves(noiseless, "published", numbers, color="before", name="ℓ1, no noise", **faint)
     current = {leak.decoder: leak.leakage for leak in now.leaks}
@@ -101,7 +103,8 @@ def draw_answer_errors(errors: Mapping[str, ErrorQuantiles], chosen: str) -> Dra
     """
     lines = []
     for mechanism, error in errors.items():
-        name, is_chosen = NOISES[mechanism], mechanism == chosen
+        name = NOISES[mechanism]
+        is_chosen = mechanism == chosen
         color = "leak" if is_chosen else "before"
         marks = [
             Mark(of=error.median, color=color, name="median error"),
@@ -127,14 +130,18 @@ def draw_values(
     import numpy as np
 
     order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
-    values, truth = decoded.values[order], people.sensitive[order]
-    n, points, counts = values.size, [], []
+    values = decoded.values[order]
+    truth = people.sensitive[order]
+    n = values.size
+    points = []
+    counts = []
     for group in (0, 1):
         style = group_style(advantaged if group == 1 else 1 - advantaged)
         rows = np.flatnonzero(truth == group)
         right = decoded.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
-            selected, hover = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
+            selected = rows[right == hit]
+            hover = [f"{values[i]:.2f}" for i in rows[right == hit]]
             look: dict[str, Any] = {"color": style.color, "symbol": style.symbol + suffix, "size": 8 if n <= 200 else 5}
             points.append(Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look))
         name = plain_name(names[1 - group], 24)
@@ -191,7 +198,8 @@ def draw_targeted(
         for name, points in [*curves.items(), *limits.items()]
         for e, rate in points
     ]
-    title, head = "Targeted query on one person, by epsilon", f"at ε = {epsilon:g}"
+    title = "Targeted query on one person, by epsilon"
+    head = f"at ε = {epsilon:g}"
     return draw_lines(title, drawn, x=x, y=_RATES, rows=rows, gutter=_GUTTER, at=epsilon, head=head)
 
 
@@ -232,6 +240,9 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
         title="Gap (advantaged − others)",
         write=gap_text,
     )
-    part = f", the last {len(lines)} of {len(rows)}" if len(lines) < len(rows) else ""
+    if len(lines) < len(rows):
+        part = f", the last {len(lines)} of {len(rows)}"
+    else:
+        part = ""
     title = f"Answers and their 95% CIs, latest first{part}"
     return draw_rows(title, lines, axis, first="query", least=3, pitch=46, empty="no answer yet")

@@ -118,7 +118,8 @@ def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribu
         return [_by_person(answered, decoder, r, np.zeros(n)) for r in range(repeats)]
     if decoder in PROGRAMS:
         return [_compressed(answered, r, decoder, None) for r in range(repeats)]
-    noisy, published = answered.mechanism.noisy, decoder == "published"
+    noisy = answered.mechanism.noisy
+    published = decoder == "published"
     if answered.mechanism.absolute and (published or not noisy):
         return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
     if published and answered.design in ("targeted", "bits"):  # as the paper does: differences, bits
@@ -160,8 +161,12 @@ def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute
     aware = decoder == "strongest"
     if answered.mechanism.noise == "none" and answered.design == "bits":
         return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in repeats]
-    before = np.clip(answered.prior, 1e-12, 1 - 1e-12) if aware else np.full(answered.prior.shape, answered.share)
-    inputs, half_width = (answered.scores, answered.answers, before), answered.mechanism.half_width
+    if aware:
+        before = np.clip(answered.prior, 1e-12, 1 - 1e-12)
+    else:
+        before = np.full(answered.prior.shape, answered.share)
+    inputs = (answered.scores, answered.answers, before)
+    half_width = answered.mechanism.half_width
     few = exact_posterior(*inputs, answered.n_advantaged, half_width=half_width, absolute=False)
     if few is not None:
         return [_from_posterior(p, answered.share) for p in few]
@@ -203,10 +208,14 @@ def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, 
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    h, effect = answered.scores[r], 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
-    missed, room = _missed(answered, r, disadvantaged), answered.mechanism.half_width + _ROUNDING
-    advantaged, n = 1.0 - disadvantaged, disadvantaged.size
-    ones, zeros = np.flatnonzero(disadvantaged), np.flatnonzero(advantaged)
+    h = answered.scores[r]
+    effect = 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
+    missed = _missed(answered, r, disadvantaged)
+    room = answered.mechanism.half_width + _ROUNDING
+    advantaged = 1.0 - disadvantaged
+    n = disadvantaged.size
+    ones = np.flatnonzero(disadvantaged)
+    zeros = np.flatnonzero(advantaged)
     swaps = np.ones((ones.size, zeros.size), dtype=bool)
     for row, off in zip(h, missed, strict=True):
         swaps &= np.abs(off - effect * (row[ones, np.newaxis] - row[zeros])) <= room
@@ -214,7 +223,10 @@ def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, 
             return DecodedAttribute(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
     links = ones[swaps.nonzero()[0]], zeros[swaps.nonzero()[1]]
     _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
-    before = answered.prior[r] if aware else np.full(n, answered.share)
+    if aware:
+        before = answered.prior[r]
+    else:
+        before = np.full(n, answered.share)
     for component in np.unique(together[links[0]]):
         some = together == component
         odds = np.clip(before[some], 1e-12, 1 - 1e-12)[np.newaxis]
@@ -229,8 +241,11 @@ def _suffices(answered: AnsweredQueries, r: int) -> bool:
     steps. Answers of covariance K over attributes drawn at random then have about log2 det(I + 2πe K/step²)/2 bits
     together; much alike, they have hardly more than one of them.
     """
-    h, n1, n0 = answered.scores[r], answered.n_advantaged, answered.n_disadvantaged
-    n, effect = n1 + n0, 1.0 / n1 + 1.0 / n0
+    h = answered.scores[r]
+    n1 = answered.n_advantaged
+    n0 = answered.n_disadvantaged
+    n = n1 + n0
+    effect = 1.0 / n1 + 1.0 / n0
     step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
     if not step:
         return True
@@ -247,27 +262,41 @@ def _propagated(answered: AnsweredQueries, *, aware: bool) -> list[DecodedAttrib
 
 def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
     """Return P(advantaged) of everybody in every repeat, shape (R, n)."""
-    h, n1, n0 = answered.scores, answered.n_advantaged, answered.n_disadvantaged
-    before = 1.0 - answered.prior if aware else np.full((len(h), h.shape[2]), n0 / h.shape[2])
+    h = answered.scores
+    n1 = answered.n_advantaged
+    n0 = answered.n_disadvantaged
+    if aware:
+        before = 1.0 - answered.prior
+    else:
+        before = np.full((len(h), h.shape[2]), n0 / h.shape[2])
     if answered.mechanism.absolute and not answered.released:
         return np.asarray(1.0 - _from_sizes(answered, before))
     if answered.released:
         y = np.asarray([release.sums for release in answered.released])
-        rows, offset = centred_scores(h), np.zeros(h.shape[:2])
+        rows = centred_scores(h)
+        offset = np.zeros(h.shape[:2])
         scale: float | Floats = np.asarray([[release.scales.sums] for release in answered.released])
     else:
-        y, rows, offset = answered.answers, h * -(1 / n0 + 1 / n1), h.sum(axis=2) / n1
+        y = answered.answers
+        rows = h * -(1 / n0 + 1 / n1)
+        offset = h.sum(axis=2) / n1
         scale = _scale(answered)
     middle = rows.mean(axis=2)
-    rows, target = rows - middle[:, :, np.newaxis], y - offset - n0 * middle
-    noise = "cauchy" if answered.mechanism.noise == "cauchy" else "laplace"
+    rows = rows - middle[:, :, np.newaxis]
+    target = y - offset - n0 * middle
+    if answered.mechanism.noise == "cauchy":
+        noise = "cauchy"
+    else:
+        noise = "laplace"
     ones = propagate(rows, target, noise=noise, scale=scale, n_ones=n0, prior=before)
     return np.asarray(1.0 - counted(ones, n0))
 
 
 def _scale(answered: AnsweredQueries) -> float:
     """Return the scale of the noise on a gap; exact answers count as nearly so."""
-    mechanism, n1, n0 = answered.mechanism, answered.n_advantaged, answered.n_disadvantaged
+    mechanism = answered.mechanism
+    n1 = answered.n_advantaged
+    n0 = answered.n_disadvantaged
     if isinstance(mechanism, AdditiveNoise):
         return mechanism.scale(n1, n0, answered.scores.shape[1])
     return max(_SHARPEST * (1 / n0 + 1 / n1), mechanism.half_width)
@@ -275,7 +304,8 @@ def _scale(answered: AnsweredQueries) -> float:
 
 def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
     """Return P(disadvantaged), shape (R, n), from absolute gaps of models that accept one person each."""
-    h, y = answered.scores, answered.answers
+    h = answered.scores
+    y = answered.answers
     if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
         raise InputError("Absolute gaps are read from questions that accept one person each; these accept others too.")
     scale = max(_scale(answered), _ROUNDING)  # 0 at ε = infinity
@@ -293,12 +323,19 @@ def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
 
 def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttribute:
     """Name those whose score was flipped; the first answer and the group sizes tell of the others together."""
-    h, n1, n0 = answered.scores[r, 0], answered.n_advantaged, answered.n_disadvantaged
+    h = answered.scores[r, 0]
+    n1 = answered.n_advantaged
+    n0 = answered.n_disadvantaged
     evidence = _person_evidence(answered, r)
-    disadvantaged, undecided = evidence < 0, evidence == 0
-    advantaged, left = (evidence > 0).astype(np.float64), n0 - int(disadvantaged.sum())
+    disadvantaged = evidence < 0
+    undecided = evidence == 0
+    advantaged = (evidence > 0).astype(np.float64)
+    left = n0 - int(disadvantaged.sum())
     if 0 < left < undecided.sum():
-        before = 1.0 - answered.prior[r, undecided] if aware else np.full(int(undecided.sum()), left / undecided.sum())
+        if aware:
+            before = 1.0 - answered.prior[r, undecided]
+        else:
+            before = np.full(int(undecided.sum()), left / undecided.sum())
         accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[disadvantaged].sum()
         middle = h[undecided].mean()
         ones = propagate(
@@ -322,7 +359,8 @@ def _by_person(answered: AnsweredQueries, decoder: str, r: int, evidence: Floats
     as advantaged, as the zeros of the shortest vector do.
     """
     if decoder == "strongest":
-        advantaged, undecided = (evidence > 0).astype(np.float64), evidence == 0
+        advantaged = (evidence > 0).astype(np.float64)
+        undecided = evidence == 0
         left = answered.n_advantaged - int(advantaged.sum())
         if 0 < left < undecided.sum():
             before = np.clip(answered.prior[r, undecided], 1e-12, 1 - 1e-12)
@@ -337,7 +375,8 @@ def _by_person(answered: AnsweredQueries, decoder: str, r: int, evidence: Floats
 
 def _person_evidence(answered: AnsweredQueries, r: int) -> Floats:
     """Return ±∞ for those a flipped or packed question decides, 0 for the others."""
-    h, answers = answered.scores[r], answered.answers[r]
+    h = answered.scores[r]
+    answers = answered.answers[r]
     m, n = h.shape
     evidence = np.zeros(n)
     if answered.design == "bits":
@@ -359,11 +398,13 @@ def _absolute_evidence(answered: AnsweredQueries, r: int) -> Floats:
     The gap of a model that accepts one person is 1/N1 for an advantaged and 1/N0 for a disadvantaged one (Hamman et al.
     2023, theorem 4), which says nothing where the groups are of equal size or both values are rounded to one.
     """
-    answers, evidence = answered.answers[r], np.zeros(answered.prior.shape[1])
+    answers = answered.answers[r]
+    evidence = np.zeros(answered.prior.shape[1])
     gaps = np.array([1.0 / answered.n_advantaged, 1.0 / answered.n_disadvantaged])
     if isinstance(answered.mechanism, Rounded):
         gaps = np.round(gaps, answered.mechanism.decimals)
-    high, low = np.abs(answers - gaps[0]), np.abs(answers - gaps[1])
+    high = np.abs(answers - gaps[0])
+    low = np.abs(answers - gaps[1])
     if gaps[0] != gaps[1]:
         evidence[: answers.size] = np.where(high < low, np.inf, -np.inf)
     return evidence

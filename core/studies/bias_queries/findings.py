@@ -40,7 +40,9 @@ def error_text(value: float) -> str:
         return f"{float(f'{value:.2g}'):,.0f}"
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+    if value >= 1:
+        return f"{value:.1f}"
+    return f"{value:.2g}"
 
 
 def answers_text(m: int, mechanism: Mechanism) -> str:
@@ -52,14 +54,18 @@ def findings(result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[
     """Return the finding: what the answers reveal, what that means, and what can be done."""
     if not result.leaks or result.prior is None:
         return (Finding(point=result.reason or "No answers to bias queries are planned."),)
-    now, people = result.best, count(sum(result.sizes))
+    now = result.best
+    people = count(sum(result.sizes))
     evidence = (
         f"Best decoder: {percent(now.leakage)} balanced accuracy (95% CI "
         f"{interval(now.leakage)}; {count(now.leakage.n)} repetitions with {people} people). Features alone give "
         f"{percent(result.prior)}, random guessing 50%."
     )
     if result.ceiling is not None and result.ceiling < ALMOST_ALL:
-        how = f"ε = {settings.epsilon:g}" if settings.answer_mechanism.noisy else "exact posterior"
+        if settings.answer_mechanism.noisy:
+            how = f"ε = {settings.epsilon:g}"
+        else:
+            how = "exact posterior"
         how += f", δ = {settings.delta:g}" if settings.mechanism == "smooth_laplace" else ""
         evidence += f" {at_most(result.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
     headline = Finding(
@@ -82,9 +88,13 @@ def _useless(result: BiasQueriesResult, settings: BiasQueriesSettings) -> bool:
 
 
 def _point(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
-    now, attribute, error = result.best, result.attribute, result.errors.get(settings.mechanism)
-    answers, gain = answers_text(now.m, settings.answer_mechanism), result.gain
-    alone, decimals = "", None
+    now = result.best
+    attribute = result.attribute
+    error = result.errors.get(settings.mechanism)
+    answers = answers_text(now.m, settings.answer_mechanism)
+    gain = result.gain
+    alone = ""
+    decimals = None
     if result.prior is not None:
         decimals = change_decimals(result.prior, now.leakage, gain)
         alone = f" over features alone ({percent(result.prior, decimals=decimals)})"
@@ -94,7 +104,8 @@ def _point(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
     if now.complete == 1.0 and gain.value > 0:
         return f"The answers reveal everybody's {attribute} ({answers})."
     if gain.low > 0:
-        level, change = percent(now.leakage, decimals=decimals), points(gain, decimals=decimals)
+        level = percent(now.leakage, decimals=decimals)
+        change = points(gain, decimals=decimals)
         reached = f"{level} balanced accuracy, a gain of {change}{alone}"
         return f"The answers reveal {attribute} ({answers}): {reached}."
     if gain.high < 0:
@@ -119,7 +130,8 @@ def _so_what(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
 
 
 def _to_do(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
-    error, sums = result.errors.get(settings.mechanism), result.errors.get("noisy_sums")
+    error = result.errors.get(settings.mechanism)
+    sums = result.errors.get("noisy_sums")
     desk = "The query desk answers real queries."
     if sums is None:
         return desk
@@ -237,7 +249,10 @@ def answers_excess(result: BiasQueriesResult, settings: BiasQueriesSettings) -> 
         return _none_planned("answers_excess", result, 0.0)
     if not result.leaks:
         return not_run("answers_excess", result.reason)
-    target = f"Whether the {result.attribute} is {result.largest}," if result.largest else f"The {result.attribute}"
+    if result.largest:
+        target = f"Whether the {result.attribute} is {result.largest},"
+    else:
+        target = f"The {result.attribute}"
     n1, n0 = result.sizes
     queries = "slight changes of the audited model"
     if settings.design != "jitter":

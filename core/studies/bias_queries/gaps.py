@@ -61,7 +61,9 @@ def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
         raise InputError(f"scores must have one row a question and one column a person, got shape {h.shape}.")
     if n is not None and h.shape[1] != n:
         raise InputError(f"scores must have one value for each of {n} people, got {h.shape[1]}.")
-    low, high = float(h.min()), float(h.max())  # nan propagates into both
+    # nan propagates into both
+    low = float(h.min())
+    high = float(h.max())
     if not (low >= 0.0 and high <= 1.0):
         wrong = h[~((h >= 0.0) & (h <= 1.0))][0]
         raise InputError(f"scores must be in [0, 1], got {wrong}.")
@@ -85,7 +87,10 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     """Return the attribute as an array of 0 and 1 in which both occur."""
     a = binary_array(sensitive, name="sensitive")
     if not a.size or a.min() == a.max():
-        composition = f"all {a.size} are {a[0]}" if a.size else "there is nobody"
+        if a.size:
+            composition = f"all {a.size} are {a[0]}"
+        else:
+            composition = "there is nobody"
         raise InputError(f"A gap needs people of both groups (1 = advantaged, 0 = disadvantaged); {composition}.")
     return a
 
@@ -108,14 +113,16 @@ def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -
 def counted(probability: Floats, total: int) -> Floats:
     """Return probabilities (R, n) in (0, 1) with each repeat's odds shifted, so that they add up to `total`."""
     logits = (np.log(probability) - np.log1p(-probability)).T
-    low, high = -logits.max(axis=0) - 40.0, -logits.min(axis=0) + 40.0
+    low = -logits.max(axis=0) - 40.0
+    high = -logits.min(axis=0) + 40.0
     shift = np.zeros(logits.shape[1])
     for _ in range(60):
         q = 0.5 * (1.0 + np.tanh(0.5 * (logits + shift)))
         excess = q.sum(axis=0) - total
         if np.abs(excess).max() < 1e-9 * total:
             break
-        high, low = np.where(excess > 0, shift, high), np.where(excess > 0, low, shift)
+        high = np.where(excess > 0, shift, high)
+        low = np.where(excess > 0, low, shift)
         newton = shift - excess / np.maximum((q * (1 - q)).sum(axis=0), 1e-300)
         shift = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
     return np.asarray(q.T)
@@ -146,7 +153,8 @@ def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
     Random guessing reaches 0.5. Raises `InputError` if a group is empty, the lengths differ or a value is not
     0 or 1.
     """
-    a, guess = attribute_array(sensitive), binary_array(recovered, name="recovered")
+    a = attribute_array(sensitive)
+    guess = binary_array(recovered, name="recovered")
     if guess.size != a.size:
         raise InputError(f"recovered must have one value for each of {a.size} people, got {guess.size}.")
     right = guess == a
@@ -199,10 +207,12 @@ def design_scores(design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Ge
     if design == "random_binary":
         return rng.integers(0, 2, (m, n)).astype(np.float64)
     if design == "targeted":  # the base scores, with person k - 1 flipped in row k
-        scores, person = np.tile(row[0], (m, 1)), np.arange(m - 1)
+        scores = np.tile(row[0], (m, 1))
+        person = np.arange(m - 1)
         scores[person + 1, person] = 1.0 - row[0, person]
         return scores
-    scores, person = np.zeros((m, n)), np.arange(min(n, m * BITS_A_QUESTION))
+    scores = np.zeros((m, n))
+    person = np.arange(min(n, m * BITS_A_QUESTION))
     scores[person // BITS_A_QUESTION, person] = np.exp2(-(person % BITS_A_QUESTION))
     return scores
 
@@ -211,7 +221,9 @@ def most_questions(design: str, n: int) -> int | None:
     """Return after how many questions about n people a design has none left; None if it never ends."""
     if choice(design, DESIGNS, name="design") == "targeted":
         return n + 1
-    return math.ceil(n / BITS_A_QUESTION) if design == "bits" else None
+    if design == "bits":
+        return math.ceil(n / BITS_A_QUESTION)
+    return None
 
 
 def _edge(n: int, k: int, *, absolute: bool) -> float:
@@ -239,7 +251,8 @@ def global_sensitivity(n: int, m: int, *, absolute: bool = False) -> float:
 
     For absolute gaps it is m n/(2(n − 1)); theorem 6 says m/2.
     """
-    n, m = whole_number(n, name="The number of people", least=3), whole_number(m, name="m", least=1)
+    n = whole_number(n, name="The number of people", least=3)
+    m = whole_number(m, name="m", least=1)
     return m * _edge(n, 2, absolute=absolute)
 
 

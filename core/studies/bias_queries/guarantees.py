@@ -69,7 +69,8 @@ def accuracy_limit_with_prior(q: Floats, epsilon: float, delta: float = 0.0) -> 
     `prior_given_sizes`, and `two_flips` count.
     """
     share = q.mean(axis=1, keepdims=True)
-    w1, w0 = q / share, (1 - delta) * (1 - q) / (1 - share)
+    w1 = q / share
+    w0 = (1 - delta) * (1 - q) / (1 - share)
     gain = (w1 * (1 + delta * math.exp(-epsilon)) - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     best = np.maximum(np.maximum(delta * w1, w1 - w0), gain)
     return float(min(1.0, (1 + best.mean()) / 2))
@@ -185,7 +186,9 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
         return min(mechanism.epsilon, m * (part if far else math.acosh(part**2 / 2 + math.cosh(part))))
     if isinstance(mechanism, LaplaceGlobal):
         moved = local_sensitivity(n1, n0, m, absolute=mechanism.absolute)
-        return moved / mechanism.scale(n1, n0, m) if math.isfinite(mechanism.epsilon) else mechanism.epsilon
+        if math.isfinite(mechanism.epsilon):
+            return moved / mechanism.scale(n1, n0, m)
+        return mechanism.epsilon
     return None
 
 
@@ -198,20 +201,25 @@ def targeted_leakage(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: i
     scale of 1/(2ε₁), ε₁ being the sums' part of the budget. An absolute gap moves by |1/N0 − 1/N1| only.
     """
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
-    high, low = 1 / n1, 1 / n0 if mechanism.absolute else -1 / n0
+    high = 1 / n1
+    low = 1 / n0 if mechanism.absolute else -1 / n0
     if isinstance(mechanism, NoisySums):
         return _two_laws(1.0, mechanism.scales(np.eye(1, n1 + n0)).sums, "laplace")
     if isinstance(mechanism, AdditiveNoise):
         return _two_laws(abs(high - low), mechanism.scale(n1, n0, 1), mechanism.noise)
     if isinstance(mechanism, Rounded):
         high, low = np.round([high, low], mechanism.decimals)
-    return 1.0 if high != low else 0.5
+    if high != low:
+        return 1.0
+    return 0.5
 
 
 def _two_laws(distance: float, scale: float, noise: str) -> float:
     """Return the accuracy of telling apart two laws of one scale and shape at a distance: (1 + total variation)/2."""
     if scale == 0:
-        return 1.0 if distance > 0 else 0.5
+        if distance > 0:
+            return 1.0
+        return 0.5
     if noise == "cauchy":
         return 0.5 + math.atan(distance / (2 * scale)) / math.pi
     return 1 - math.exp(-distance / (2 * scale)) / 2
@@ -263,7 +271,10 @@ def answer_error(
         heavy = mechanism.noise == "cauchy"
         middle, high = (1.0, math.tan(0.475 * math.pi)) if heavy else (math.log(2), math.log(20))
         return ErrorQuantiles(median=middle * scale, high=high * scale)
-    runs = max(1, draws // len(samples)) if isinstance(mechanism, NoisySums) else 1
+    if isinstance(mechanism, NoisySums):
+        runs = max(1, draws // len(samples))
+    else:
+        runs = 1
     off = [mechanism.draws(h, a, rng=rng, draws=runs) - mechanism.exact(h, a) for h, a in samples]
     median, high = np.quantile(np.abs(np.concatenate(off)), [0.5, 0.95])
     return ErrorQuantiles(median=float(median), high=float(high))

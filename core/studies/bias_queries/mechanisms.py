@@ -40,7 +40,9 @@ def positive_epsilon(epsilon: float) -> None:
 
 def public_grid(scale: float) -> float:
     """Return the grid for noise of a public scale: a power of two, at most the scale / 1024; 0 for no noise."""
-    return 2.0 ** math.floor(math.log2(scale / FINENESS)) if scale > 0 else 0.0
+    if scale > 0:
+        return 2.0 ** math.floor(math.log2(scale / FINENESS))
+    return 0.0
 
 
 def to_grid(values: Floats, grid: float) -> Floats:
@@ -79,7 +81,9 @@ class Mechanism:
     def exact(self, scores: Floats, sensitive: npt.NDArray[np.uint8]) -> Floats:
         """Return the true answers, shape (m,)."""
         gaps = statistical_parity_gap(scores, sensitive)
-        return np.abs(gaps) if self.absolute else gaps
+        if self.absolute:
+            return np.abs(gaps)
+        return gaps
 
     def answer(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> Floats:
         """Return one answer a question, shape (m,).
@@ -137,9 +141,13 @@ class AdditiveNoise(Mechanism):
 
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         truth = self.exact(h, a)
-        n_advantaged, shape = int(a.sum()), (draws, truth.size)
+        n_advantaged = int(a.sum())
+        shape = (draws, truth.size)
         scale = self.scale(n_advantaged, a.size - n_advantaged, truth.size)
-        unit = rng.standard_cauchy(size=shape) if self.noise == "cauchy" else rng.laplace(size=shape)
+        if self.noise == "cauchy":
+            unit = rng.standard_cauchy(size=shape)
+        else:
+            unit = rng.laplace(size=shape)
         return to_grid(truth + scale * unit, self.grid(a.size, truth.size))
 
 
@@ -219,7 +227,10 @@ class _Smooth(AdditiveNoise):
     @property
     def why(self) -> str:
         """One sentence: where this noise differs from Hamman et al.'s, and why."""
-        start = " and counts that an absolute gap can start at 0" if self.absolute else ""
+        if self.absolute:
+            start = " and counts that an absolute gap can start at 0"
+        else:
+            start = ""
         return (
             f"Corrected: the smaller group is found first{start}, and a group of one person gets the noise of a group "
             "of two, where the published formula is not smooth."
@@ -333,7 +344,8 @@ class NoisySums(Mechanism):
         together = float(centred.sum(axis=0).max())
         if not together:
             return SumScales(count=1 / self.epsilon, sums=0.0)
-        count, sums = math.sqrt(float(centred.max(axis=1).mean())), math.sqrt(together)
+        count = math.sqrt(float(centred.max(axis=1).mean()))
+        sums = math.sqrt(together)
         share = count / (count + sums)
         return SumScales(count=1 / (self.epsilon * share), sums=together / (self.epsilon * (1 - share)))
 
@@ -347,12 +359,15 @@ class NoisySums(Mechanism):
 
     def _gaps(self, h: Floats, seen: Floats) -> Floats:
         """Return the gaps that noisy counts and sums amount to, shape (draws, m)."""
-        centred, sums = centred_scores(h), seen[:, 1:]
+        centred = centred_scores(h)
+        sums = seen[:, 1:]
         n0 = np.clip(seen[:, 0], 1, h.shape[1] - 1)[:, np.newaxis]
         reach = centred.max(axis=1)
         disadvantaged = np.clip(sums / n0, -reach, reach)
         advantaged = np.clip((centred.sum(axis=1) - sums) / (h.shape[1] - n0), -reach, reach)
-        return np.abs(advantaged - disadvantaged) if self.absolute else np.asarray(advantaged - disadvantaged)
+        if self.absolute:
+            return np.abs(advantaged - disadvantaged)
+        return np.asarray(advantaged - disadvantaged)
 
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         if a.size < 2:

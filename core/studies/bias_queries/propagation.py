@@ -37,7 +37,9 @@ _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none
 _FEWEST = 6  # rounds before the search may stop
 _STEP = 0.5
-_START, _FALL = 1.0, 0.85  # the noise is taken for at least start · fall^round, in units of one person's largest effect
+# the noise is taken for at least start · fall^round, in units of one person's largest effect
+_START = 1.0
+_FALL = 0.85
 _COUNT_VARIANCE = 1e-3  # of the number of people, which is known
 _FITS = 2.0  # median misfit, in scales of the noise, up to which probabilities count as fitting the answers
 _SUREST = 1e-6
@@ -58,9 +60,11 @@ def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float
     with np.errstate(over="ignore"):
         b = np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit
         y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
-    y, b = np.clip(y, -_FARTHEST, _FARTHEST), np.clip(b, 1e-9, _FARTHEST)
+    y = np.clip(y, -_FARTHEST, _FARTHEST)
+    b = np.clip(b, 1e-9, _FARTHEST)
     state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
-    probability, going = state.p.copy(), np.arange(repeats)
+    probability = state.p.copy()
+    going = np.arange(repeats)
     for turn in range(_ROUNDS):
         floor = _START * _FALL**turn
         before = state.p
@@ -70,7 +74,8 @@ def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float
         probability[going[fits]] = state.p[fits]
         settled = (np.abs(state.p - before).max(axis=1) < _SETTLED) & (state.b.min(axis=1) >= floor)
         if turn >= _FEWEST and settled.any():
-            going, state = going[~settled], state.only(~settled)
+            going = going[~settled]
+            state = state.only(~settled)
             if not going.size:
                 break
     return probability

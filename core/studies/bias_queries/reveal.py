@@ -115,7 +115,8 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
     answers : array-like of shape (n,) or (n - 1,)
         The gaps; the last person's may be missing.
     """
-    rows, sp = score_matrix(base_scores), answer_array(answers)
+    rows = score_matrix(base_scores)
+    sp = answer_array(answers)
     n = rows.shape[1]
     if len(rows) != 1 or n < 2:
         raise InputError(f"base_scores must have one score for each of two people or more, got shape {rows.shape}.")
@@ -130,14 +131,18 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
 
 def _gap_weights(h: Floats, sp: Floats) -> Floats:
     """Return v, nan for people who stay hidden."""
-    n, m = h.size, sp.size
+    n = h.size
+    m = sp.size
     d = 1.0 - 2.0 * h
     seen = np.abs(d) > SAME
     if n == 2:
         turn = 1.0 - h.sum()  # SP_1 = turn v_1 = -SP_2
         v_first = sp[0] / turn if abs(turn) > SAME else np.nan
         return np.array([v_first, -v_first])
-    base = sp.sum() / (n - 2) if m == n else _base_without_last(d, sp)
+    if m == n:
+        base = sp.sum() / (n - 2)
+    else:
+        base = _base_without_last(d, sp)
     v = np.full(n, np.nan)
     mask = seen[:m]
     v[:m][mask] = (sp[mask] - base) / d[:m][mask]
@@ -150,17 +155,22 @@ def _gap_weights(h: Floats, sp: Floats) -> Floats:
 
 def _base_without_last(d: Floats, sp: Floats) -> float:
     """Return SP_0 from n - 1 answers; nan where they leave it open."""
-    first, last, n = d[:-1], d[-1], d.size
+    first = d[:-1]
+    last = d[-1]
+    n = d.size
     hidden = np.abs(first) <= SAME
     if hidden.any():
         return float(sp[hidden].mean())
     denominator = n - 3 - last * (1.0 / first).sum()
-    return float((sp.sum() - last * (sp / first).sum()) / denominator) if abs(denominator) > SAME * n else math.nan
+    if abs(denominator) > SAME * n:
+        return float((sp.sum() - last * (sp / first).sum()) / denominator)
+    return math.nan
 
 
 def _read(v: Floats) -> Recovery:
     """Turn v into s = 1/N1 - v and the attribute, with what the sizes say about the hidden."""
-    n, hidden = v.size, np.isnan(v)
+    n = v.size
+    hidden = np.isnan(v)
     sizes = [1.0 / np.median(side) for side in (v[v > 0], -v[v < 0]) if side.size]
     n_adv = sizes[0] if (v > 0).any() else n - sizes[0] if sizes else n / 2
     n_adv = min(max(round(float(n_adv)), 1), n - 1)
@@ -240,7 +250,10 @@ def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.ND
 
 def _size(answer: float, n: int) -> int:
     """Return the whole number `answer` is one over (remark 4)."""
-    size = round(1.0 / answer) if 0.0 < answer <= 1.0 + INTEGER_TOLERANCE else 0
+    if 0.0 < answer <= 1.0 + INTEGER_TOLERANCE:
+        size = round(1.0 / answer)
+    else:
+        size = 0
     if not 1 <= size < n or abs(answer * size - 1.0) > INTEGER_TOLERANCE:
         raise InputError(
             f"The answer to a model that accepts one of {n} people must be one over a group's size, got {answer!r}."
@@ -334,7 +347,10 @@ def recover_compressed(
     if n_advantaged is None or n_disadvantaged is None:
         raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
     n_adv, n_dis = sizes = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
-    p = None if prior is None else np.clip(probabilities(prior, h.shape[1], name="prior"), SURE, 1.0 - SURE)
+    if prior is None:
+        p = None
+    else:
+        p = np.clip(probabilities(prior, h.shape[1], name="prior"), SURE, 1.0 - SURE)
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
     before = _before(sizes, p)
@@ -345,9 +361,13 @@ def recover_compressed(
 
 def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> Floats | None:
     """Solve for 0 <= x <= 1 with the known sum."""
-    weight = np.ones(h.shape[1]) if prior is None else np.log(prior) - np.log1p(-prior)
+    if prior is None:
+        weight = np.ones(h.shape[1])
+    else:
+        weight = np.log(prior) - np.log1p(-prior)
     matrix = np.vstack([h, np.ones(h.shape[1])])
-    low, high = np.append(target - room, n_disadvantaged), np.append(target + room, n_disadvantaged)
+    low = np.append(target - room, n_disadvantaged)
+    high = np.append(target + room, n_disadvantaged)
     return solve_program(weight, matrix, low, high, upper=1.0)
 
 
@@ -357,14 +377,17 @@ def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], meth
     turned = n_advantaged < n_disadvantaged
     if turned:
         target = h.sum(axis=1) - target
-    n, signed = h.shape[1], method == "l1"
+    n = h.shape[1]
+    signed = method == "l1"
     matrix = np.hstack([h, -h]) if signed else h
     x = solve_program(np.ones(matrix.shape[1]), matrix, target - room, target + room)
     if x is None:
         return None
     if signed:
         x = x[:n] - x[n:]
-    return 1.0 - x if turned else x
+    if turned:
+        return 1.0 - x
+    return x
 
 
 def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:

@@ -34,7 +34,8 @@ def _people(seed: int, planted: bool) -> tuple[Subject, BiasQueriesSettings]:
     They have no features: a prior learned from chance would be wrong about these people as a whole, and a decoder
     that leaves it aside would gain without a leak.
     """
-    n, rng = sum(_SETS), child_generator(seed, f"bias queries, planted {planted}")
+    n = sum(_SETS)
+    rng = child_generator(seed, f"bias queries, planted {planted}")
     sensitive = np.concatenate([rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS])
     people = SyntheticRecords(features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive)
     scores = rng.random(n)
@@ -66,7 +67,9 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
 
     def steps(self, subject: Subject, settings: BiasQueriesSettings) -> int:
         """Return how many decoders read the answers."""
-        return len(DECODERS) if settings.questions else 0
+        if settings.questions:
+            return len(DECODERS)
+        return 0
 
     def run(
         self, subject: Subject, settings: BiasQueriesSettings, report: ReportProgress | None = None
@@ -76,7 +79,8 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
         result = BiasQueriesResult(
             attribute=subject.attribute, n_groups=dataset.n_groups, n_people=subject.splits.test.size
         )
-        m, mechanism = settings.questions, settings.answer_mechanism
+        m = settings.questions
+        mechanism = settings.answer_mechanism
         if not m:
             yield result
             return
@@ -89,7 +93,8 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
         if dataset.n_groups > 2:
             result = replace(result, largest=two_sided(dataset).group_names[1])
         noises = {name: replace(settings, mechanism=name).answer_mechanism for name in NOISES if name != "exact"}
-        n1, n0 = trials.n_advantaged, trials.n_disadvantaged
+        n1 = trials.n_advantaged
+        n0 = trials.n_disadvantaged
         result = replace(
             result,
             sizes=(n1, n0),
@@ -131,7 +136,9 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
     def tables(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the leak of each decoder, and what the features give alone."""
         if result.prior is None:
-            return {"Planned answers": ({"not made": result.reason},)} if result.reason else {}
+            if result.reason:
+                return {"Planned answers": ({"not made": result.reason},)}
+            return {}
         rows = [("Features alone, no answers", 0, result.prior)]
         rows += [(DECODER_TITLES[leak.decoder], leak.m, leak.leakage) for leak in result.leaks]
         return {"Planned answers": tuple(leak_row(who, m, settings.repeats, rate) for who, m, rate in rows)}

@@ -135,9 +135,13 @@ def query_pool(subject: Subject) -> QueryPool:
 def _pool(subject: Subject) -> QueryPool:
     if not subject.has_scores:
         raise InputError("Scores are needed; only predicted labels are given.")
-    dataset, config = two_sided(subject.dataset), subject.config
+    dataset = two_sided(subject.dataset)
+    config = subject.config
     labels = dataset.labels
-    metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
+    if config.metric == "equalized_odds":
+        metric = "equal_opportunity"
+    else:
+        metric = config.metric
     rows = subject.splits.test
     if metric in _ASKED_LABEL:
         rows = rows[labels[rows] == _ASKED_LABEL[metric]]
@@ -181,13 +185,18 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
     """
     most = _last_question(design, n)
     slow = most is None and n > 300
-    last = round((0.42 if slow else 0.6) * n) if most is None else most
+    if most is None:
+        last = round((0.42 if slow else 0.6) * n)
+    else:
+        last = most
     step = max(1, round(last / (12 if slow else 24)))
     return tuple(dict.fromkeys([*range(0, last, step), last]))
 
 
 def _last_question(design: str, n: int) -> int | None:
-    return n if design in SINGLE else most_questions(design, n)
+    if design in SINGLE:
+        return n
+    return most_questions(design, n)
 
 
 def coarse_first(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -243,8 +252,10 @@ class Trials:
         seed: int = 42,
         most: int | None = None,
     ) -> None:
-        self.metric, self.design = pool.metric, design
-        self.repeats, self.seed = repeats, seed
+        self.metric = pool.metric
+        self.design = design
+        self.repeats = repeats
+        self.seed = seed
         self.n_advantaged, self.n_disadvantaged = pool.sizes(n)
         self.numbers = question_numbers(n, design)
         if most is not None:
@@ -264,7 +275,8 @@ class Trials:
 
     def _made_questions(self, repeat: int) -> Floats:
         """Return all questions of one repeat."""
-        people, most = self.people[repeat], self.numbers[-1]
+        people = self.people[repeat]
+        most = self.numbers[-1]
         if self.design in SINGLE:
             return np.eye(people.n)[:most]
         return design_scores(self.design, people.base, most, rng=self._rng("questions", repeat))
@@ -275,9 +287,11 @@ class Trials:
         if not 0 <= m <= self.numbers[-1]:
             raise InputError(f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}.")
         scores = np.stack([self._questions(r)[:m] for r in chosen])
-        answers, released = np.zeros(scores.shape[:2]), []
+        answers = np.zeros(scores.shape[:2])
+        released = []
         for i, r in enumerate(chosen if m else ()):
-            people, rng = self.people[r], self._rng("noise", r)
+            people = self.people[r]
+            rng = self._rng("noise", r)
             if isinstance(mechanism, NoisySums):
                 release = mechanism.release(scores[i], people.sensitive, rng=rng)
                 released.append(release)
@@ -368,7 +382,9 @@ class Trials:
 
     def accuracy(self, m: int) -> QuestionAccuracy:
         """Return how the first `m` models asked about predict the label, beside the audited model."""
-        base, queried, spread = [], [], []
+        base = []
+        queried = []
+        spread = []
         for r, people in enumerate(self.people):
             right = (self._questions(r)[: max(m, 1)] >= 0.5) == people.labels
             base.append(float(((people.base >= 0.5) == people.labels).mean()))
@@ -392,7 +408,9 @@ def needed(leaks: Sequence[Leak], share: float) -> int | None:
     """
 
     def reached(leak: Leak) -> bool:
-        return leak.complete == 1.0 if share == 1.0 else leak.leakage.value >= share
+        if share == 1.0:
+            return leak.complete == 1.0
+        return leak.leakage.value >= share
 
     last = takewhile(reached, sorted(leaks, key=lambda leak: leak.m, reverse=True))
     return min((leak.m for leak in last), default=None)

@@ -80,7 +80,9 @@ class AdversaryResult(Result):
 
 def protocols_of(kind: str) -> tuple[str, ...]:
     """Return the protocols an attacker is trained under: the strong ones are not in the paper and keep to the first."""
-    return PROTOCOLS if kind in ADVERSARIES else PROTOCOLS[:1]
+    if kind in ADVERSARIES:
+        return PROTOCOLS
+    return PROTOCOLS[:1]
 
 
 def attacks_of(*, as_published: bool) -> list[tuple[str, str]]:
@@ -111,12 +113,17 @@ def attack_model(
         rows = splits.train, splits.validation
         probabilities = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    x = dataset.features
+    y = dataset.labels
+    s = dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.attacker_rows, splits.test)
     learn = attacker_sample(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:
-        parameters = None if config.forest is None else dict(config.forest)
+        if config.forest is None:
+            parameters = None
+        else:
+            parameters = dict(config.forest)
         adversary = train_adversary(
             kind, x[learn], y[learn], s[learn], predictions[learn], seed=config.seed, parameters=parameters
         )
@@ -187,7 +194,8 @@ class CorrectionResult:
         cls, subject: Subject, *, as_published: bool = False, report: ReportProgress | None = None
     ) -> CorrectionResult:
         """Train every attacker, each once a subject; under the paper's protocol too where that is asked for."""
-        attacks, pairs = {}, attacks_of(as_published=as_published)
+        attacks = {}
+        pairs = attacks_of(as_published=as_published)
         for done, pair in enumerate(pairs, start=1):
             work = partial(attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions)
             attacks[pair] = subject.once(f"attack {' '.join(pair)}", partial(work, config=subject.config))
@@ -238,11 +246,13 @@ class CorrectionResult:
         permuted predictions, of its held-out records too (see `core.studies.correction.knowledge`). People are
         resampled under the audit's seed, so that a correction has the same interval wherever it is shown.
         """
-        attack, metric = self.attack(adversary, as_published=as_published), self.config.metric
+        attack = self.attack(adversary, as_published=as_published)
+        metric = self.config.metric
         raised = (as_published if until_true is None else until_true) and not permuted
 
         def make() -> Disclosure:
-            attacked, held_out = attack.attacked, attack.held_out
+            attacked = attack.attacked
+            held_out = attack.held_out
             if permuted:
                 attacked = permuted_records(attacked, metric=metric, seed=self.config.seed, name="attacked")
                 held_out = permuted_records(held_out, metric=metric, seed=self.config.seed, name="held out")
@@ -263,7 +273,10 @@ class CorrectionResult:
 
         `attacker` are the settings of `disclose`: adversary, cost, as_published.
         """
-        values = TOLERANCES if len(self.group_names) == 2 else TOLERANCES_OF_MANY
+        if len(self.group_names) == 2:
+            values = TOLERANCES
+        else:
+            values = TOLERANCES_OF_MANY
         tolerances: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
         tolerances |= {round(tolerance, 3) for tolerance in also}
         disclosures = []

@@ -140,7 +140,8 @@ def attribute_leak(
     seed : int
         Fixes the people resampled for the intervals.
     """
-    tolerance, truth = unit_interval(tolerance, name="tolerance"), with_predictions.truth.astype(np.intp)
+    tolerance = unit_interval(tolerance, name="tolerance")
+    truth = with_predictions.truth.astype(np.intp)
     posteriors = {
         "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), features.probability.shape),
         "features": features.probability,
@@ -151,7 +152,8 @@ def attribute_leak(
     reasons, tilts = _tell(posteriors, with_predictions, tolerance, metric)
     drawn: dict[str, tuple[Floats, Floats, Floats]] = {}
     if tilts:
-        q, pattern = posteriors["predictions"], next(iter(tilts.values())).constraints.pattern
+        q = posteriors["predictions"]
+        pattern = next(iter(tilts.values())).constraints.pattern
         drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts}, seed=seed)
     return Attribution(
         attacker=attacker,
@@ -169,7 +171,8 @@ def _tell(
     posteriors: dict[str, Floats], records: AttackedRecords, tolerance: float, metric: str
 ) -> tuple[dict[str, str], dict[str, Tilt]]:
     """Add the posterior after each disclosure; return why where one cannot be met, and the others to draw from."""
-    reasons, tilts = {}, {}
+    reasons = {}
+    tilts = {}
     sets = row_sets(metric, records.labels, records.truth.size)
     parts = tuple(None if rows is None else int(name[-1]) for name, rows in sets)
     shares = (np.bincount(records.truth, minlength=records.n_groups) / records.truth.size).tolist()
@@ -217,7 +220,8 @@ def _measure(
         nothing = dict.fromkeys(MEASURES, summarize_seeds([]))
         changes = nothing if base else {}
         return LeakStep(step=step, builds_on=base, values=nothing, changes=changes, n_seeds=0, reasons=(reasons[step],))
-    guess, surprise = posteriors[step].argmax(axis=1), _surprise(posteriors[step], truth)
+    guess = posteriors[step].argmax(axis=1)
+    surprise = _surprise(posteriors[step], truth)
     values: tuple[Estimate, ...] = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
     gains: tuple[Estimate | None, ...] = (None,) * 3
     if base is not None and base not in reasons:

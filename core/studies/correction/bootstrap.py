@@ -72,7 +72,8 @@ class Blocks:
     @classmethod
     def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
         """Sort records into blocks; `cost` is the correction cost of each guess, None for 1 each."""
-        n, k = guess.size, records.n_groups
+        n = guess.size
+        k = records.n_groups
         prices = np.ones(n) if cost is None else cost
         sets = row_sets(metric, records.labels, n)
         part = np.full(n, len(sets))
@@ -124,7 +125,8 @@ def _unfairness(count: Floats) -> Floats:
     """Return the largest distance of a group's rate from everybody's, of people by sample, set, prediction, group."""
     size = count.sum(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate, overall = count[:, :, 1] / size, count[:, :, 1].sum(axis=2) / size.sum(axis=2)
+        rate = count[:, :, 1] / size
+        overall = count[:, :, 1].sum(axis=2) / size.sum(axis=2)
     return np.asarray(np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2)))
 
 
@@ -150,15 +152,20 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     """Return how many leave each block and join each cell, two groups, all samples at once."""
     count = size.sum(axis=3)
     negatives, positives = count.sum(axis=2).T
-    n, samples = negatives + positives, np.arange(len(size))
+    n = negatives + positives
+    samples = np.arange(len(size))
     low = (count[:, 1, 1] * negatives <= count[:, 0, 1] * positives).astype(np.intp)  # the group whose rate is too low
-    a, b = count[samples, 1, low], count[samples, 0, low]
-    gap, slack = b * positives - a * negatives, tolerance * n
+    a = count[samples, 1, low]
+    b = count[samples, 0, low]
+    gap = b * positives - a * negatives
+    slack = tolerance * n
     c = np.stack([negatives + slack, negatives - slack])
     d = np.stack([positives - slack, positives + slack])
     right = np.stack([gap - slack * (a + b), gap - slack * (n - a - b)])
     holds = (c <= 0) | (d <= 0)
-    c, d, right = np.where(holds, 1.0, c), np.where(holds, 1.0, d), np.where(holds, -np.inf, right)
+    c = np.where(holds, 1.0, c)
+    d = np.where(holds, 1.0, d)
+    right = np.where(holds, -np.inf, right)
     cells = ((1, 1 - low), (0, low))
     parts = [(size[samples, p, g], price[p, g]) for p, g in cells]
     ends = [cumulated(block_size) for block_size, _ in parts]
@@ -174,7 +181,8 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
         for moved, end, cost in zip((x, y), ends, costs, strict=True)
     )
     best = np.where(y > ends[1][:, -1:] * (1 + 1e-9), np.inf, total).argmin(axis=1)
-    leave, join = np.zeros_like(size), np.zeros_like(count)
+    leave = np.zeros_like(size)
+    join = np.zeros_like(count)
     for (p, g), end, moved in zip(cells, ends, (x, y), strict=True):
         chosen = moved[samples, best]
         leave[samples, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
@@ -184,10 +192,14 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
 
 def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
-    leave, join = np.zeros_like(size), np.zeros(size.shape[:3])
+    leave = np.zeros_like(size)
+    join = np.zeros(size.shape[:3])
     beyond = _unfairness(size.sum(axis=3)[:, None]) - tolerance
     most = int(beyond.argmax())  # its optimum costs about as much as any
-    scaled = _scaled(price, size[most], float(tolerance[most])) if beyond[most] > 0.0 else price
+    if beyond[most] > 0.0:
+        scaled = _scaled(price, size[most], float(tolerance[most]))
+    else:
+        scaled = price
     for number in np.flatnonzero(beyond > 0.0):
         leave[number], join[number] = _program(scaled, size[number], float(tolerance[number]))
     return leave, join
@@ -199,13 +211,15 @@ def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     Raw prices may span eighteen magnitudes, which HiGHS cannot distinguish. Where the optimum moves a part of a person,
     the unit is what the whole person would cost.
     """
-    unit, scaled = np.inf, np.ones_like(price)
+    unit = np.inf
+    scaled = np.ones_like(price)
     for _ in range(8):
         moved = _program(scaled, people, tolerance)[0]
         unit_cost = float(np.nansum(moved * price)) / min(1.0, float(np.nansum(moved)) or 1.0)
         if not 0.0 < unit_cost < unit / 4:
             break
-        unit, scaled = unit_cost, np.minimum(price / unit_cost, 4.0)
+        unit = unit_cost
+        scaled = np.minimum(price / unit_cost, 4.0)
     return scaled
 
 
@@ -263,10 +277,8 @@ def combine_intervals(estimate: Estimate, resampled: Floats, *, within: tuple[fl
     quantile = float(stdtrit(drawn.size - 1, 0.5 + estimate.level / 2))
     half = math.hypot(quantile * float(drawn.std(ddof=1)), offset)
     first, last = np.quantile(drawn, (0.5 - estimate.level / 2, 0.5 + estimate.level / 2)) + offset
-    low, high = (
-        min(estimate.low, estimate.value - half, float(first)),
-        max(estimate.high, estimate.value + half, float(last)),
-    )
+    low = min(estimate.low, estimate.value - half, float(first))
+    high = max(estimate.high, estimate.value + half, float(last))
     return replace(estimate, low=low, high=high).within(*within)
 
 
@@ -275,7 +287,8 @@ def bootstrap_correction(
 ) -> BootstrapCounts:
     """Correct everybody (first row), and then each of the resamples."""
     drawn = draws or (DRAWS if people.n_groups == 2 else DRAWS_OF_MANY)
-    everybody, rng = people.everybody, child_generator(seed, _NAME)
+    everybody = people.everybody
+    rng = child_generator(seed, _NAME)
     occupied = np.flatnonzero(everybody)
     counts = np.zeros((drawn + 1, everybody.size))
     counts[0] = everybody

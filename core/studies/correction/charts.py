@@ -54,7 +54,8 @@ def draw_disclosure(
     strong : Estimate or None
         Accuracy of imputation, without the model; None where the curve is its own.
     """
-    before, none = curve[0].before, marker.after is None
+    before = curve[0].before
+    none = marker.after is None
     curves = [level(curve[0].majority, "chance", "baseline"), level(before, "before", "before", dash="dash")]
     if strong is not None:
         curves.insert(1, level(strong, "strongest", "imputation", dash="dashdot"))
@@ -174,13 +175,21 @@ def draw_waterfall(
     lines: list[Row] = []
     end = math.nan
     for step in attribution.steps:
-        path, reached = step.step in STEPS, step.values["accuracy"]
+        path = step.step in STEPS
+        reached = step.values["accuracy"]
         if step.step not in _NAMES or not step.n_seeds or (now is not None and not path):
             continue
-        base = end if path else attribution.step(step.builds_on or "majority").values["accuracy"].value
-        color = "leak" if step.step.startswith("constraint") else "before"
+        if path:
+            base = end
+        else:
+            base = attribution.step(step.builds_on or "majority").values["accuracy"].value
+        if step.step.startswith("constraint"):
+            color = "leak"
+        else:
+            color = "before"
         lines.append(_step(_NAMES[step.step], reached, step.changes.get("accuracy"), base, color, aside=not path))
-        end = reached.value if path else end
+        if path:
+            end = reached.value
     if now is not None and now.majority.value != attribution.step("majority").values["accuracy"].value:
         lines[0] = replace(lines[0], name="Baseline they know")  # among them another group is the largest
     if now is not None and now.after is not None:
@@ -189,7 +198,9 @@ def draw_waterfall(
     lines.append(Row(name=label, color="strongest", marks=[mark], dash="dashdot"))
     title = f"What each piece of knowledge adds to inferring {attribute}"
     drawing = draw_rows(title, lines, _ACCURACY, first="attacker knows", value="points")
-    return drawing if now is None else drawing.note(told=now.disclosed_tolerance)
+    if now is None:
+        return drawing
+    return drawing.note(told=now.disclosed_tolerance)
 
 
 def _step(name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool) -> Row:
@@ -198,14 +209,19 @@ def _step(name: str, reached: Estimate, change: Estimate | None, base: float, co
         marks = [Mark(of=reached, color="chance", name="accuracy")]
         return Row(name=name, value=f"<b>{percent(reached)}</b>", marks=marks, color="chance")
     mark = Mark(of=reached, color=color, symbol="", name="accuracy", bar=base, hollow=aside)
-    value = "" if math.isnan(value_of(change)) else f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
+    if math.isnan(value_of(change)):
+        value = ""
+    else:
+        value = f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
     return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], separated=aside)
 
 
 def draw_search(search: TunedForest) -> Drawing:
     """Draw the score of every forest tried, and the best so far."""
     scores = [trial.score.value for trial in search.trials]
-    tried, n, best = range(1, len(scores) + 1), len(scores), list(accumulate(scores, max))
+    tried = range(1, len(scores) + 1)
+    n = len(scores)
+    best = list(accumulate(scores, max))
     marks = [mark for mark in Scale(title="").over([1, n]).marks if 1 <= mark <= n and mark == round(mark)]
     x = Axis(ends=(0, n + 1), marks=marks, labels=[f"{mark:g}" for mark in marks], title="Trial")
     pairs = zip(tried, scores, strict=True)
@@ -215,5 +231,6 @@ def draw_search(search: TunedForest) -> Drawing:
         Curve(x=tried, of=best, color="leak", name="best"),
         Curve(x=tried, of=[None] * n, color="before", dots=dots, size=6),
     ]
-    y, title = percents("Balanced accuracy (%)"), "Forests in the order they were tried"
+    y = percents("Balanced accuracy (%)")
+    title = "Forests in the order they were tried"
     return draw_lines(title, curves, x=x, y=y, rows=search.to_frame(), holds=scores, height=HEIGHT)

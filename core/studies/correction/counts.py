@@ -99,7 +99,8 @@ class CountProblem:
             return False
         attained = {rate.disclosure: False for rate in self.rates if rate.lower > 0}
         for rate in self.rates:
-            size, hits = new[rate.inside].sum(axis=0).tolist(), new[rate.positive].sum(axis=0).tolist()
+            size = new[rate.inside].sum(axis=0).tolist()
+            hits = new[rate.positive].sum(axis=0).tolist()
             for m, a in zip(size, hits, strict=True):
                 gap = abs(rate.n * a - rate.positives * m)
                 if m < 1 or gap > rate.upper * rate.n * m:
@@ -162,7 +163,8 @@ def count_problem(
     for number, value, lower, upper in limits:
         of_cell = np.zeros(n_cells, dtype=np.uint8)
         of_cell[code] = value
-        n, positives = int(np.count_nonzero(value)), int(np.count_nonzero(value == 2))
+        n = int(np.count_nonzero(value))
+        positives = int(np.count_nonzero(value == 2))
         cells = {"inside": of_cell > 0, "positive": of_cell == 2}
         rates.append(Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells))
     cell_index = code * n_groups + guess
@@ -217,7 +219,8 @@ class Rows:
     def __init__(self, problem: CountProblem, chosen: Choice = (), margin: float = 0.0) -> None:
         self.multipliers: list[int] = []
         self.impossible = False
-        self._shape, self._margin = problem.old.shape, margin
+        self._shape = problem.old.shape
+        self._margin = margin
         self._rows: list[tuple[Floats, float, float]] = []
         self._pins: list[tuple[int, int, int]] = []  # row, multiplier, coefficient
         cells = np.eye(len(problem.old))
@@ -264,7 +267,9 @@ class Rows:
 
     def _attain(self, alternative: Attained) -> None:
         """Ask that a group attains the lower limit, which no rate with a denominator up to N may be able to."""
-        rate, g, sign = alternative.rate, alternative.group, alternative.sign
+        rate = alternative.rate
+        g = alternative.group
+        sign = alternative.sign
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
             self._add(_gap(rate, sign, -rate.lower), g, self._margin, math.inf)
             return

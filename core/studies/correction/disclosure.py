@@ -172,22 +172,32 @@ def disclose(
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")
     achieved = true_unfairness(attacked, attacked.truth, metric)
-    used = true_tolerance(tolerance, achieved) if raise_until_true else tolerance
-    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
+    if raise_until_true:
+        used = true_tolerance(tolerance, achieved)
+    else:
+        used = tolerance
+    if cost == "log_odds":
+        guess = attacked.calibrated_guess
+    else:
+        guess = attacked.guess
     prices, exponent = prices_of(attacked, held_out, used, metric, cost)
     correction = corrected(attacked, guess, prices, metric, tolerance=used)
     bootstrap = None
     if draws != 0 and correction.reconstruction is not None:
         people = Blocks.of(attacked, guess, prices, metric=metric)
         bootstrap = bootstrap_correction(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
-    truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
+    truth = attacked.truth
+    after = correction.reconstruction
+    k = attacked.n_groups
     won = accurate = balanced = gain = None
     if after is not None:
         won = int(np.count_nonzero((after == truth) & (guess != truth)))
-        accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
+        accurate = accuracy(truth, after)
+        balanced = balanced_accuracy(truth, after)
         gain = accuracy_gain(truth, guess, after)
         if bootstrap is not None:
-            size, now = bootstrap.size, accuracy_by_sample(bootstrap.size, bootstrap.after)
+            size = bootstrap.size
+            now = accuracy_by_sample(bootstrap.size, bootstrap.after)
             accurate = combine_intervals(accurate, now)
             balanced = combine_intervals(balanced, balanced_accuracy_by_sample(size, bootstrap.after))
             gain = combine_intervals(gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0))
@@ -257,7 +267,10 @@ def _recognition(
     group: int, truth: Codes, guess: Codes, after: Codes | None, bootstrap: BootstrapCounts | None
 ) -> GroupRecognition:
     member = truth == group
-    now = None if after is None else accuracy(truth[member], after[member])
+    if after is None:
+        now = None
+    else:
+        now = accuracy(truth[member], after[member])
     if now is not None and bootstrap is not None:
         in_group = slice(group, group + 1)
         now = combine_intervals(now, accuracy_by_sample(bootstrap.size[:, in_group], bootstrap.after[:, in_group]))
@@ -284,7 +297,10 @@ def gain_of_best(
         records = attacked[name]
         cost = published_cost(records.confidence, 1 if disclosure.exponent is None else disclosure.exponent)
         people.append(Blocks.of(records, records.guess, cost, metric=first.metric))
-    draws = DRAWS_OF_BEST if len(first.groups) == 2 else DRAWS_OF_MANY
+    if len(first.groups) == 2:
+        draws = DRAWS_OF_BEST
+    else:
+        draws = DRAWS_OF_MANY
     bootstraps = bootstrap_jointly(people, first.disclosed_tolerance, draws=draws, seed=seed)
     majority = bootstraps[0].size.max(axis=1) / bootstraps[0].size.sum(axis=1)
     before, after = (
@@ -311,7 +327,10 @@ def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: 
 
     `name` says which records these are; another one under the same seed permutes independently.
     """
-    within = None if choice(metric, METRICS, name="metric") == "statistical_parity" else records.labels
+    if choice(metric, METRICS, name="metric") == "statistical_parity":
+        within = None
+    else:
+        within = records.labels
     return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))
 
 
@@ -354,7 +373,9 @@ def choose_exponent(
     None when no correction is found at any of the exponents, which rise.
     """
     accuracies = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
-    return None if np.isnan(accuracies).all() else int(exponents[int(np.nanargmax(accuracies))])
+    if np.isnan(accuracies).all():
+        return None
+    return int(exponents[int(np.nanargmax(accuracies))])
 
 
 def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]) -> Floats:
@@ -362,7 +383,9 @@ def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: st
 
     With more than two groups every exponent is a program of its own, so few should be tried.
     """
-    guess, truth, base = records.guess, records.truth, _rescaled(records.confidence)
+    guess = records.guess
+    truth = records.truth
+    base = _rescaled(records.confidence)
     right = np.full(len(exponents), np.count_nonzero(guess == truth), dtype=np.float64)
     if records.n_groups > 2:
         for i, exponent in enumerate(exponents):
@@ -385,7 +408,9 @@ def _rescaled(confidence: npt.ArrayLike) -> Floats:
     """Return 1 + (p - min p) / (max p - min p), 1 where p is constant."""
     p = positive_array(confidence, name="confidence")
     spread = float(np.ptp(p)) if p.size else 0.0
-    return 1 + (p - p.min()) / spread if spread > 0 else np.ones(p.size)
+    if spread > 0:
+        return 1 + (p - p.min()) / spread
+    return np.ones(p.size)
 
 
 def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
@@ -394,8 +419,10 @@ def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
     The natural repairs of all exponents are found together; the uncertain ones are solved one by one, and so is
     exponent 0, at which all costs are 1 and ties follow the records.
     """
-    counts, right = problem.counts(), problem.guess == truth
-    gained, certain = np.zeros(exponents.size), np.zeros(exponents.size, dtype=np.bool_)
+    counts = problem.counts()
+    right = problem.guess == truth
+    gained = np.zeros(exponents.size)
+    certain = np.zeros(exponents.size, dtype=np.bool_)
     if counts.allowed(counts.a, counts.b):
         return gained
     plan = repairs(counts)

@@ -84,7 +84,8 @@ def cheapest_counts(
         return None
     full_budget = max(value - least, 0.0)
     try:
-        work, budget = [0], _first_budget(groups, full_budget)
+        work = [0]
+        budget = _first_budget(groups, full_budget)
         while time.perf_counter() < deadline:
             match = _match(problem, groups, budget, work)
             if match is not None:
@@ -102,9 +103,13 @@ class _GroupPoints:
     """One group's allowed points, by a: the interval of b, and f as u(a) + w(b)."""
 
     def __init__(self, problem: CountProblem, g: int, multipliers: tuple[float, float]) -> None:
-        rate, k = problem.rates[0], problem.n_groups
+        rate = problem.rates[0]
+        k = problem.n_groups
         positive = int(np.flatnonzero(rate.positive)[0])
-        sizes = (0, rate.n) if problem.sizes is None else problem.sizes[g]
+        if problem.sizes is None:
+            sizes = (0, rate.n)
+        else:
+            sizes = problem.sizes[g]
         self.rate = rate
         self.a = np.arange(rate.positives + 1, dtype=np.int64)
         self.low, self.high = _interval(rate, self.a, sizes)
@@ -113,7 +118,8 @@ class _GroupPoints:
         self.u = _penalty(totals[0], old_counts[0], rate.positives) - multipliers[0] * self.a
         w = _penalty(totals[1], old_counts[1], rate.n - rate.positives)
         w -= multipliers[1] * np.arange(w.size)
-        self.w, self.turn = w, int(w.argmin())
+        self.w = w
+        self.turn = int(w.argmin())
         # w is convex; running minima from both ends towards the turn take the rounding out of that.
         self.falling = np.minimum.accumulate(w[: self.turn + 1])
         self.rising = np.minimum.accumulate(w[self.turn :][::-1])[::-1]
@@ -121,7 +127,8 @@ class _GroupPoints:
         best = np.full(self.a.size, np.inf)
         nearest = np.clip(self.turn, self.low, np.maximum(self.low, self.high))[self.possible]
         best[self.possible] = self.u[self.possible] + w[nearest]
-        self.best, self.least = best, float(best.min())
+        self.best = best
+        self.least = float(best.min())
 
     def intervals(self, budget: float) -> tuple[Ints, Ints, Ints]:
         """Return the a, and the first and last b, of the points with r within the budget (or a hair above)."""
@@ -142,11 +149,13 @@ class _GroupPoints:
         width = np.maximum(last - first + 1, 0)
         if width.sum() > _MOST_POINTS:
             raise _TooMany
-        a, start = np.repeat(a, width), np.repeat(first, width)
+        a = np.repeat(a, width)
+        start = np.repeat(first, width)
         b = start + np.arange(a.size) - np.repeat(np.cumsum(width) - width, width)
         r = np.maximum(self.u[a] + self.w[b] - self.least, 0.0)
         order = np.argsort(r, kind="stable")
-        a, b = a[order], b[order]
+        a = a[order]
+        b = b[order]
         gap = np.abs(self.rate.n * a - self.rate.positives * (a + b))
         return _CandidatePoints(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
 
@@ -158,7 +167,9 @@ def _penalty(total: Floats, old_count: int, most: int) -> Floats:
 
 def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
     """Return the smallest and largest b with |D| <= upper N m, m >= 1 and m within the sizes."""
-    positives, negatives, slack = rate.positives, rate.n - rate.positives, rate.upper * rate.n
+    positives = rate.positives
+    negatives = rate.n - rate.positives
+    slack = rate.upper * rate.n
 
     def holds(b: Ints, sign: int) -> Mask:
         allowed: Mask = sign * (a * negatives - b * positives) <= slack * (a + b)
@@ -180,7 +191,8 @@ def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
 
 def _first_budget(groups: list[_GroupPoints], full_budget: float) -> float:
     """Return the largest of the budgets full_budget / 4^i that lists few points."""
-    budget, most = full_budget * (1 + 1e-8), _FIRST_POINTS * len(groups)
+    budget = full_budget * (1 + 1e-8)
+    most = _FIRST_POINTS * len(groups)
     for _ in range(40):
         if sum(group.count(budget) for group in groups) <= most:
             break
@@ -211,7 +223,8 @@ def _match(
 def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list[int]) -> _Sums:
     """Add up some groups' points; keep the least r of every sum."""
     nothing = np.zeros(1, dtype=np.int64)
-    sums, parents = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1)), []
+    sums = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1))
+    parents = []
     for g, points in listed:
         many = np.searchsorted(points.r, budget - sums.r, side="right")
         work[0] += int(many.sum())
@@ -219,7 +232,8 @@ def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list
             raise _TooMany
         parent = np.repeat(np.arange(many.size), many)
         point = np.arange(parent.size) - np.repeat(np.cumsum(many) - many, many)
-        a, b = sums.a[parent] + points.a[point], sums.b[parent] + points.b[point]
+        a = sums.a[parent] + points.a[point]
+        b = sums.b[parent] + points.b[point]
         attained = sums.attained[parent] | points.attained[point]
         r = sums.r[parent] + points.r[point]
         cheapest = _least_of_equal(a, b, attained, r)
@@ -250,7 +264,8 @@ def _cheapest_pair(
     if left.r.size == 0 or right.r.size == 0:
         return None
     keys = _key(right.a, right.b, right.attained)
-    need_a, need_b = rate.positives - left.a, rate.n - rate.positives - left.b
+    need_a = rate.positives - left.a
+    need_b = rate.n - rate.positives - left.b
     best: tuple[int, int, float] | None = None
     for attained in (False, True):
         needed_keys = _key(need_a, need_b, np.full(left.r.size, attained))

@@ -86,7 +86,8 @@ def smallest_tolerance(
     It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups, of which
     there are 2 to 20. Predictions (n,), 0 or 1, metric and labels are those of `core.stats.fairness.unfairness`.
     """
-    predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
+    predicted = binary_array(predictions, name="predictions")
+    groups = group_number(n_groups)
     sets = [predicted if rows is None else predicted[rows] for _, rows in row_sets(metric, labels, predicted.size)]
     fractions = [smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets]
     return max(math.inf if fraction is None else float(fraction) for fraction in fractions)
@@ -103,11 +104,14 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
     if n < n_groups:
         return None
     d = math.gcd(n, positives)
-    q, p = n // d, positives // d
+    q = n // d
+    p = positives // d
     if d >= n_groups:
         return Fraction(0)
     need = -(-n_groups // d)
-    high, low = (1, q - p), (1, p)  # (m, D) of the rates 1/1 and 0/1
+    # (m, D) of the rates 1/1 and 0/1
+    high = (1, q - p)
+    low = (1, p)
     while True:
         gap = high[1] - low[1]
         if gap == 0:  # the next bracket has p/q itself as an end
@@ -193,13 +197,16 @@ class RowProblem:
         """Count the records."""
         in_group = int(np.count_nonzero(self.guess))
         a = int(np.count_nonzero(self.guess & self.predictions))
-        n, positives = self.guess.size, int(np.count_nonzero(self.predictions))
+        n = self.guess.size
+        positives = int(np.count_nonzero(self.predictions))
         return RowSetCounts(n=n, positives=positives, a=a, b=in_group - a, slack=self.upper * n)
 
     def cell(self, prediction: int, guess: int) -> Mask:
         """Return the mask of the records with this prediction and this guess."""
         if prediction != guess:
-            return self.predictions > self.guess if prediction else self.guess > self.predictions
+            if prediction:
+                return self.predictions > self.guess
+            return self.guess > self.predictions
         matching = self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
         return matching.view(np.bool_)
 
@@ -278,7 +285,8 @@ def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest:
     The cheapest X and Y costs of the two cells come in rising order along the last axis; leading axes are independent
     problems, each with a lower bound on every cost, `cheapest`.
     """
-    up, down = cumulated(raise_cost), cumulated(lower_cost)
+    up = cumulated(raise_cost)
+    down = cumulated(lower_cost)
     total = np.where(plan.allowed, up + down[..., plan.y], np.inf)
     x = np.asarray(total.argmin(axis=-1))
     value = np.take_along_axis(total, x[..., None], axis=-1)[..., 0]
@@ -320,7 +328,8 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     a = np.arange(counts.positives + 1, dtype=np.int64)
     low, high = allowed_interval(counts, a)
     if problem.sizes is not None:
-        low, high = np.maximum(low, problem.sizes[0] - a), np.minimum(high, problem.sizes[1] - a)
+        low = np.maximum(low, problem.sizes[0] - a)
+        high = np.minimum(high, problem.sizes[1] - a)
     intervals = [(low, high)]
     if problem.lower > 0:
         fair = replace(counts, slack=problem.lower * counts.n)
@@ -342,7 +351,8 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
         return None, math.inf
     vector = problem.guess.copy()
     for prediction, change in ((1, best[0] - counts.a), (0, best[1] - counts.b)):
-        key, k = (prediction, 0 if change > 0 else 1), abs(change)
+        key = (prediction, 0 if change > 0 else 1)
+        k = abs(change)
         flip_cheapest(vector, cells[key], problem.cost, k, costs[key][k - 1] if k else 0.0)
     return vector, best[2]
 
@@ -355,7 +365,9 @@ def highest_b(counts: RowSetCounts, a: Ints) -> Ints:
 
     Both are free of cancellation, so the rounded quotient is off by at most one, which the exact test mends.
     """
-    positives, negatives, slack = counts.positives, counts.negatives, counts.slack
+    positives = counts.positives
+    negatives = counts.negatives
+    slack = counts.slack
     bound = np.full(a.shape, float(negatives))
     if positives > slack:
         np.minimum(bound, a * ((negatives + slack) / (positives - slack)), out=bound)

@@ -90,7 +90,10 @@ def _majority(result: CorrectionResult, now: Disclosure) -> str:
 def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str) -> tuple[str, str]:
     """Return what disclosure changes for an attacker, and what can be done about it."""
     if now.after is None or now.gain is None:
-        verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
+        if now.certificate.status == "not_solved":
+            verb = "found to meet"
+        else:
+            verb = "meets"
         point = f"No correction {verb} tolerance {tolerance_text(now.used)}; {_smallest(now)}."
         return point, "Disclose a looser tolerance to see what it would reveal."
     who = ATTACKERS[adversary]
@@ -167,7 +170,9 @@ def _reservations(result: CorrectionResult, now: Disclosure, adversary: str) -> 
 
 
 def _balanced(now: Disclosure) -> str:
-    return f"{percent(now.balanced_before)} → {percent(now.balanced_after)}" if now.balanced_after else ""
+    if now.balanced_after:
+        return f"{percent(now.balanced_before)} → {percent(now.balanced_after)}"
+    return ""
 
 
 def _smallest(now: Disclosure) -> str:
@@ -184,11 +189,10 @@ def _smallest(now: Disclosure) -> str:
 def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:
     if not as_published:
         return ()
-    raised = (
-        f"; tolerance raised from {tolerance_text(now.disclosed_tolerance)} until it holds"
-        if now.used > now.disclosed_tolerance
-        else ""
-    )
+    if now.used > now.disclosed_tolerance:
+        raised = f"; tolerance raised from {tolerance_text(now.disclosed_tolerance)} until it holds"
+    else:
+        raised = ""
     if adversary in STRONG:
         return (f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",)
     return (
@@ -200,7 +204,10 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
 def _change(gain: Estimate) -> str:
     """Write a change in points with its interval; one that excludes 0 has no limit that looks like it."""
     scaled = [100 * number for number in (gain.value, gain.low, gain.high)]
-    places = _places(scaled, 1, 3) if gain.low > 0 or gain.high < 0 else 1
+    if gain.low > 0 or gain.high < 0:
+        places = _places(scaled, 1, 3)
+    else:
+        places = 1
     value, low, high = (gap(number, decimals=places) for number in scaled)
     return f"{value} points ({low} to {high})"
 
@@ -214,17 +221,27 @@ def _places(numbers: Sequence[float], least: int, most: int) -> int:
 def attacker_knowledge(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
     """Return what the attacker knows, and what not."""
     roles = result.subject.dataset.roles
-    predictions = "predictions (used in the correction only)" if adversary in ("features", "strong") else "predictions"
+    if adversary in ("features", "strong"):
+        predictions = "predictions (used in the correction only)"
+    else:
+        predictions = "predictions"
     features = f"{len(result.subject.dataset.feature_names)} features"
     return [features, roles.label, predictions, "metric", "tolerance"], [roles.attribute, "group proportions"]
 
 
 def certificate(now: Disclosure) -> Finding:
     """Return what the solver did, and how its answer was checked."""
-    proof, used = now.certificate, tolerance_text(now.used)
-    solver = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
+    proof = now.certificate
+    used = tolerance_text(now.used)
+    if len(now.groups) == 2:
+        solver = "Exact two-group solver"
+    else:
+        solver = "Certified solver for many groups"
     if now.n_changed is None or now.after is None:
-        missing = "was found in time" if proof.status == "not_solved" else "exists"
+        if proof.status == "not_solved":
+            missing = "was found in time"
+        else:
+            missing = "exists"
         return Finding(point=f"No correction {missing} at tolerance {used}.", evidence=f"{solver}.")
     optimal = proof.status == "optimal"
     changed = f"Guesses changed: {count(now.n_changed)} of {count(now.before.n)}"
@@ -323,7 +340,10 @@ def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Fi
     """Return how good the attacker is on the people they tune on."""
     published = as_published and adversary not in STRONG
     estimate = result.attack(adversary, as_published=as_published).held_out_accuracy
-    tuning_set = "the test set" if published else "the attacker's validation set"
+    if published:
+        tuning_set = "the test set"
+    else:
+        tuning_set = "the attacker's validation set"
     return Finding(
         point=f"Accuracy before disclosure on {tuning_set}: {percent(estimate)} (95% CI {interval(estimate)}).",
         estimate=estimate,
@@ -339,7 +359,8 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
         harmed = sum(gain.high < 0 for gain in gains)
         if harmed in (0, len(gains)):
             return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
-    tightest, loosest = gains[0], gains[-1]
+    tightest = gains[0]
+    loosest = gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
         return "Tighter disclosed tolerances help this attack more"
     return "Accuracy by disclosed tolerance"
@@ -347,7 +368,8 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
 
 def constraint_effect(leak: Attribution) -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
-    effect, target = leak.step("constraint").changes["accuracy"], f"the {leak.attacker} attacker's accuracy"
+    effect = leak.step("constraint").changes["accuracy"]
+    target = f"the {leak.attacker} attacker's accuracy"
     false = leak.n_seeds - leak.n_true
     caveats = (f"The disclosed tolerance does not hold. Seeds: {false} of {leak.n_seeds}.",) if false else ()
     opening = "Once group proportions are known, the tolerance"
@@ -356,7 +378,10 @@ def constraint_effect(leak: Attribution) -> Finding:
     scaled = [100 * number for number in (effect.value, effect.low, effect.high)]
     places = _places(scaled, 1, 3)
     value, low, high = (gap(number, decimals=places) for number in scaled)
-    over = f"{effect.n} seeds" if effect.over == "seeds" else f"{count(effect.n)} people, one seed"
+    if effect.over == "seeds":
+        over = f"{effect.n} seeds"
+    else:
+        over = f"{count(effect.n)} people, one seed"
     if effect.low > 0 or effect.high < 0:
         point = f"{opening} {'raises' if effect.low > 0 else 'lowers'} {target} by {value.lstrip('+−')} points."
     else:
@@ -370,7 +395,8 @@ def _from_to(leak: Attribution) -> str:
     step = leak.step("constraint")
     if not step.builds_on:
         return ""
-    before, after = leak.step(step.builds_on).values["accuracy"], step.values["accuracy"]
+    before = leak.step(step.builds_on).values["accuracy"]
+    after = step.values["accuracy"]
     return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
 
 
@@ -384,7 +410,8 @@ def signed(value: float, low: float, high: float) -> str:
 
 def tuning(forest: TunedForest) -> Finding:
     """Return what the search for hyper-parameters found beside the published ones."""
-    best, published = forest.balanced, forest.pinned_balanced
+    best = forest.balanced
+    published = forest.pinned_balanced
     is_distinct = best.low > published.high or best.high < published.low
     return Finding(
         point=f"The search finds a forest with balanced accuracy {percent(best)}, the published one has "
@@ -408,7 +435,8 @@ _MORE = {
 def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) -> Finding:
     """Return what disclosing more than a bound changes, and which answers are proved."""
     by_name: Mapping[str, MoreDisclosed] = {more.knowledge: more for more in disclosures}
-    bound, shares = by_name["bound"].after, by_name["bound_shares"].after
+    bound = by_name["bound"].after
+    shares = by_name["bound_shares"].after
     more_by_shares = bound is not None and shares is not None and shares.low > bound.high
     proved = sum(more.certificate.status == "optimal" for more in disclosures)
     return Finding(
@@ -433,7 +461,8 @@ def step_rows(leak: Attribution) -> Iterator[Row]:
     for step in leak.steps:
         row: dict[str, Any] = {"step": STEP_TITLES[step.step]}
         for measure in MEASURES:
-            title, cell = _TITLES[measure], Quantity if measure == "log_loss" else share
+            title = _TITLES[measure]
+            cell = Quantity if measure == "log_loss" else share
             row[title] = cell(step.values.get(measure))
             unit = "" if measure == "log_loss" else "points"
             changed = step.changes.get(measure)

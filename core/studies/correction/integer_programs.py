@@ -47,7 +47,9 @@ class _Programs:
     @property
     def unit(self) -> float:
         """What scaled costs are multiplied by."""
-        return self.value / _CBC_SCALE if self.best is not None else 1.0
+        if self.best is not None:
+            return self.value / _CBC_SCALE
+        return 1.0
 
     def costs(self, j: int) -> Floats:
         """Return the scaled costs, in rising order, of the records that may leave group and cell j; at first all 1."""
@@ -62,7 +64,8 @@ class _Programs:
 
         Return what CBC claims of the first program, and a lower bound where it claims an optimum.
         """
-        claims, bound = [], 0.0
+        claims = []
+        bound = 0.0
         for margin in (0.0, TIGHTENING):
             claim, cost, counts = self.program(choice, margin)
             claims.append(claim)
@@ -72,7 +75,8 @@ class _Programs:
                 break
             if self.problem.meets(counts):
                 if self.problem.cost_of(counts) < self.value:
-                    self.best, self.value = counts, self.problem.cost_of(counts)
+                    self.value = self.problem.cost_of(counts)
+                    self.best = counts
                 break
         return claims[0], bound
 
@@ -81,7 +85,8 @@ class _Programs:
         rows = Rows(self.problem, choice, margin)
         if rows.impossible:
             return SolverStatus.INFEASIBLE, 0.0, None
-        model, old = empty_model(), self.problem.old
+        model = empty_model()
+        old = self.problem.old
         sizes = np.repeat(old.sum(axis=1), self.problem.n_groups).tolist()
         unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
         unknowns += [model.add_variable(f"z{j}", 1, most, "Integer") for j, most in enumerate(rows.multipliers)]

@@ -82,7 +82,10 @@ def disclose_more(
     """
     attack = result.attack(adversary, as_published=as_published)
     attacked = attack.attacked
-    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
+    if cost == "log_odds":
+        guess = attacked.calibrated_guess
+    else:
+        guess = attacked.guess
     prices, _ = prices_of(attacked, attack.held_out, tolerance, result.config.metric, cost)
     before = accuracy(attacked.truth, guess)
     corrections = _corrections(attacked, guess, prices, result.config.metric, tolerance)
@@ -177,7 +180,8 @@ def estimate_constraint(
     The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
     them from two, have the shape (n,).
     """
-    answers, label_codes = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
+    answers = binary_array(predictions, name="predictions")
+    label_codes = binary_array(labels, name="labels")
     _, groups = group_codes(sensitive)
     n = one_length(predictions=answers, sensitive=groups, labels=label_codes)
     measured = {}
@@ -239,7 +243,10 @@ def compare_constraints(
     needed = smallest_tolerance(
         attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
     )
-    tolerance = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
+    if needed <= 1:
+        tolerance = max(estimate.tolerance, needed)
+    else:
+        tolerance = estimate.tolerance
     estimated = disclose(attacked, held_out, tolerance=tolerance, metric=estimate.metric, seed=seed)
     accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:

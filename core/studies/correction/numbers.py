@@ -159,7 +159,10 @@ def number_of(name: str, result: CorrectionResult, settings: CorrectionSettings)
 def disclosed_to(result: CorrectionResult, settings: CorrectionSettings) -> Disclosure:
     """Return what the attacker of the settings makes of the tolerance; see above for which that is."""
     config = result.config
-    tolerance = config.tolerance if settings.tolerance is None else settings.tolerance
+    if settings.tolerance is None:
+        tolerance = config.tolerance
+    else:
+        tolerance = settings.tolerance
     has_tolerance = settings.tolerance is not None or config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
     return result.disclose(
         tolerance,
@@ -197,7 +200,10 @@ def _corrected(
     status = str(now.certificate.status)
     if estimate is None:
         return not_run(name, f"No correction with tolerance {now.used:g} was found: the solver says {status}.")
-    proof = "" if status == "optimal" else "The correction is feasible, not proven optimal."
+    if status == "optimal":
+        proof = ""
+    else:
+        proof = "The correction is feasible, not proven optimal."
     return Measurement(check=name, estimate=estimate, control=control, control_name=control_name, reason=proof)
 
 
@@ -229,7 +235,8 @@ def _estimates(result: CorrectionResult, settings: CorrectionSettings) -> Mappin
 def _compared(compared: ConstraintComparison) -> tuple[Measurement, Measurement]:
     """Return the accuracy with the estimated constraint, and its difference to that with the true one."""
     names = ("estimated_after", "estimated_difference")
-    true, estimated = compared.trained, compared.estimated
+    true = compared.trained
+    estimated = compared.estimated
     if true is None:
         after = _corrected(names[0], estimated, estimated.after, None, "")
         return after, not_run(names[1], "The model was trained for no constraint.")
@@ -244,7 +251,9 @@ def _compared(compared: ConstraintComparison) -> tuple[Measurement, Measurement]
 
 
 def _comparison(result: CorrectionResult, settings: CorrectionSettings) -> ConstraintComparison:
-    config, dataset, model = result.config, result.subject.dataset, result.model
+    config = result.config
+    dataset = result.subject.dataset
+    model = result.model
     known_rows = result.subject.splits.attacker_rows
     attack = result.attack(settings.adversary)
     promised = None
@@ -275,11 +284,16 @@ def step_measurements(leak: Attribution) -> Mapping[str, Measurement]:
 def controlled_attribution(result: CorrectionResult, settings: CorrectionSettings) -> Attribution:
     """Return the attribution of the attacker's kind, with one who learned from permuted predictions as control."""
     kind = next(name for name, adversaries in KINDS.items() if settings.adversary in adversaries)
-    tolerance = result.config.tolerance if settings.tolerance is None else settings.tolerance
+    if settings.tolerance is None:
+        tolerance = result.config.tolerance
+    else:
+        tolerance = settings.tolerance
     subject = result.subject
 
     def make() -> Attribution:
-        splits, dataset, seed = subject.splits, subject.dataset, subject.config.seed
+        splits = subject.splits
+        dataset = subject.dataset
+        seed = subject.config.seed
         sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
         permuted = permuted_by_set(subject.model.predictions, dataset.labels, sets, seed=seed)
         _, with_predictions = KINDS[kind]

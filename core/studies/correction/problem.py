@@ -89,11 +89,14 @@ class Bound:
 
     def residual(self, vector: Codes, n_groups: int) -> float:
         """Return how far the vector's unfairness lies outside the interval; inf where a group is empty."""
-        reached, over, attained = 0.0, False, self.lower <= 0
+        reached = 0.0
+        over = False
+        attained = self.lower <= 0
         for _, rows in self.row_sets():
             counted = group_counts(self.predictions, vector, rows, n_groups)
             size, hits = (counts.tolist() for counts in counted)
-            n, positives = sum(size), sum(hits)
+            n = sum(size)
+            positives = sum(hits)
             for m, a in zip(size, hits, strict=True):
                 if m == 0:  # constraints (2) and (3) of Ferry et al. (2023)
                     return math.inf
@@ -104,7 +107,9 @@ class Bound:
                 attained |= gap > self.lower * n * m
         if over:
             return max(reached - self.tolerance, sys.float_info.epsilon)
-        return 0.0 if attained else max(self.lower - reached, sys.float_info.epsilon)
+        if attained:
+            return 0.0
+        return max(self.lower - reached, sys.float_info.epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +139,10 @@ class Claim:
 def bound_of(disclosed: Disclosed) -> Bound:
     """Check one disclosure."""
     predicted = binary_array(disclosed.predictions, name="predictions")
-    labels = None if disclosed.labels is None else binary_array(disclosed.labels, name="labels")
+    if disclosed.labels is None:
+        labels = None
+    else:
+        labels = binary_array(disclosed.labels, name="labels")
     one_length(predictions=predicted, labels=labels)
     metric = choice(disclosed.metric, METRICS, name="metric")
     row_sets(metric, labels, predicted.size)
@@ -181,7 +189,10 @@ def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[in
     limits = tuple(_share_limits(share, n, group) for group, share in enumerate(share_list))
     fewest, most = (sum(limit[i] for limit in limits) for i in (0, 1))
     if not fewest <= n <= most:
-        total_text = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        if fewest == most:
+            total_text = f"{fewest}"
+        else:
+            total_text = f"{fewest} to {most}"
         raise InputError(f"group_shares must be able to add up to all {n} records, got {total_text}.")
     return limits
 
@@ -191,8 +202,10 @@ def _share_limits(share: object, n: int, group: int) -> tuple[int, int]:
         return 0, n
     low, high = interval_of(share, name=f"group_shares of group {group}")
     if low == high and not isinstance(share, (tuple, list, np.ndarray)):
-        low, high = (low * n - 0.5) / n, (high * n + 0.5) / n
-    fewest, most = math.ceil(low * n - 1e-9), math.floor(high * n + 1e-9)
+        low = (low * n - 0.5) / n
+        high = (high * n + 0.5) / n
+    fewest = math.ceil(low * n - 1e-9)
+    most = math.floor(high * n + 1e-9)
     if not max(fewest, 1) <= most:
         raise InputError(f"group_shares of group {group} must allow a whole count from 1 of {n} records, got {share}.")
     return fewest, most
@@ -253,11 +266,18 @@ def certify(
     bound = float(sum(bounds))
     objective = residual = None
     if vector is None:
-        status = SolverStatus.INFEASIBLE if math.isinf(bound) else SolverStatus.NOT_SOLVED
+        if math.isinf(bound):
+            status = SolverStatus.INFEASIBLE
+        else:
+            status = SolverStatus.NOT_SOLVED
     else:
-        objective, residual = claim.objective(vector), claim.residual(vector)
+        objective = claim.objective(vector)
+        residual = claim.residual(vector)
         proved = abs(objective - bound) <= _GAP * objective  # a bound above what was reached is none
-        status = SolverStatus.OPTIMAL if proved else SolverStatus.FEASIBLE
+        if proved:
+            status = SolverStatus.OPTIMAL
+        else:
+            status = SolverStatus.FEASIBLE
         if residual > 0:
             status = SolverStatus.NOT_SOLVED
     return SolverCertificate(
@@ -345,7 +365,10 @@ def correct_jointly(
     started = time.perf_counter()
     guesses, k = _guesses(guess, n_groups)
     bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
-    costs = np.ones(guesses.size) if cost is None else positive_array(cost, name="cost")
+    if cost is None:
+        costs = np.ones(guesses.size)
+    else:
+        costs = positive_array(cost, name="cost")
     for bound in bounds:
         one_length(guess=guesses, predictions=bound.predictions, labels=bound.labels, cost=costs)
     one_length(guess=guesses, cost=costs)
@@ -374,16 +397,24 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
     choice(solver, SOLVERS, name="solver")
     if not time_limit > 0:
         raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
-    sortable, written = solver == "exact" and _is_sortable(claim), claim.guess.copy()
-    parts = _by_sorting(claim, written) if sortable else _by_counts(claim, written, solver, started + time_limit)
+    sortable = solver == "exact" and _is_sortable(claim)
+    written = claim.guess.copy()
+    if sortable:
+        parts = _by_sorting(claim, written)
+    else:
+        parts = _by_counts(claim, written, solver, started + time_limit)
     solved, bounds = zip(*parts, strict=True)
     vector = written if all(solved) else None
     certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
-    needed, reason = None, ""
+    needed = None
+    reason = ""
     if certificate.status == SolverStatus.INFEASIBLE:
         needed, reason = _why_infeasible(claim)
     elif certificate.status == SolverStatus.NOT_SOLVED:
-        within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
+        if np.isfinite(time_limit):
+            within = f"{time_limit:g} seconds"
+        else:
+            within = "the work allowed"
         reason = f"No guesses that meet what is disclosed were found within {within}."
     if reason:
         vector = None
@@ -415,7 +446,8 @@ _Parts = Iterator[tuple[bool, float]]
 
 def _by_sorting(claim: Claim, vector: Codes) -> _Parts:
     """Solve each row set of a single disclosure with two groups."""
-    bound, sizes = claim.bounds[0], None
+    bound = claim.bounds[0]
+    sizes = None
     if claim.sizes is not None:  # both groups' shares limit group 1's records
         n, (fewest, most), limits = vector.size, *claim.sizes
         sizes = max(limits[0], n - most), min(limits[1], n - fewest)
@@ -445,9 +477,11 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
     for part in components(count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)):
         seconds = deadline - time.perf_counter()
         if part.meets(part.old):
-            counts, reached = part.old, 0.0
+            counts = part.old
+            reached = 0.0
         elif any(rate.impossible(part.n_groups) for rate in part.rates):
-            counts, reached = None, math.inf
+            counts = None
+            reached = math.inf
         elif solver == "exact":
             counts, reached = solve_counts(part, seconds=seconds)
         else:
@@ -460,7 +494,8 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
 def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
     """Return the smallest feasible tolerance, where a single tolerance is what failed, and the reason."""
     if len(claim.bounds) == 1:
-        bound, k = claim.bounds[0], claim.n_groups
+        bound = claim.bounds[0]
+        k = claim.n_groups
         needed = smallest_tolerance(bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=k)
         alone = bound.lower <= 0 and claim.sizes is None
         if math.isinf(needed):

@@ -100,7 +100,10 @@ def soft_constraints(
     if n_groups < 2:
         raise InputError(f"The soft correction needs at least 2 groups, got {n_groups}.")
     sets = row_sets(metric, labels, predicted.size)
-    label_codes = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
+    if sets[0][1] is None:
+        label_codes = np.zeros_like(predicted)
+    else:
+        label_codes = binary_array(np.asarray(labels), name="labels")
     pattern = predicted + 2 * label_codes.astype(np.intp)
     weights, groups, bound, equality = soft_statistics(
         np.bincount(pattern, minlength=4),
@@ -125,12 +128,16 @@ def soft_statistics(
     Records are counted by pattern, prediction + 2 · label; `parts` are the labels of the row sets the metric compares
     groups on, None for all records.
     """
-    units, sizes = np.eye(n_groups), [int(size) for size in count]
+    units = np.eye(n_groups)
+    sizes = [int(size) for size in count]
     rows = _share_rows(group_shares, sum(sizes), units)
     if tolerance is not None:
         tolerance = unit_interval(tolerance, name="tolerance")
         for label in parts:
-            inside = sizes if label is None else sizes[2 * label : 2 * label + 2]
+            if label is None:
+                inside = sizes
+            else:
+                inside = sizes[2 * label : 2 * label + 2]
             rows += _fairness_rows(sum(inside), sum(inside[1::2]), label, tolerance, units)
     return (
         np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
@@ -172,7 +179,9 @@ def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
 def _records(share: float, n: int) -> float:
     """Return n · share, without the rounding error of a share that is a fraction of n records."""
     count = round(share * n)
-    return float(count) if abs(share * n - count) <= 1e-12 * n else share * n
+    if abs(share * n - count) <= 1e-12 * n:
+        return float(count)
+    return share * n
 
 
 def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
@@ -185,7 +194,8 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
         (0.0, 1.0) if share is None else interval_of(share, name=f"group_shares of group {group}")
         for group, share in enumerate(shares)
     ]
-    least, most = sum(low for low, _ in intervals), sum(high for _, high in intervals)
+    least = sum(low for low, _ in intervals)
+    most = sum(high for _, high in intervals)
     if least > 1 + 1e-6 or most < 1 - 1e-6:
         raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
     if all(low == high for low, high in intervals):
@@ -245,21 +255,27 @@ class Tilt:
         )
         if bound.size != self.multipliers.size:
             return None
-        norm, mean, products = sums[:, 0], sums[:, 1 : 1 + k], sums[:, 1 + k :]
+        norm = sums[:, 0]
+        mean = sums[:, 1 : 1 + k]
+        products = sums[:, 1 + k :]
         spread = np.zeros((len(true), k, k))
         g, h = self._pairs
         spread[:, g, h] = spread[:, h, g] = -products
         spread[:, range(k), range(k)] += mean
         scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
         features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
-        flat, now, was = features.reshape(bound.size, true.size), self.multipliers * scale, self.shift
+        flat = features.reshape(bound.size, true.size)
+        now = self.multipliers * scale
+        was = self.shift
         by = -(now @ flat).reshape(was.shape) - was
         slope = flat @ (mean + (spread @ by[:, :, None])[:, :, 0]).ravel() - bound / scale
         curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(flat.shape[1], -1)
         by = by - (newton_direction(slope, curvature, now, equality) @ flat).reshape(was.shape)
         norms = norm.sum() + (mean * by).sum() + (by * (spread @ by[:, :, None])[:, :, 0]).sum() / 2
         loss = float(norms - (true * (was + by)).sum()) / float(true.sum())
-        return (was + by, loss) if math.isfinite(loss) else None
+        if math.isfinite(loss):
+            return (was + by, loss)
+        return None
 
 
 def steps_in_draws(
@@ -282,7 +298,8 @@ def steps_in_draws(
     order = np.argsort(pattern, kind="stable")
     with np.errstate(divide="ignore"):
         logs = np.log(posterior[order])
-    truth, pattern = truth[order], pattern[order]
+    truth = truth[order]
+    pattern = pattern[order]
     spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
     tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
     table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
@@ -296,10 +313,12 @@ def steps_in_draws(
     for number, people in enumerate(drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
-        true, loss_sums = sums[:, :k], sums[:, k]
+        true = sums[:, :k]
+        loss_sums = sums[:, k]
         size[number] = true.sum(axis=0)
         for name, tilt in tilts.items():
-            correct, change = is_correct, 0.0
+            correct = is_correct
+            change = 0.0
             if tilt is not None:
                 moved = tilt.moved(true, sums[:, column_slices[name]])
                 if moved is None:

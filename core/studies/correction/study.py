@@ -72,7 +72,8 @@ def _best_text(first: str, last: str) -> str:
 
 def correction_gain(result: CorrectionResult) -> Measurement:
     """Return what a true tolerance adds to the best attacker without it; see `core.studies.correction.gain_of_best`."""
-    subject, config = result.subject, result.config
+    subject = result.subject
+    config = result.config
     disclosures = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
     if reason := _unsolved(disclosures):
         return not_run("correction_gain", reason)
@@ -168,7 +169,10 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
 
 def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
     """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
-    disclosed = result.config.tolerance if tolerance is None else tolerance
+    if tolerance is None:
+        disclosed = result.config.tolerance
+    else:
+        disclosed = tolerance
     return result.disclose(disclosed, adversary=kind, until_true=tolerance is None)
 
 
@@ -219,7 +223,8 @@ def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
     The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
     so an attacker who knows this can find them all: about a quarter of the people.
     """
-    rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
+    rng = child_generator(seed, f"correction, misled: {misled}")
+    n = sum(_SETS)
     people = draw_people(n, rng)
     predictions = (rng.random(n) < 0.5).astype(np.uint8)
     subject = subject_of(people, predictions, _SETS, seed=seed)
@@ -274,9 +279,13 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
 
         The last is there only where the model was trained with noise.
         """
-        adversary, published = settings.adversary, settings.as_published
+        adversary = settings.adversary
+        published = settings.as_published
         attacker = {"adversary": adversary, "cost": settings.cost, "as_published": published}
-        tolerance = findings.first_tolerance(result) if settings.tolerance is None else settings.tolerance
+        if settings.tolerance is None:
+            tolerance = findings.first_tolerance(result)
+        else:
+            tolerance = settings.tolerance
         now = result.disclose(tolerance, **attacker)  # type: ignore[arg-type]
         control = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
         effect = findings.constraint_effect(result.explained(adversary, now.used))

@@ -64,7 +64,9 @@ class TangentSolution:
     @property
     def counts(self) -> Ints | None:
         """The counts, rounded."""
-        return None if self.point is None else np.rint(self.point).astype(np.int64)
+        if self.point is None:
+            return None
+        return np.rint(self.point).astype(np.int64)
 
 
 _Cut = tuple[int, float, float]
@@ -105,7 +107,10 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> Solved:
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
     if search.best is not None:
-        run = search.enumerate if is_one_row_set(problem) else search.run
+        if is_one_row_set(problem):
+            run = search.enumerate
+        else:
+            run = search.run
         bound = rescaled(lambda: search.value, run, search.over)
     return search.best, bound
 
@@ -122,7 +127,8 @@ class _BestFirstSearch:
     """Best-first search over the alternatives; the tangents (j, k) of F_j at k changes are shared by all of them."""
 
     def __init__(self, problem: CountProblem, deadline: float) -> None:
-        self.problem, self.deadline = problem, deadline
+        self.problem = problem
+        self.deadline = deadline
         self.old: list[int] = problem.old.ravel().tolist()
         self.best: Ints | None = None
         self.value = math.inf
@@ -176,13 +182,15 @@ class _BestFirstSearch:
         """
         from scipy.sparse import csr_array
 
-        rows, old = Rows(self.problem, choice, margin), self.problem.old.ravel()
+        rows = Rows(self.problem, choice, margin)
+        old = self.problem.old.ravel()
         if rows.impossible:
             return None
         size = old.size
         empty = np.zeros((len(rows.matrix), size))
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
-        width, columns = matrix.shape[1], np.array([j for j, _, _ in cuts], dtype=np.int64)
+        width = matrix.shape[1]
+        columns = np.array([j for j, _, _ in cuts], dtype=np.int64)
         entries = np.concatenate([[-slope for _, slope, _ in cuts], np.full(len(cuts), -1.0)])
         where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
         # Few enough records leave that none of them alone costs more than the best solution.
@@ -207,8 +215,12 @@ class _BestFirstSearch:
 
         if program is None:
             return TangentSolution(infeasible=True)
-        low, high, matrix = program.low, program.high, program.matrix
-        same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
+        low = program.low
+        high = program.high
+        matrix = program.matrix
+        same = low == high
+        above = np.isfinite(high) & (low < high)
+        below = np.isfinite(low) & (low < high)
         solution = linprog(
             program.heights,
             A_ub=vstack([matrix[above], -matrix[below], program.tangents]),
@@ -278,7 +290,8 @@ class _BestFirstSearch:
 
         A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
         """
-        unit, cuts = self.unit, []
+        unit = self.unit
+        cuts = []
         for j, k in sorted(self.tangents):
             total = self.problem.total[j]
             slope = (total[k + 1] - total[k]) * unit
@@ -299,16 +312,22 @@ class _BestFirstSearch:
             if answer.counts is not None and self.accept(self.fewest_changes(choice, TIGHTENING).counts):
                 return 0.0
             everywhere &= answer.infeasible
-        return math.inf if everywhere else 0.0
+        if everywhere:
+            return math.inf
+        return 0.0
 
     def accept(self, counts: Ints | None) -> bool:
         """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
-        counts = None if counts is None else counts.reshape(self.problem.old.shape)
+        if counts is None:
+            counts = None
+        else:
+            counts = counts.reshape(self.problem.old.shape)
         if counts is None or not self.problem.meets(counts):
             return False
         value = self.problem.cost_of(counts)
         if value < self.value:
-            self.best, self.value = counts, value
+            self.best = counts
+            self.value = value
         return True
 
     def enumerate(self) -> float:
@@ -328,7 +347,9 @@ class _BestFirstSearch:
     def run(self) -> float:
         """Search all choices; return the lower bound on the objective."""
         self.spread()
-        alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
+        alternatives = self.problem.alternatives()
+        number = itertools.count()
+        closed = math.inf
         heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
         while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
             bound, _, choice = heapq.heappop(heap)
@@ -349,19 +370,24 @@ class _BestFirstSearch:
                 return self.value
             if answer.point is None:
                 break
-            bound, self.relaxed[choice], self.prices = max(bound, answer.bound), answer.point, answer.prices
+            bound = max(bound, answer.bound)
+            self.relaxed[choice] = answer.point
+            self.prices = answer.prices
             if not self.separate(answer.point, answer.heights):
                 break
         return bound
 
     def integer(self, choice: Choice) -> float:
         """Solve the integer program, adding tangents at its solutions; return its lower bound."""
-        bound, margin = 0.0, 0.0
+        bound = 0.0
+        margin = 0.0
         self.surround(self.relaxed.get(choice, self.problem.old))
         while not self.over():
             answer = self.ask(self.program(choice, self.cuts(), margin), unit=self.unit)
             if answer.infeasible:
-                return bound if margin else self.value
+                if margin:
+                    return bound
+                return self.value
             if not margin:
                 bound = max(bound, answer.bound)
             if answer.counts is None or bound >= self.value * (1 - _CLOSED):

@@ -52,9 +52,12 @@ _CONSTRAINT_NOTES = {
 
 def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
-    model, config = subject.model, subject.config
+    model = subject.model
+    config = subject.config
     seen, unseen = ("training set", "test set") if subject.has_true_sets else ("people attacked", "others")
-    train, test, difference = model.unfairness_train, model.unfairness_test, model.difference_test
+    train = model.unfairness_train
+    test = model.unfairness_test
+    difference = model.difference_test
     seen_text, unseen_text = (tolerance_text(value, limit=config.tolerance) for value in (train, test.value))
     constraint_note = ""
     constrained = config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
@@ -62,10 +65,15 @@ def headline(subject: Subject) -> Finding:
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
-        what, sign = "satisfies", "≤"
+        what = "satisfies"
+        sign = "≤"
         if not keeps(train, config.tolerance):
-            what, sign = "violates", ">"
-        sign_unseen = "≤" if keeps(test.value, config.tolerance) else ">"
+            what = "violates"
+            sign = ">"
+        if keeps(test.value, config.tolerance):
+            sign_unseen = "≤"
+        else:
+            sign_unseen = ">"
         limit = tolerance_text(config.tolerance)
         point = f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
         point += f" Estimate on the {unseen}: {unseen_text} {sign_unseen} {limit}."
@@ -106,7 +114,8 @@ def _answer(subject: Subject) -> str:
 
 def _meaning(subject: Subject) -> tuple[str, str]:
     """Return what it means whether the tolerance holds for new people, and what can be done."""
-    test, tolerance = subject.model.unfairness_test, subject.config.tolerance
+    test = subject.model.unfairness_test
+    tolerance = subject.config.tolerance
     if test.low > tolerance:
         return (
             "A tolerance you publish should hold for new people too; this one does not.",
@@ -148,7 +157,8 @@ def _unconstrained_meaning(method: str) -> tuple[str, str]:
 
 def cautions(subject: Subject) -> tuple[str, ...]:
     """Return what a user of this model must know, a sentence or two each."""
-    config, sentences = subject.config, []
+    config = subject.config
+    sentences = []
     if not subject.has_true_sets:
         sentences.append(
             "Your table does not say whom the model was trained on. The people attacked and the others are drawn with "
@@ -167,14 +177,18 @@ def cautions(subject: Subject) -> tuple[str, ...]:
             "the result for study, not as a private release. The measured figures are not private."
         )
     if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS) and config.tolerance > 0:
-        why = ": this method always aims at 0" if config.method == "threshold_optimizer" else " by this method"
+        if config.method == "threshold_optimizer":
+            why = ": this method always aims at 0"
+        else:
+            why = " by this method"
         sentences.append(f"The tolerance in the settings is not used{why}.")
     return tuple(sentences)
 
 
 # Tables
 
-METRICS_TABLE, RATES_TABLE = "Four fairness metrics", "Four fairness metrics, rates by group"
+METRICS_TABLE = "Four fairness metrics"
+RATES_TABLE = "Four fairness metrics, rates by group"
 """Titles of the tables of all four metrics."""
 
 SETS = ("training", "test")
@@ -225,7 +239,8 @@ def _metric(subject: Subject, metric: str, records: str) -> MetricResult:
                 for measure in (unfairness, difference_between_groups)
             )
         else:
-            largest, difference = unfairness_estimate(*people, **metric_arguments), difference_of_rates(rates)
+            largest = unfairness_estimate(*people, **metric_arguments)
+            difference = difference_of_rates(rates)
     except InputError:  # nobody with this label, or one group alone
         largest = difference = replace(not_measured(), n=rows.size)
     return MetricResult(
@@ -323,7 +338,8 @@ def rate_rows(subject: Subject) -> Iterator[Row]:
 
 def constraint_rows(subject: Subject) -> Iterator[Row]:
     """Yield the tolerance asked for and the unfairness reached, by both measures, on training and test records."""
-    model, config = subject.model, subject.config
+    model = subject.model
+    config = subject.config
     targets = {"threshold_optimizer": 0.0} | dict.fromkeys(TOLERANCE_METHODS, config.tolerance)
     target_tolerance = targets.get(config.method)
     for records, value, gap in (

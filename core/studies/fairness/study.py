@@ -112,7 +112,8 @@ _FREQUENT = "the more frequent label for everybody"
 
 def model_number(name: str, subject: Subject) -> Measurement:
     """Return one of `NUMBERS`."""
-    model, n = subject.model, subject.splits.train.size
+    model = subject.model
+    n = subject.splits.train.size
     if name == "accuracy_train":
         labels = subject.dataset.labels[subject.splits.train]
         majority = proportion(int(np.bincount(labels, minlength=2).max()), labels.size)
@@ -136,7 +137,9 @@ _MAYBE_SEEN = "No column says who trained the model, so the test records were dr
 
 
 def _assumed(subject: Subject) -> tuple[str, ...]:
-    return (_ASSUMED,) if subject.has_true_sets else (_ASSUMED, _MAYBE_SEEN)
+    if subject.has_true_sets:
+        return (_ASSUMED,)
+    return (_ASSUMED, _MAYBE_SEEN)
 
 
 def _compared(subject: Subject) -> str:
@@ -148,7 +151,10 @@ def _compared(subject: Subject) -> str:
             for group_rate in subject.model.rates_test
         }
         return f"Selection rates ({' · '.join(f'{name} {percent(rates[name])}' for name in names)})"
-    groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
+    if len(names) == 2:
+        groups = f"{names[0]} and {names[1]}"
+    else:
+        groups = f"{len(names)} groups by {subject.attribute}"
     return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
 
 
@@ -156,7 +162,10 @@ def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model = subject.model
     difference = difference_title(subject.config.metric)
-    seen = "training records" if subject.has_true_sets else "people attacked"
+    if subject.has_true_sets:
+        seen = "training records"
+    else:
+        seen = "people attacked"
     between = model.difference_test
     return Measurement(
         check="unfairness",
@@ -182,7 +191,8 @@ def unfairness(subject: Subject) -> Measurement:
 def four_fifths(subject: Subject) -> Measurement:
     """Return the smallest ratio of two groups' selection rates on the test set."""
     test = subject.splits.test
-    predictions, groups = subject.model.predictions[test], subject.dataset.sensitive[test]
+    predictions = subject.model.predictions[test]
+    groups = subject.dataset.sensitive[test]
     test_rates = group_rates(predictions, groups, metric="statistical_parity")
     rates = {subject.dataset.group_names[int(rate.group)]: rate.rate for rate in test_rates}
     if not any(rate.value for rate in rates.values()):
@@ -213,9 +223,11 @@ def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
     if not lower.value:
         return Estimate(value=0.0, low=0.0, high=min(1.0, lower.high / upper.low), n=n, level=upper.level)
     ratio = weighted_sum([(1.0, _logarithm(lower)), (-1.0, _logarithm(upper))])
-    low, high = math.exp(ratio.low), math.exp(ratio.high)
+    low = math.exp(ratio.low)
+    high = math.exp(ratio.high)
     if high >= 1.0:  # the other group may be the one accepted less
-        low, high = min(low, 1.0 / high), 1.0
+        low = min(low, 1.0 / high)
+        high = 1.0
     return replace(ratio, value=lower.value / upper.value, low=low, high=high)
 
 
@@ -256,7 +268,8 @@ def absence(subject: Subject) -> Measurement:
 
 def absence_differences(subject: Subject) -> dict[str, Estimate]:
     """Return who is compared with whom -> the difference in the share without an answer; each pair both ways."""
-    train, test = subject.everyone.train, subject.everyone.test
+    train = subject.everyone.train
+    test = subject.everyone.test
     people = np.concatenate([train, test])
     answered = subject.dataset.answered
     assert answered is not None
@@ -302,7 +315,8 @@ class FairnessSettings(Settings):
 
 def _accepting(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
     """Return a model that accepts by chance, or one group much more often."""
-    sizes, lean = (400, 400, 400), 0.2 if planted else 0.0
+    sizes = (400, 400, 400)
+    lean = 0.2 if planted else 0.0
     rng = child_generator(seed, f"fairness, lean {lean:g}")
     people = draw_people(sum(sizes), rng)
     chance = 0.5 + lean * (2.0 * people.sensitive - 1.0)
@@ -316,7 +330,10 @@ def _unanswering(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
     rng = child_generator(seed, f"absence, planted {planted}")
     people = draw_people(sum(sizes), rng)
     predictions = (rng.random(sum(sizes)) < 0.5).astype(np.uint8)
-    chance = np.where(people.sensitive == 1, 0.3, 0.1) if planted else np.full(sum(sizes), 0.1)
+    if planted:
+        chance = np.where(people.sensitive == 1, 0.3, 0.1)
+    else:
+        chance = np.full(sum(sizes), 0.1)
     answered = rng.random(sum(sizes)) >= chance
     subject = subject_of(people, predictions, sizes, seed=seed)
     everybody = subject.splits

@@ -60,7 +60,9 @@ class MechanismAudit(Result):
     @property
     def spends(self) -> str:
         """Where `spent` is from."""
-        return "ledger" if isinstance(self.seen, OneRun) else "proof"
+        if isinstance(self.seen, OneRun):
+            return "ledger"
+        return "proof"
 
     def measured(self, confidence: float) -> float:
         """Return the lower bound on ε with two decimals, never rounded up."""
@@ -125,7 +127,9 @@ def answer_draws(
     """Return what distinguishes two neighbouring tables in a mechanism's answers; `claimed` is what it should be."""
     scores = np.eye(1, _PEOPLE)
     tables = [np.array([last, 0, *[1] * (_PEOPLE - 2)], dtype=np.uint8) for last in (0, 1)]
-    outputs, centres, scales = [], [], []
+    outputs = []
+    centres = []
+    scales = []
     for number, sensitive in enumerate(tables):
         rng = child_generator(seed, f"{name}, table {number}")
         if isinstance(claimed, NoisySums) and isinstance(mechanism, NoisySums):
@@ -161,13 +165,15 @@ def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tupl
         return Noise(1, count, 1.0), Noise(reach, budget_units - count, HALF_STEP)
 
     def drawn(secret: Mask, rng: np.random.Generator) -> Floats:
-        noises, below = laws(epsilon), partial(_below, rng)
+        noises = laws(epsilon)
+        below = partial(_below, rng)
         pairs = list(zip(questions, noises, strict=True))
         return np.array(
             [[release(query, secret, law, below) for query, law in pairs] for _ in range(draws)], dtype=float
         )
 
-    outputs, centres = [], []
+    outputs = []
+    centres = []
     for number in (0, 1):
         secret = np.array([number == 0, True, *[False] * (_PEOPLE - 2)])
         outputs.append(drawn(secret, child_generator(seed, f"query desk, table {number}")))
@@ -187,10 +193,12 @@ def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoT
     claimed_release, applied_release = (
         Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=budget) for budget in (claimed, epsilon)
     )
-    outputs, centres = [], []
+    outputs = []
+    centres = []
     for number in (0, 1):
         sensitive = np.array([number, 0, *[1] * (_PEOPLE - 2)], dtype=np.uint8)
-        rng, members = child_generator(seed, f"model card, table {number}"), applied_release.cells.members(sensitive)
+        rng = child_generator(seed, f"model card, table {number}")
+        members = applied_release.cells.members(sensitive)
         noisy_draws = [noisy_sums(applied_release, members, rng) for _ in range(draws)]
         outputs.append(np.array([[draw.sizes[0], draw.sums[0, 0]] for draw in noisy_draws]))
         centres.append([float(sensitive.sum()), float(sensitive[0])])

@@ -52,7 +52,8 @@ def one_run_p_value(guesses: int, correct: int, epsilon: float, delta: float = 0
 
 def one_run_bound(guesses: int, correct: int, *, delta: float = 0.0, confidence: float) -> float:
     """Return the largest ε that so many correct guesses reject, 0 where they reject none."""
-    low, high = 0.0, _MAX_BOUND
+    low = 0.0
+    high = _MAX_BOUND
     for _ in range(50):
         middle = (low + high) / 2
         rejected = one_run_p_value(guesses, correct, middle, delta) < 1.0 - confidence
@@ -67,7 +68,8 @@ def two_table_bound(
     from scipy.special import betaincinv
 
     alpha = (1.0 - confidence) / 2
-    k, j = np.asarray(count, dtype=np.float64), np.asarray(neighbour_count, dtype=np.float64)
+    k = np.asarray(count, dtype=np.float64)
+    j = np.asarray(neighbour_count, dtype=np.float64)
     low = betaincinv(np.maximum(k, 1), draws - k + 1, alpha)  # with k = 0 it is below every high: 0 is shown
     high = betaincinv(j + 1, np.maximum(draws - j, 1), 1.0 - alpha)  # with j = draws above every low
     return np.log(np.maximum(low - delta, high) / high)
@@ -126,14 +128,16 @@ def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTa
     shows what is not there.
     """
     half = first.size // 2
-    best, event = -1.0, (1.0, math.inf)
+    best = -1.0
+    event = (1.0, math.inf)
     for sign in (1.0, -1.0):
         near, far = (np.sort(sign * scores[:half]) for scores in ((first, second) if sign > 0 else (second, first)))
         thresholds = np.unique(np.quantile(np.concatenate([near, far]), np.linspace(0, 1, _THRESHOLDS), method="lower"))
         hits = [half - np.searchsorted(scores, thresholds) for scores in (near, far)]
         bounds = two_table_bound(half, hits[0], hits[1], delta=delta, confidence=0.95)
         if bounds.max() > best:
-            best, event = float(bounds.max()), (sign, float(thresholds[bounds.argmax()]))
+            best = float(bounds.max())
+            event = (sign, float(thresholds[bounds.argmax()]))
     sign, threshold = event
     counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (first, second)]
     seen, rarer = counts if sign > 0 else counts[::-1]

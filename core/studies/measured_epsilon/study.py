@@ -150,7 +150,8 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         promised = epsilon_text(settings.epsilon)
         tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {tree_sentence}."
-        n, n_blind = len(result.audited), len(result.audited) - len(result.able)
+        n = len(result.audited)
+        n_blind = len(result.audited) - len(result.able)
         so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
@@ -192,7 +193,8 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
-        n, finding = len(result.able), self.findings(result, settings)[0]
+        n = len(result.able)
+        finding = self.findings(result, settings)[0]
         if not n:
             return {"measured_epsilon": not_run("measured_epsilon", _cap(result, settings))}
         measured = Measurement(

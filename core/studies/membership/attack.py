@@ -74,7 +74,9 @@ class Attack:
     @property
     def described(self) -> str:
         """What it does, and where it is published."""
-        return f"{self.glossary[:-1]} ({self.paper})." if self.paper else self.glossary
+        if self.paper:
+            return f"{self.glossary[:-1]} ({self.paper})."
+        return self.glossary
 
     @property
     def learns(self) -> bool:
@@ -116,7 +118,8 @@ def best_threshold(score: Floats, member: Codes) -> float:
     levels, level_index = np.unique(score, return_inverse=True)
     members = np.bincount(level_index, weights=member, minlength=levels.size)
     outsiders = np.bincount(level_index, weights=1 - member.astype(np.int64), minlength=levels.size)
-    caught, alarms = np.cumsum(members[::-1])[::-1], np.cumsum(outsiders[::-1])[::-1]
+    caught = np.cumsum(members[::-1])[::-1]
+    alarms = np.cumsum(outsiders[::-1])[::-1]
     # whole numbers, so that equal gains tie exactly
     gain = caught * alarms[0] - alarms * caught[0]
     if gain.max() <= 0:

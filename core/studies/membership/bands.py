@@ -122,13 +122,20 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
         return "What DP training noise changes"
-    low, high = done[0], done[-1]
+    low = done[0]
+    high = done[-1]
     far = " so far" if growing else ""
     chance = list(takewhile(lambda band: is_muted(band.values["auc"]), done))
     if chance:
         vd = chance[-1].values["vd"]
-        still = f", though VD still reads {gap(vd.value)} there" if significant(vd) else ""
-        up_to = "At every ε" if len(chance) == len(done) else f"Up to ε = {epsilon_text(chance[-1].at)}"
+        if significant(vd):
+            still = f", though VD still reads {gap(vd.value)} there"
+        else:
+            still = ""
+        if len(chance) == len(done):
+            up_to = "At every ε"
+        else:
+            up_to = f"Up to ε = {epsilon_text(chance[-1].at)}"
         return f"{up_to} the attack is {NO_BETTER} in these repeats{far}{still}"
     before, after = (gap(band.values["advantage_gap"].value) for band in (high, low))
     return (
@@ -142,7 +149,9 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
     differences = steady(fairpick_differences(points))
     if not differences:
         return "What FairPick changes"
-    theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
+    theta = differences[0].at
+    repeats = differences[0].repeats
+    difference = differences[0].values[measure]
     repeats_by_variant = {
         way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")
     }
@@ -157,7 +166,10 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
     )
     if math.isnan(difference.low):  # too few repeats to tell
         return sentence
-    qualifier = "" if significant(difference) else "no statistically significant difference, "
+    if significant(difference):
+        qualifier = ""
+    else:
+        qualifier = "no statistically significant difference, "
     return f"{sentence}: {qualifier}{gap(difference.value)} ({interval_text(difference)}) within repeats"
 
 

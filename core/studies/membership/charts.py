@@ -46,7 +46,8 @@ def draw_differences(result: MembershipResult) -> Drawing:
 def draw_gaps_between(result: MembershipResult) -> Drawing:
     """Draw VD, the FPR gap, their difference and the gap in TPR of two groups by the strongest attack."""
     complement, group = result.subject.dataset.group_names
-    first, second = plain_name(group), plain_name(complement)
+    first = plain_name(group)
+    second = plain_name(complement)
     rows = [*_verdict_rows(result), _low_row(result.gaps[result.strongest][0])]
     sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
     title = f"Group differences in membership inference, by {REGISTRY[result.strongest].title}"
@@ -67,7 +68,10 @@ def _gap_row(
     look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
     if estimate is None or math.isnan(estimate.value):
         return Row(value="n/a", note=note, **look)
-    hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
+    if test is not None:
+        hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}"
+    else:
+        hover = ""
     mark = Mark(
         of=estimate, hover=hover, stroke=4, **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0)
     )
@@ -80,7 +84,9 @@ def _gap_row(
 def _more_exposed(estimate: Estimate, *, decided: bool) -> dict[str, Any]:
     """Return the look of the group that a gap is larger for; grey where that is not decided."""
     style = group_style(int(estimate.value > 0))
-    return {"color": style.color, "symbol": style.symbol} if decided else {"color": "chance", "symbol": "circle"}
+    if decided:
+        return {"color": style.color, "symbol": style.symbol}
+    return {"color": "chance", "symbol": "circle"}
 
 
 def _detectable(test: GapTest) -> str:
@@ -115,14 +121,19 @@ def draw_group_gaps(result: MembershipResult) -> Drawing:
     Groups whose gap is significant, with all groups reckoned with, are in colour.
     """
     lines = [_group_line(gaps_of_group, muted=result.muted) for gaps_of_group in result.disparities.results]
-    title, axis = "Membership-advantage gap of each group", gaps("Group − all others (difference of rates)", parts=3)
+    title = "Membership-advantage gap of each group"
+    axis = gaps("Group − all others (difference of rates)", parts=3)
     return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
 
 
 def _group_line(result: DisparityResult, *, muted: bool) -> Row:
-    real, test = result.advantage_gap, result.tests["advantage_gap"]
+    real = result.advantage_gap
+    test = result.tests["advantage_gap"]
     clear = test.significant and not muted
-    p = f"{test.p_adjusted:.2g}" if test.p_adjusted >= 0.001 else "&lt; 0.001"
+    if test.p_adjusted >= 0.001:
+        p = f"{test.p_adjusted:.2g}"
+    else:
+        p = "&lt; 0.001"
     look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
     vd = Mark(of=result.vd.value, color="muted" if muted else "before", symbol="line-ns", size=13, hover="VD")
     return Row(
@@ -154,11 +165,15 @@ def draw_roc(result: MembershipResult) -> Drawing:
     fewest = min(roc.n_outsiders for _, roc, _ in rocs)
     edge = min(1.0, _ALARMS / fewest)
     at = next((rate for rate in (0.01, 0.1) if edge <= rate * (1 + 1e-9)), math.nan)
-    marks, ends = (0.1, 1, 10, 100), (math.log10(_LEAST) + 2, 2)
+    marks = (0.1, 1, 10, 100)
+    ends = (math.log10(_LEAST) + 2, 2)
     look: dict[str, Any] = {"write": percent, "position": _decades_of_percent}
     x = decades(ends, marks, "False-positive rate (%, log)", **look)
     y = decades((ends[0], ends[1] + 0.04), marks, "True-positive rate (%, log)", **look)
-    few = [(x.ends[0], math.log10(edge) + 2)] if edge > _LEAST else []
+    if edge > _LEAST:
+        few = [(x.ends[0], math.log10(edge) + 2)]
+    else:
+        few = []
     return draw_lines(
         f"ROC curve of {REGISTRY[result.strongest].title}",
         [_roc_curve(name, roc, look, at) for name, roc, look in reversed(rocs)],
@@ -172,7 +187,8 @@ def draw_roc(result: MembershipResult) -> Drawing:
 
 def _rocs(result: MembershipResult) -> list[tuple[str, Roc, dict[str, Any]]]:
     """Return name, curve and look of each curve, the first group first."""
-    rocs, names = result.curves_by_group, result.subject.dataset.group_names
+    rocs = result.curves_by_group
+    names = result.subject.dataset.group_names
     large = [roc.n_outsiders >= _SMALLEST and roc.n_members >= _SMALLEST for roc in rocs]
     if len(rocs) == 2 and all(large):
         return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
@@ -181,18 +197,23 @@ def _rocs(result: MembershipResult) -> list[tuple[str, Roc, dict[str, Any]]]:
 
 def _decades_of_percent(rate: float) -> float:
     """Return where a rate stands on a logarithmic axis that begins at 0.1%; what is less just below its end."""
-    return rate if math.isnan(rate) else math.log10(max(rate, _LEAST / 10)) + 2
+    if math.isnan(rate):
+        return rate
+    return math.log10(max(rate, _LEAST / 10)) + 2
 
 
 def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
     """Return a curve no finer than can be seen, with a dot at one FPR."""
     grid = np.logspace(math.log10(_LEAST), 0, _POINTS + 1)  # 1% is among them
-    value, dots = "" if math.isnan(at) else "one score for all", []
+    value = "" if math.isnan(at) else "one score for all"
+    dots = []
     if roc.fpr.size > 2 and not math.isnan(at):
         caught = float(roc.reached(at))
-        value, hover = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
+        value = percent(caught)
+        hover = f"{short(name)}: TPR at {100 * at:g}% FPR"
         dots = [Dot(x=at, of=caught, hover=hover)]
-    x, y = grid.tolist(), roc.reached(grid).tolist()
+    x = grid.tolist()
+    y = roc.reached(grid).tolist()
     return Curve(x=x, of=y, name=name, value=value, dots=dots, size=12, **look)
 
 
@@ -202,22 +223,23 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     Each step is the first group's share of flagged members within one range of the probability the model gave to the
     true label, minus the others'.
     """
-    lines, reached = [], 0.0
+    lines = []
+    reached = 0.0
     for row in ranges.rows:
         end = reached + row.difference
-        color, text = group_style(int(end > reached)).color, _signed(row.difference)
+        color = group_style(int(end > reached)).color
+        text = _signed(row.difference)
         quiet = muted or text == "0"
         value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text if quiet else f'<b>{text}</b>'}"
         step = Mark(of=end, bar=reached, symbol="", color=f"{color} 45" if muted else color)
         look: dict[str, Any] = {"color": "grey" if quiet else color, "marks": [step]}
         lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
         reached = end
-    style, text = group_style(int(ranges.vd > 0)), _signed(ranges.vd)
+    style = group_style(int(ranges.vd > 0))
+    text = _signed(ranges.vd)
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
-    mark, name = (
-        Mark(of=reached, color=color, symbol=symbol, size=13),
-        f"VD, greyed out: {_CHANCE}" if muted else "VD",
-    )
+    mark = Mark(of=reached, color=color, symbol=symbol, size=13)
+    name = f"VD, greyed out: {_CHANCE}" if muted else "VD"
     lines.append(Row(name=name, bold=True, value=text if muted else f"<b>{text}</b>", marks=[mark], separated=True))
     axis = Scale(
         title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.reference, 16)} (points)",
@@ -233,12 +255,16 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
 
 def _signed(difference: float) -> str:
     text = gap(100 * difference, decimals=1)
-    return "0" if float(text.replace("−", "-")) == 0 else text
+    if float(text.replace("−", "-")) == 0:
+        return "0"
+    return text
 
 
 # ------------------------------------------------------------------------------------- over epsilon and theta
 
-_FIRST, _LAST = -2.0, 2.0  # decades of the finite budgets
+# decades of the finite budgets
+_FIRST = -2.0
+_LAST = 2.0
 _INFINITY = 2.75
 _EPSILONS = (0.01, 0.1, 1, 10, 100, math.inf)
 _ENOUGH = 3  # repeats; the interval of two is so wide that it would squash the curves
@@ -246,7 +272,9 @@ _ENOUGH = 3  # repeats; the interval of two is so wide that it would squash the 
 
 def _budget_position(epsilon: float) -> float:
     """Return where a budget stands on the axis."""
-    return _INFINITY if math.isinf(epsilon) else min(max(math.log10(epsilon), _FIRST), _LAST)
+    if math.isinf(epsilon):
+        return _INFINITY
+    return min(max(math.log10(epsilon), _FIRST), _LAST)
 
 
 _X = Axis(
@@ -330,7 +358,8 @@ class _Field:
         ends = [dot for dot in dots if dot.x in (places[-1], math.inf)]
         if math.inf not in grid or len(ends) < 2:
             return [curve]
-        x, of = [dot.x for dot in ends], [dot.of for dot in ends]
+        x = [dot.x for dot in ends]
+        of = [dot.of for dot in ends]
         return [curve, Curve(x=x, of=of, color=self.color, width=1.5, dash="dot")]
 
 
@@ -351,7 +380,10 @@ def _over_epsilon(
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
     curves = [curve for field in fields for curve in field.curves(done, EPSILONS, now=now)]
     floor = value_of(compared.of[0])
-    head = f"at ε = {epsilon_text(now)}" if any(curve.current is not None for curve in curves) else ""
+    if any(curve.current is not None for curve in curves):
+        head = f"at ε = {epsilon_text(now)}"
+    else:
+        head = ""
     axis = y.over([*_held(done, *(field.field for field in fields)), floor])
     curves = [*([compared] if curves and not math.isnan(floor) else []), *curves]
     complete = {*EPSILONS} <= {b.at for b in done}
@@ -366,7 +398,10 @@ def _chance_spans(done: Sequence[CurveBand]) -> list[tuple[float, float]]:
     joined: list[tuple[float, float]] = []
     for band, (start, end) in zip(done, pairwise(edges), strict=True) if done else ():
         if _by_chance(band):
-            begin = joined.pop()[0] if joined and joined[-1][1] == start else start
+            if joined and joined[-1][1] == start:
+                begin = joined.pop()[0]
+            else:
+                begin = start
             joined.append((begin, end))
     return joined
 
@@ -388,7 +423,9 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
         _Field(field="fpr_gap", name="FPR gap", color="chance", dash="dash"),
         _Field(field="advantage_gap", name="advantage gap", color="leak", width=3),
     )
-    title, zero, y = "Gaps between the groups", level(0.0, "ink", dash="solid"), gaps("Difference of rates")
+    title = "Gaps between the groups"
+    zero = level(0.0, "ink", dash="solid")
+    y = gaps("Difference of rates")
     return _over_epsilon(title, bands, fields, y, zero, now=now, shaded=_CHANCE)
 
 
@@ -412,7 +449,8 @@ def draw_attack_by_epsilon(bands: Sequence[CurveBand], *, now: float) -> Drawing
         _Field(field="recall", name="recall", color="before", dash="dash"),
         _Field(field="precision", name="precision", color="leak", width=3),
     )
-    title, line = "Precision and recall of the attack", level(0.5, "chance", "random guess")
+    title = "Precision and recall of the attack"
+    line = level(0.5, "chance", "random guess")
     return _over_epsilon(title, bands, fields, percents("Precision, recall (%)"), line, now=now)
 
 
@@ -448,8 +486,12 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
         curves.append(level(before, "before", "before", dash="dash"))
     for variant, way in ways.items():
         curves += way.curves([b for b in done if b.variant == variant], THETAS, now=now, size=11)
-    head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
-    title, x = f"{_GAPS[measure]} after FairPick and after random deletion", _thetas([*THETAS, now])
+    if any(math.isclose(b.at, now) for b in done):
+        head = f"at θ = {now:g}"
+    else:
+        head = ""
+    title = f"{_GAPS[measure]} after FairPick and after random deletion"
+    x = _thetas([*THETAS, now])
     return draw_lines(title, curves, x=x, y=y.over(_held(done, measure)), at=now, head=head)
 
 
@@ -463,10 +505,14 @@ def _thetas(values: Sequence[float]) -> Axis:
 
 def draw_deleted(picked: FairPick) -> Drawing:
     """Draw the records deleted of each group, the first group above."""
-    total, lines = sum(picked.deleted_by_group.values()), []
+    total = sum(picked.deleted_by_group.values())
+    lines = []
     for code, (name, number) in reversed(list(enumerate(picked.deleted_by_group.items()))):
         color = group_style(code).color
-        hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
+        if total:
+            hover = f"{100 * number / total:.0f}% of the records deleted"
+        else:
+            hover = ""
         mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
     axis = Scale(title="Records deleted", start=0.0, label="{:,.0f}".format)

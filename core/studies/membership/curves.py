@@ -103,9 +103,11 @@ def fairpick_curve(
 
 def two_sides(dataset: AuditDataset, group: int) -> Sides:
     """Return the same people in two groups: 1 is the group of this code (of two, the first), 0 all others."""
-    groups, names = dataset.sensitive, (dataset.group_names[0], dataset.group_names[1])
+    groups = dataset.sensitive
+    names = (dataset.group_names[0], dataset.group_names[1])
     if dataset.n_groups > 2:
-        groups, names = (groups == group).astype(np.uint8), (COMPLEMENT, dataset.group_names[group])
+        groups = (groups == group).astype(np.uint8)
+        names = (COMPLEMENT, dataset.group_names[group])
     return Sides(features=dataset.features, labels=dataset.labels, groups=groups, names=names)
 
 
@@ -146,9 +148,11 @@ def _measured(point: CurvePoint, subject: Subject, group: int, splits: Splits) -
     """Return a point with the rates of the published attack on a subject; accuracy is on all test records."""
     *_, result = STUDY.run(subject, _PUBLISHED)
     guess = result.guesses["network"]
-    member, flagged = result.inside(guess) == 1, result.verdicts["network"] == 1
+    member = result.inside(guess) == 1
+    flagged = result.verdicts["network"] == 1
     side = two_sides(subject.dataset, group).groups[guess.rows] == 1
-    predictions, labels = subject.model.predictions, subject.dataset.labels
+    predictions = subject.model.predictions
+    labels = subject.dataset.labels
     vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)
     fpr_gap = _rate(flagged, ~member & side) - _rate(flagged, ~member & ~side)
     return replace(
@@ -166,7 +170,9 @@ def _measured(point: CurvePoint, subject: Subject, group: int, splits: Splits) -
 
 def _rate(hit: Mask, among: Mask) -> float:
     """Return the share of hits among the chosen; nan where nobody is chosen."""
-    return float(hit[among].mean()) if among.any() else math.nan
+    if among.any():
+        return float(hit[among].mean())
+    return math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +194,9 @@ def accountings(config: AuditConfig, dataset: AuditDataset) -> tuple[Accounting,
     Warns with `PrivacyLeakWarning` for the naive accounting, which is here to be shown.
     """
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    train, test, labels = splits.train, splits.test, dataset.labels
+    train = splits.train
+    test = splits.test
+    labels = dataset.labels
     majority = proportion(int(np.bincount(labels[test], minlength=2).max()), test.size)
     grown = []
     for accounting in ACCOUNTINGS:

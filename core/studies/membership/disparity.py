@@ -218,10 +218,12 @@ def disparities(
     bootstraps, permutations : int
         Numbers of resamples.
     """
-    called, inside = binary_array(verdict, name="verdict"), binary_array(member, name="member")
+    called = binary_array(verdict, name="verdict")
+    inside = binary_array(member, name="member")
     codes = group_array(groups, len(names), name="groups")
     one_length(verdict=called, groups=codes, member=inside)
-    measured, left_out = [], []
+    measured = []
+    left_out = []
     for pair, side in group_comparisons(codes, names):
         counts = _tally(called, side, inside)
         reason = _too_small(counts.people, pair)
@@ -263,7 +265,8 @@ def _compared(
     counts: Tally, names: tuple[str, str], draws: tuple[int, int], seed: int, *, comparisons: int
 ) -> DisparityResult:
     """Return the gaps of one comparison, with p-values that are not adjusted yet."""
-    k, n = counts.flagged, counts.people
+    k = counts.flagged
+    n = counts.people
 
     def rates(kind: int) -> tuple[Estimate, Estimate]:
         group, complement = (proportion(int(k[side, kind]), int(n[side, kind])) for side in (1, 0))
@@ -271,7 +274,8 @@ def _compared(
 
     drawn = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
     shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
-    gaps, tests = {}, {}
+    gaps = {}
+    tests = {}
     for name, weights in GAPS.items():
         gaps[name] = gap_estimate(weights, k, n, (drawn * weights).sum(axis=(1, 2)))
         p = gap_p_value(weights, counts, shuffled)
@@ -299,12 +303,15 @@ def gap_estimate(weights: npt.ArrayLike, flagged: npt.ArrayLike, people: npt.Arr
     Weights are -1, 0 or 1; `drawn` holds the same of the bootstrap's samples.
     """
     w, k, n = (np.asarray(values) for values in (weights, flagged, people))
-    w, k, n = w[w != 0], k[w != 0], n[w != 0]
+    n = n[w != 0]
+    k = k[w != 0]
+    w = w[w != 0]
     rates = [proportion(hits, size) for hits, size in zip(k.tolist(), n.tolist(), strict=True)]
     wide = weighted_sum(zip(w.tolist(), rates, strict=True))
     low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist()
     if min(k.min(), (n - k).min()) < _SPARSE:
-        low, high = min(low, wide.low), max(high, wide.high)
+        low = min(low, wide.low)
+        high = max(high, wide.high)
     estimate = replace(wide, low=min(wide.value, low), high=max(wide.value, high))
     return estimate.within(int(w[w < 0].sum()), int(w[w > 0].sum()))
 
@@ -318,7 +325,8 @@ def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
 
 def permuted(counts: Tally, draws: int, rng: np.random.Generator) -> Ints:
     """Return flagged people at [draw, side, member] after permuting the sides within each membership class."""
-    flagged, people = counts.flagged.sum(axis=0), counts.people.sum(axis=0)
+    flagged = counts.flagged.sum(axis=0)
+    people = counts.people.sum(axis=0)
     side = rng.hypergeometric(flagged, people - flagged, counts.people[1], size=(draws, 2))
     return np.stack([flagged - side, side], axis=1)
 

@@ -79,7 +79,8 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
     Those `aside` are neither trained on nor judged. Raises `InputError` if there are fewer than `FEWEST` members or
     non-members.
     """
-    inside, outside = np.sort(members), np.sort(outsiders)
+    inside = np.sort(members)
+    outside = np.sort(outsiders)
     for label, rows in (("members", inside), ("non-members", outside)):
         if rows.size < FEWEST:
             raise InputError(f"A membership attack needs at least {FEWEST} {label}, got {rows.size}.")
@@ -133,7 +134,9 @@ class Evidence:
     @property
     def predicted(self) -> Codes:
         """What the target predicts; a probability of exactly one half predicts label 0, as the trees do."""
-        return (self.probability > 0.5).astype(np.uint8) if self.predictions is None else self.predictions
+        if self.predictions is None:
+            return (self.probability > 0.5).astype(np.uint8)
+        return self.predictions
 
     @property
     def label_probability(self) -> Floats:
@@ -231,7 +234,8 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
     non-members as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
     shares, in about members / (members + non-members) of them. Nobody's membership is used.
     """
-    shadows, split = evidence.shadows, evidence.split
+    shadows = evidence.shadows
+    split = evidence.split
     check_shadows(shadows)
     assert evidence.train is not None
     looked_at = np.concatenate([split.judged_rows, split.population])
@@ -248,7 +252,8 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
 
 def _draws(evidence: Evidence) -> list[Ints]:
     """Return whom each shadow is trained on."""
-    split, rng = evidence.split, child_generator(evidence.seed, "membership shadows")
+    split = evidence.split
+    rng = child_generator(evidence.seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
     size = split.members.size
     orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
@@ -271,7 +276,8 @@ def audited_access(subject: Subject) -> QueryAccess | None:
     """Return query access to the audited model, trained here or in a file; None where only predictions are given."""
     if not subject.trainable:
         return subject.access
-    config, dataset = subject.config, subject.dataset
+    config = subject.config
+    dataset = subject.dataset
     return fair_access(
         lambda: fitted(config, dataset, subject.splits), dataset.features, dataset.sensitive, seed=config.seed
     )
@@ -288,7 +294,8 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
     """
     if not subject.has_true_sets:
         raise InputError(SETS_UNKNOWN)
-    splits, decimals = subject.splits, subject.outputs.decimals
+    splits = subject.splits
+    decimals = subject.outputs.decimals
     target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
     return Evidence(
         released=subject.released_scores,

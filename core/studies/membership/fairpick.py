@@ -119,7 +119,8 @@ class Clusters(Result):
         """Return the cluster of their label whose centre is nearest to each of these people."""
         from scipy.spatial.distance import cdist
 
-        features, y = (sides.features[rows] - self.mean) / self.deviation, sides.labels[rows]
+        features = (sides.features[rows] - self.mean) / self.deviation
+        y = sides.labels[rows]
         cluster = np.zeros(y.size, dtype=np.int64)
         for label, centres in self.centres.items():
             cluster[y == label] = cdist(features[y == label], centres, "sqeuclidean").argmin(axis=1)
@@ -132,14 +133,18 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     Raises `InputError` if there is no feature, or a group has fewer than `FEWEST` members with a label.
     """
     rows = np.sort(members)
-    y, g = sides.labels[rows], sides.groups[rows]
+    y = sides.labels[rows]
+    g = sides.groups[rows]
     features = sides.features[rows]
     if not features.size:
         raise InputError(f"codes must hold people and features, got the shape {features.shape}.")
-    mean, deviation = features.mean(axis=0), features.std(axis=0)
+    mean = features.mean(axis=0)
+    deviation = features.std(axis=0)
     deviation = np.where(deviation > 0, deviation, 1.0)  # features that never vary stay 0
     features = (features - mean) / deviation
-    number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
+    number = np.zeros(y.size, dtype=np.int64)
+    counts = {}
+    centres = {}
     for label in (0, 1):
         indices = np.flatnonzero(y == label)
         people = np.bincount(g[indices], minlength=2)
@@ -200,10 +205,12 @@ def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float,
     A smaller theta deletes the same people and more.
     """
     rows = np.sort(members)
-    y, g = sides.labels[rows], sides.groups[rows]
+    y = sides.labels[rows]
+    g = sides.groups[rows]
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
     gone = np.zeros(rows.size, dtype=bool)
-    before, after = [], []
+    before = []
+    after = []
     for label, counts in clustering.counts.items():
         deletions = rounded_deletions(fairpick_counts(counts, theta), counts)
         cell = np.where(y == label, 2 * clustering.cluster + g, -1)
@@ -236,11 +243,14 @@ def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, clustering:
 
     As among the members, numbers are rounded by largest remainders within each label and group.
     """
-    y, g, rows = sides.labels, sides.groups, np.sort(outsiders)
+    y = sides.labels
+    g = sides.groups
+    rows = np.sort(outsiders)
     members = np.sort(np.concatenate([like.retained, like.deleted]))
     order = child_generator(seed, "outsiders left aside like the deleted").permutation(rows.size)
     cluster = clustering.nearest(sides, rows)
-    left, gone = np.isin(members, like.deleted), np.zeros(rows.size, dtype=bool)
+    left = np.isin(members, like.deleted)
+    gone = np.zeros(rows.size, dtype=bool)
     for label, counts in clustering.counts.items():
         cell = np.where(y[rows] == label, 2 * cluster + g[rows], -1)
         outsider_counts = np.bincount(cell[cell >= 0], minlength=counts.size).reshape(counts.shape)

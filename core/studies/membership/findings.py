@@ -26,7 +26,9 @@ _LOWER = "Train a simpler model, or one with DP training noise, until the AUC is
 MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advantage gap"}
 """Gap -> what it is called."""
 
-_SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
+_SMALL = 2.0
+_LARGE = 6.9
+_PAST_TELLING = math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is a power."""
 
 
@@ -49,9 +51,12 @@ def interval_text(estimate: Estimate) -> str:
 
 def guarantee(result: MembershipResult) -> str:
     """Return what the privacy budget of the subject's training guarantees, beside what was measured."""
-    config, guess = result.subject.config, result.guesses[result.strongest]
-    member, called = result.inside(guess) == 1, result.verdicts[result.strongest] == 1
-    tpr, fpr = float(called[member].mean()), float(called[~member].mean())
+    config = result.subject.config
+    guess = result.guesses[result.strongest]
+    member = result.inside(guess) == 1
+    called = result.verdicts[result.strongest] == 1
+    tpr = float(called[member].mean())
+    fpr = float(called[~member].mean())
     measured = f" Measured, by {REGISTRY[result.strongest].phrase}: TPR {percent(tpr)}, FPR {percent(fpr)}."
     if config.method == GIVEN_PREDICTIONS:
         return f"No DP guarantee: nothing is known of how this model was trained.{measured}"
@@ -59,9 +64,13 @@ def guarantee(result: MembershipResult) -> str:
         return f"No DP guarantee (trained without a privacy budget).{measured}"
     if math.isinf(config.epsilon):
         return f"No DP guarantee (ε = ∞).{measured}"
-    once, twice = _factor(config.epsilon), _factor(2 * config.epsilon)
+    once = _factor(config.epsilon)
+    twice = _factor(2 * config.epsilon)
     most = math.ceil(1000.0 * most_caught(fpr, config.epsilon)) / 1000.0
-    allowed = f"at most {percent(most, decimals=1)}" if most < 1.0 else "practically 100%"
+    if most < 1.0:
+        allowed = f"at most {percent(most, decimals=1)}"
+    else:
+        allowed = "practically 100%"
     guaranteed = (
         f"ε = {epsilon_text(config.epsilon)} guarantees that no outcome is more than {once} times as likely with one "
         "person's record as without it. Here somebody else takes the person's place, which doubles ε. No attack can be "
@@ -74,7 +83,8 @@ def _factor(epsilon: float) -> str:
     """Write exp(epsilon), rounded up; as a power where it is above a million."""
     if epsilon > _PAST_TELLING:
         return f"e^{epsilon:g}"
-    factor, places = math.exp(epsilon), 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
+    factor = math.exp(epsilon)
+    places = 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
     return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
 
 
@@ -137,7 +147,10 @@ def gap_rows(result: MembershipResult) -> Iterator[Row]:
     for gaps in result.disparities.results:
         rates = {"vd": gaps.tpr, "fpr_gap": gaps.fpr}
         for name, title in MEASURES.items():
-            note = f"greyed out: {NO_BETTER}" if result.muted and name == "vd" else ""
+            if result.muted and name == "vd":
+                note = f"greyed out: {NO_BETTER}"
+            else:
+                note = ""
             sides = rates.get(name, (None, None))
             yield _gap_row(gaps.group, title, getattr(gaps, name), sides, gaps.tests[name], note)
     for group, reason in result.disparities.not_measured:

@@ -79,7 +79,8 @@ class MembershipResult:
     @cached_property
     def advantages(self) -> dict[str, Estimate]:
         """Each attack's TPR - FPR at a threshold chosen on other people."""
-        seed, estimates = self.subject.config.seed, {}
+        seed = self.subject.config.seed
+        estimates = {}
         for name, guess in self.guesses.items():
             estimate = advantage(guess.score, self.inside(guess), seed=seed, verdict=self.verdicts[name])
             estimates[name] = cross_fitted_interval(estimate, 0.0) if REGISTRY[name].learns else estimate
@@ -109,7 +110,8 @@ class MembershipResult:
     @cached_property
     def disparities(self) -> Disparities:
         """Gaps between groups in the verdicts of the strongest attack."""
-        guess, dataset = self.guesses[self.strongest], self.subject.dataset
+        guess = self.guesses[self.strongest]
+        dataset = self.subject.dataset
         return disparities(
             self.verdicts[self.strongest],
             dataset.sensitive[guess.rows],
@@ -121,8 +123,10 @@ class MembershipResult:
     @cached_property
     def curves_by_group(self) -> tuple[Roc, ...]:
         """ROC curve of the strongest attack on each group, by code."""
-        guess, dataset = self.guesses[self.strongest], self.subject.dataset
-        inside, groups = self.inside(guess), dataset.sensitive[guess.rows]
+        guess = self.guesses[self.strongest]
+        dataset = self.subject.dataset
+        inside = self.inside(guess)
+        groups = dataset.sensitive[guess.rows]
         sides = [groups == code for code in range(dataset.n_groups)]
         return tuple(roc(guess.score[side], inside[side]) for side in sides)
 
@@ -132,13 +136,15 @@ class MembershipResult:
         released = self.subject.released_scores
         if released is None:
             return ()
-        guess, dataset = self.guesses[self.strongest], self.subject.dataset
+        guess = self.guesses[self.strongest]
+        dataset = self.subject.dataset
         certainty = true_label_probability(released, dataset.labels)[guess.rows]
         groups = dataset.sensitive[guess.rows]
         tables = []
         for gap in self.disparities.results:
             side = (groups == dataset.group_names.index(gap.group)).astype(np.uint8)
-            verdict, names = self.verdicts[self.strongest], (gap.group, gap.reference)
+            verdict = self.verdicts[self.strongest]
+            names = (gap.group, gap.reference)
             tables.append(recall_by_range(certainty, verdict, side, self.inside(guess), names=names))
         return tuple(tables)
 
@@ -179,7 +185,8 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     selected = select(table.frame, roles).selected
     group_codes, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by)
     codes = group_codes.to_numpy(dtype=np.int64, na_value=len(names))
-    names = (by.other_name or names[0], by.first_name or names[1]) if len(names) == 2 else names
+    if len(names) == 2:
+        names = (by.other_name or names[0], by.first_name or names[1])
     return _compact(codes, (*names, f"{by.attribute} {MISSING}"), by.attribute)
 
 

@@ -63,7 +63,8 @@ def _above(rank: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
     n = int(false_positives[-1])
     inside = np.clip(rank, 1, n)
     tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
-    before, a = false_positives[tie - 1], false_positives[tie] - false_positives[tie - 1]
+    before = false_positives[tie - 1]
+    a = false_positives[tie] - false_positives[tie - 1]
     b = true_positives[tie] - true_positives[tie - 1]
     expected = true_positives[tie - 1] + b * (inside - before) / (a + 1.0)
     return np.where(rank < 1, 0.0, np.where(rank > n, float(true_positives[-1]), expected))
@@ -77,7 +78,8 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints) -> Est
     """
     from scipy.special import betaincinv
 
-    n, m = int(false_positives[-1]), int(true_positives[-1])
+    n = int(false_positives[-1])
+    m = int(true_positives[-1])
     j = fpr * (n + 1)
     if j >= n + 1:
         return proportion(m, m)
@@ -85,11 +87,14 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints) -> Est
     rate = betaincinv(j, n + 1 - j, (np.arange(_CELLS) + 0.5) / _CELLS)
     shares = members_above((n + 1) * rate, false_positives, true_positives) / m
     low, high = (_quantile(q, shares, m) / m for q in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2))
-    value, wider = caught / m, 1.0 + _WIDER / j
-    low, high = value - wider * (value - low), value + wider * (high - value)
+    value = caught / m
+    wider = 1.0 + _WIDER / j
+    low = value - wider * (value - low)
+    high = value + wider * (high - value)
     if min(caught, m - caught) < _SPARSE:
         wilson = proportion(caught, m)
-        low, high = min(low, wilson.low), max(high, wilson.high)
+        low = min(low, wilson.low)
+        high = max(high, wilson.high)
     return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m)
 
 
@@ -97,7 +102,8 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
     """Return the smallest number that a mixture of binomials, all as likely, stays at or below with probability q."""
     from scipy.special import bdtr
 
-    below, at = -1, members
+    below = -1
+    at = members
     while at - below > 1:
         middle = (at + below) // 2
         if float(bdtr(middle, members, shares).mean()) >= q:
@@ -145,7 +151,8 @@ class Roc(Result):
     @property
     def _counts(self) -> tuple[Ints, Ints]:
         """Non-members and members at or above each distinct score, falling, after a 0 each."""
-        false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
+        false = np.rint(self.fpr * self.n_outsiders)
+        true = np.rint(self.tpr * self.n_members)
         return false.astype(np.int64), true.astype(np.int64)
 
     def resolution_reason(self, fpr: float) -> str:
@@ -170,7 +177,8 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike) -> Roc:
     With fewer than `FEWEST` members or non-members the curve is empty and its area nan. Raises `InputError` if a score
     is not finite.
     """
-    scores, inside = np.asarray(score, dtype=np.float64), np.asarray(member, dtype=np.uint8)
+    scores = np.asarray(score, dtype=np.float64)
+    inside = np.asarray(member, dtype=np.uint8)
     if (odd := scores[~np.isfinite(scores)]).size:
         raise InputError(f"Every score must be a finite number, got {odd[0]}.")
     members = int(inside.sum())
@@ -179,7 +187,8 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike) -> Roc:
     auc = not_measured()
     if min(members, outsiders) >= FEWEST:
         alarms, caught = counts_above(scores, inside)
-        fpr, tpr = alarms / outsiders, caught / members
+        fpr = alarms / outsiders
+        tpr = caught / members
         auc = area(scores[inside == 1], scores[inside == 0])
     return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=members, n_outsiders=outsiders)
 
@@ -187,7 +196,8 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike) -> Roc:
 def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
     """Return non-members and members at or above each distinct score, falling, after a 0 each."""
     order = np.argsort(-score, kind="stable")
-    ordered, inside = score[order], member[order]
+    ordered = score[order]
+    inside = member[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), ordered.size - 1)  # of each run of ties
     caught = np.cumsum(inside, dtype=np.int64)[last]
     return np.append(0, last + 1 - caught), np.append(0, caught)
@@ -208,7 +218,8 @@ def area(members: Floats, outsiders: Floats) -> Estimate:
     from scipy.stats import rankdata
 
     z = normal_quantile(LEVEL)
-    m, n = members.size, outsiders.size
+    m = members.size
+    n = outsiders.size
     ranks = rankdata(np.concatenate([members, outsiders]))
     above = (ranks[:m] - rankdata(members)) / n
     below = 1.0 - (ranks[m:] - rankdata(outsiders)) / m
@@ -219,7 +230,8 @@ def area(members: Floats, outsiders: Floats) -> Estimate:
         low, high = _logit_interval(value, z * _error(above, below))
         if min(_varied(above), _varied(below)) < _SPARSE:
             half = z * _error(*(np.append(side, (0.0, 1.0)) for side in (above, below)))
-            low, high = max(0.0, min(low, value - half)), min(1.0, max(high, value + half))
+            low = max(0.0, min(low, value - half))
+            high = min(1.0, max(high, value + half))
     return Estimate(value=value, low=low, high=high, n=m + n)
 
 
@@ -235,7 +247,8 @@ def _varied(placements: Floats) -> int:
 
 def _logit_interval(value: float, half: float) -> tuple[float, float]:
     """Return the interval of an area inside (0, 1), half its width given at first order."""
-    centre, reach = math.log(value / (1.0 - value)), half / (value * (1.0 - value))
+    centre = math.log(value / (1.0 - value))
+    reach = half / (value * (1.0 - value))
     low, high = (1.0 / (1.0 + math.exp(-min(max(limit, -700.0), 700.0))) for limit in (centre - reach, centre + reach))
     return min(low, value), max(high, value)
 
@@ -251,8 +264,13 @@ def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
         variance = a * (1 - a) * (1 + half * ((1 - a) / (2 - a) + a / (1 + a))) / (m * n)
         return (1.0 - a) ** 2 - z * z * variance
 
-    limit = float(brentq(excess, 0.0, 1.0 - 1e-12)) if excess(1.0 - 1e-12) < 0 else 1.0
-    return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
+    if excess(1.0 - 1e-12) < 0:
+        limit = float(brentq(excess, 0.0, 1.0 - 1e-12))
+    else:
+        limit = 1.0
+    if value == 1.0:
+        return (limit, 1.0)
+    return (0.0, 1.0 - limit)
 
 
 def cross_fitted_verdict(score: Floats, member: Codes, *, seed: int) -> Codes:
@@ -260,7 +278,8 @@ def cross_fitted_verdict(score: Floats, member: Codes, *, seed: int) -> Codes:
 
     The score, (n,), is higher for members; there is at least one member and one non-member.
     """
-    second, called = halves(member, seed=seed), np.zeros(member.size, dtype=np.uint8)
+    second = halves(member, seed=seed)
+    called = np.zeros(member.size, dtype=np.uint8)
     for half in (second, ~second):
         called[half] = score[half] >= best_threshold(score[~half], member[~half])
     return called
@@ -274,7 +293,10 @@ def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None 
     The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
     taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
     """
-    called = cross_fitted_verdict(score, member, seed=seed) if verdict is None else verdict
+    if verdict is None:
+        called = cross_fitted_verdict(score, member, seed=seed)
+    else:
+        called = verdict
     true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
     return difference(true, false)
 

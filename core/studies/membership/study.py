@@ -85,7 +85,8 @@ _REMEMBERED = 4.0
 
 def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
-    rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_EVALUATED
+    rng = child_generator(seed, f"ties, planted {planted}")
+    n = 2 * _SIDE + _NOT_EVALUATED
     labels = rng.integers(0, 2, n).astype(np.uint8)
     scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
@@ -98,7 +99,8 @@ def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a tree that knows every training record; or one that was trained on none of those judged."""
     from sklearn.tree import DecisionTreeClassifier
 
-    rng, side = child_generator(seed, f"grown tree, planted {planted}"), 300
+    rng = child_generator(seed, f"grown tree, planted {planted}")
+    side = 300
     features = rng.random((3 * side, 3))
     labels = (rng.random(len(features)) < 0.2 + 0.6 * features[:, 0]).astype(np.uint8)
     trained = slice(0, side) if planted else slice(side, 2 * side)
@@ -119,7 +121,10 @@ def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]
 
 def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a law that remembers one of two groups, or both alike."""
-    remembered = (0.0, _REMEMBERED) if planted else (_REMEMBERED / 2,) * 2
+    if planted:
+        remembered = (0.0, _REMEMBERED)
+    else:
+        remembered = (_REMEMBERED / 2,) * 2
     return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipSettings(
         shadows=0
     )
@@ -127,7 +132,8 @@ def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, Membershi
 
 def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
     """Return answers of a law by how well it remembers group 0 and group 1, and the law as an attacker thinks it is."""
-    rng, n = child_generator(seed, name), 2 * side + _NOT_EVALUATED
+    rng = child_generator(seed, name)
+    n = 2 * side + _NOT_EVALUATED
     labels = rng.integers(0, 2, n).astype(np.uint8)
     level = rng.standard_normal(n)
     memory = np.where(np.arange(n) % 2 == 1, remembered[1], remembered[0])
@@ -200,7 +206,9 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
 
     def steps(self, subject: Subject, settings: MembershipSettings) -> int:
         """Return how many steps `run` reports: one for each shadow model."""
-        return settings.shadows if subject.trainable and subject.released_scores is not None else 0
+        if subject.trainable and subject.released_scores is not None:
+            return settings.shadows
+        return 0
 
     def run(
         self, subject: Subject, settings: MembershipSettings, report: ReportProgress | None = None
@@ -210,7 +218,8 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
         InputError if it is unknown which records the model was trained on, or there are too few.
         """
         evidence = evidence_of(subject, settings.shadows, report)
-        guesses, released = {}, "labels" if evidence.released is None else "scores"
+        guesses = {}
+        released = "labels" if evidence.released is None else "scores"
         trained_again = subject.trainable and settings.shadows > 0
         at_hand = {"shadows": trained_again, "queries": evidence.access is not None}
         attacks = attacks_on(released, names=settings.attacks, **at_hand)
@@ -265,7 +274,8 @@ _AVERAGE = (
 
 def _assumptions(result: MembershipResult) -> tuple[str, ...]:
     """Return what the numbers take for granted."""
-    subject, tried = result.subject, [REGISTRY[name].phrase for name in result.guesses]
+    subject = result.subject
+    tried = [REGISTRY[name].phrase for name in result.guesses]
     sentences = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
@@ -322,7 +332,8 @@ def _without_scores(result: MembershipResult) -> str:
 
 def membership_caught(result: MembershipResult) -> Measurement:
     """Return the share of members that the best attack tried identifies at 1% FPR, of released scores."""
-    curves, config = result.curves, result.subject.config
+    curves = result.curves
+    config = result.subject.config
     reasons = {key: curve.resolution_reason(LOW_FPR) for key, curve in curves.items()}
     if all(reasons.values()):
         return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
@@ -347,7 +358,8 @@ def _best(
 ) -> Measurement:
     """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
     name, estimate = strongest(estimates, within=(least, 1.0))
-    inside, outside = result.subject.splits.train.size, result.subject.splits.test.size
+    inside = result.subject.splits.train.size
+    outside = result.subject.splits.test.size
     return Measurement(
         check=check,
         estimate=estimate,
@@ -379,7 +391,10 @@ def membership_gap(result: MembershipResult) -> Measurement:
         for net_gap in small_groups:
             gaps[f"{REGISTRY[name].phrase}, one threshold, {net_gap.group}"] = (name, net_gap)
     small = [gap for gap in every.values() if gap.reason]
-    reason = f"TPR at 1% FPR {small[0].reason.removeprefix('n/a, ')}." if small else ""
+    if small:
+        reason = f"TPR at 1% FPR {small[0].reason.removeprefix('n/a, ')}."
+    else:
+        reason = ""
     if not gaps:
         return not_run("membership_gap", reason)
     key, estimate = strongest({key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0))
@@ -387,7 +402,8 @@ def membership_gap(result: MembershipResult) -> Measurement:
     if any(result.net_gaps.values()):
         assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
     if small:
-        estimate, names = replace(estimate, high=1.0), ", ".join(dict.fromkeys(f"“{gap.group}”" for gap in small))
+        estimate = replace(estimate, high=1.0)
+        names = ", ".join(dict.fromkeys(f"“{gap.group}”" for gap in small))
         assumptions += (f"The interval ends at 100 points, because differences are unknown: {names}. {reason}",)
     name, largest = gaps[key]
     splits = result.subject.splits

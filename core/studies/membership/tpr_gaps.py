@@ -102,7 +102,8 @@ class ComparedSide:
 
     def resampled(self, draws: int, rng: np.random.Generator) -> Floats:
         """Return the TPR in each of `draws` samples of the side's non-members and members."""
-        n, m = self.outsiders, self.members
+        n = self.outsiders
+        m = self.members
         rate = rng.beta(self.rank, n + 1 - self.rank, size=draws)
         return rng.binomial(m, self.above((n + 1) * rate) / m) / m
 
@@ -280,8 +281,10 @@ def permuted_sides(
 ) -> Floats:
     """Return the gap, first side minus second, of random divisions of everybody into sides of the same sizes."""
     first, second = np.rint(everybody.above(_places(sides, draws, rng))).astype(np.int64)
-    n_first, n_second = sides[0].members, sides[1].members
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    n_first = sides[0].members
+    n_second = sides[1].members
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
     among_low = rng.hypergeometric(n_first, n_second, low)
     among_high = among_low + rng.hypergeometric(n_first - among_low, n_second - (low - among_low), high - low)
     members_first = np.where(first <= second, among_low, among_high)

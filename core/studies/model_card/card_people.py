@@ -78,7 +78,9 @@ class ReleasedPeople(Result):
     @property
     def other_group(self) -> str:
         """What to call everybody else."""
-        return self.group_names[1 - self._code] if len(self.group_names) == 2 else EVERYBODY_ELSE
+        if len(self.group_names) == 2:
+            return self.group_names[1 - self._code]
+        return EVERYBODY_ELSE
 
     @property
     def posterior(self) -> Floats:
@@ -113,11 +115,15 @@ def released_people(
     `core.base.errors.Cancelled` to stop. Raises `InputError` before anything is trained if there is no such group or
     feature.
     """
-    config, dataset = subject.config, subject.dataset
+    config = subject.config
+    dataset = subject.dataset
     groups = dataset.group_names
     group = choice(settings.group or groups[1], groups, name="group")
     kept_columns(dataset, settings.without)
-    rows = subject.splits.test if settings.on == "test" else subject.splits.train
+    if settings.on == "test":
+        rows = subject.splits.test
+    else:
+        rows = subject.splits.train
     steps = Progress(settings.n_models, report)
     posteriors = prior_of(dataset, subject.splits, rows, seed=config.seed)
     steps.tick()
@@ -146,7 +152,9 @@ def _models(
 
     The dataset keeps those between one of `COUNTS` and the next, so that another card trains them no more.
     """
-    config, dataset, splits = subject.config, subject.dataset, subject.splits
+    config = subject.config
+    dataset = subject.dataset
+    splits = subject.splits
     predictions = [subject.model.predictions[rows][np.newaxis]]
     names = ["audited model"]
     for first, last in pairwise(counts_of(settings)):
@@ -238,16 +246,22 @@ def natural_models(
     two counts are the same. `report` is called with (models up to here, count) and may raise
     `core.base.errors.Cancelled` to stop.
     """
-    columns, train = kept_columns(dataset, without), splits.train
-    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
-    predictions, names, steps = [], [], Progress(count, report)
+    columns = kept_columns(dataset, without)
+    train = splits.train
+    x = dataset.features[:, columns]
+    y = dataset.labels
+    s = dataset.sensitive
+    predictions = []
+    names = []
+    steps = Progress(count, report)
     for i in range(first, count):
         if family == "tolerances":
             tolerance = _tolerance(i)
             model = fit_model(
                 "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
             )
-            name, answers = f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
+            name = f"fair, tolerance {tolerance:.3f}"
+            answers = model.predict(x[rows], s[rows], seed=seed)
         else:
             name, answers = _trained(dataset, train, rows, columns, family, i, seed)
         predictions.append(answers)
@@ -268,7 +282,10 @@ def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> Ints:
 
 def _recipe(family: str, i: int) -> tuple[str, str, int]:
     """Return how one model is made: what is varied ("seeds", "depths" or "features"), the learner and its depth."""
-    kind = ("seeds", "depths", "features")[i % 3] if family == "mixed" else family
+    if family == "mixed":
+        kind = ("seeds", "depths", "features")[i % 3]
+    else:
+        kind = family
     turn = i // 3 if family == "mixed" else i
     if kind == "depths":
         return kind, ("tree", "boosting", "forest")[turn % 3], _DEPTHS[turn % len(_DEPTHS)]
@@ -281,7 +298,8 @@ def _trained(
     """Return name and predictions of one model."""
     kind, learner, depth = _recipe(family, i)
     rng = child_generator(seed, f"natural model {i}")
-    y, name = dataset.labels, learner
+    y = dataset.labels
+    name = learner
     if learner != "logistic":
         name += f", depth {depth}"
     if kind == "seeds":  # as many records drawn with replacement, within each label
@@ -318,7 +336,8 @@ def _estimator(learner: str, depth: int, categorical: Mask, seed: int) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    coded, numbers = np.flatnonzero(categorical), np.flatnonzero(~categorical)
+    coded = np.flatnonzero(categorical)
+    numbers = np.flatnonzero(~categorical)
     prepared = ColumnTransformer(
         [
             ("numbers", StandardScaler(), numbers),

@@ -84,7 +84,8 @@ class ModelCardResult(Result):
 
         The same as the interval of the measured bits lying above the predicted ones, below, or holding them.
         """
-        bits, predicted = self.measured.bits, self.prediction.bits.value
+        bits = self.measured.bits
+        predicted = self.prediction.bits.value
         return int(predicted < bits.low) - int(predicted > bits.high)
 
 
@@ -97,7 +98,10 @@ def measure_card(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCa
     published = release.publish(people.sensitive, rng=noise_generator(settings.seed))
     projected = project(people.posterior, published)
     prediction = predict(people.posterior, release, seed=settings.seed)
-    chance = None if projected.status == "infeasible" else prediction.chance
+    if projected.status == "infeasible":
+        chance = None
+    else:
+        chance = prediction.chance
     disclosed = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
     return ModelCardResult(
         settings=settings,
@@ -142,7 +146,9 @@ def release_of(people: ReleasedPeople, settings: ModelCardSettings) -> Release:
 
 def advice_on(card: ModelCardResult, dataset: AuditDataset, report: ReportProgress | None = None) -> Advice:
     """Finest precision at which the numbers of a card disclose nobody; the dataset keeps it for other precisions."""
-    people, release, seed = card.people, card.published.release, card.settings.seed
+    people = card.people
+    release = card.published.release
+    seed = card.settings.seed
     precisions = precisions_tried(release.decimals, release.epsilon)
     about = (release.statistics, release.sizes, seed, precisions)
     key = fingerprint("advice on a card", people.rows, people.posterior, people.sensitive, release.predictions, about)

@@ -62,11 +62,9 @@ def ceiling(prior: npt.ArrayLike, published: Published) -> Ceiling | None:
     if epsilon is not None:
         return Ceiling(accuracy=accuracy_under(prior, epsilon), exact=False)
     posterior = exact_posterior(prior, published)
-    return (
-        None
-        if posterior is None
-        else Ceiling(accuracy=float(np.maximum(posterior, 1.0 - posterior).mean()), exact=True)
-    )
+    if posterior is None:
+        return None
+    return Ceiling(accuracy=float(np.maximum(posterior, 1.0 - posterior).mean()), exact=True)
 
 
 def accuracy_under(prior: npt.ArrayLike, epsilon: float) -> float:
@@ -110,7 +108,9 @@ def _given_count(q: Floats, law: Floats) -> Floats:
 
     The law of the others is that of those before and after, which holds its digits in the tails, too.
     """
-    n, before, after = q.size, _laws(q), _laws(q[::-1])
+    n = q.size
+    before = _laws(q)
+    after = _laws(q[::-1])
     joint = np.zeros((n, n + 1))
     joint[:, 1:] = [probability * np.convolve(before[i], after[n - 1 - i]) for i, probability in enumerate(q)]
     return np.divide(joint, law, out=np.zeros_like(joint), where=law > 0)
@@ -118,7 +118,8 @@ def _given_count(q: Floats, law: Floats) -> Floats:
 
 def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
     """Return which vectors of counts agree with all numbers, one axis a cell."""
-    release, cells = published.release, published.release.cells
+    release = published.release
+    cells = published.release.cells
     axes = [np.arange(n).reshape([-1 if i == j else 1 for j in range(len(shape))]) for i, n in enumerate(shape)]
 
     def total(selected: Mask) -> Floats:

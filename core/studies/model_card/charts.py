@@ -34,7 +34,8 @@ _MOST_SHARE = 1.25
 
 def drawings(card: ModelCardResult) -> dict[str, Drawing]:
     """Title -> chart of a card, of those that there are: of other precisions once they are known."""
-    settings, charts = card.settings, dict[str, Drawing]()
+    settings = card.settings
+    charts = dict[str, Drawing]()
     if card.advice is not None:
         charts[PRECISIONS] = draw_precisions(card.advice, (settings.decimals, settings.epsilon))
     charts[PEOPLE] = draw_pinned(card)
@@ -92,7 +93,8 @@ def draw_fullness(card: ModelCardResult) -> Drawing:
         write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
     )
     cards = (*card.fewer, card)
-    xs, shares = range(len(cards)), [fewer.meter.share for fewer in cards]
+    xs = range(len(cards))
+    shares = [fewer.meter.share for fewer in cards]
     curve = Curve(x=xs, of=shares, grid=xs, color="leak", width=3, name="resolved")
     limit = level(1.0, "fail", "all determined", "1", dash="solid")
     return _by_models("Share of uncertainty resolved", [limit, curve], cards, y)
@@ -116,7 +118,8 @@ def _by_models(title: str, curves: Sequence[Curve], cards: Sequence[ModelCardRes
         }
         for card in cards
     ]
-    last, now = len(cards) - 1, cards[-1].n_models
+    last = len(cards) - 1
+    now = cards[-1].n_models
     labels = [f"{card.n_models:,}" for card in cards]
     x = Axis(ends=(0, max(last, 1)), marks=range(len(cards)), labels=labels, title="Models on the card")
     return draw_lines(title, curves, x=x, y=y, rows=rows, at=last, head=f"at {now:,}")
@@ -133,9 +136,12 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
     Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
     drawn once where many are at one place.
     """
-    people, disclosed = study.people, study.pinned
-    before, after = people.posterior, study.probability
-    marks, labels = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
+    people = study.people
+    disclosed = study.pinned
+    before = people.posterior
+    after = study.probability
+    marks = _log_odds(np.array(_TICKS)).tolist()
+    labels = [f"{100 * tick:g}" for tick in _TICKS]
     x, y = (
         Axis(
             ends=(-_EDGE, _EDGE),
@@ -150,7 +156,8 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
     undisclosed[disclosed.people] = False
     grid = _once(before[undisclosed], after[undisclosed])
     points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
-    inferred, truth = disclosed.inferred, people.sensitive[disclosed.people]
+    inferred = disclosed.inferred
+    truth = people.sensitive[disclosed.people]
     (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
     beside = []
     for code, name in ((1, people.group), (0, people.other_group)):
@@ -160,7 +167,8 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
             hover = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
             look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
             points.append(Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look))
-        number, wrong = int((inferred == code).sum()), int(((inferred == code) & (truth != code)).sum())
+        number = int((inferred == code).sum())
+        wrong = int(((inferred == code) & (truth != code)).sum())
         count_text = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
         beside.append(((high + _EDGE) / 2 * (1 if code else -1), count_text, style.color if number else "grey"))
     names = np.array([people.other_group, people.group])
@@ -203,7 +211,9 @@ def _certain(probability: float) -> str:
     for places in (1, 2, 3):
         if 0.0 < round(100 * probability, places) < 100.0:
             return f"{100 * probability:.{places}f}%"
-    return "under 0.001%" if probability < 0.5 else "over 99.999%"
+    if probability < 0.5:
+        return "under 0.001%"
+    return "over 99.999%"
 
 
 def draw_recognised(study: ModelCardResult) -> Drawing:
@@ -233,7 +243,8 @@ def draw_recognised(study: ModelCardResult) -> Drawing:
         )
         for name, description, before, after, majority in kinds
     ]
-    title, axis = "Average accuracy", percents("Accuracy (%)")
+    title = "Average accuracy"
+    axis = percents("Accuracy (%)")
     return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
 
 
@@ -254,7 +265,8 @@ def draw_in_common(study: ModelCardResult) -> Drawing:
         for value in study.in_common.values
     ]
     axis = shares("Share who have it (%)")
-    title, empty = "What exposed people have in common", "no value is clearly more frequent among them"
+    title = "What exposed people have in common"
+    empty = "no value is clearly more frequent among them"
     return draw_rows(title, lines, axis, first="value", value="exposed · rest", least=2, empty=empty)
 
 
@@ -266,19 +278,27 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
 
     The row of `chosen`, the precision (decimals, epsilon) of the controls, is set off where it was tried.
     """
-    advised, lines = {(advice.decimals, None), (None, advice.epsilon)}, []
+    advised = {(advice.decimals, None), (None, advice.epsilon)}
+    lines = []
     if not advice.exact:
         advised.discard((None, None))
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
-        people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.converged else "not known"
+        if row.pinned:
+            people = f"<b>{row.pinned:,}</b>"
+        elif row.converged:
+            people = "nobody"
+        else:
+            people = "not known"
         if people == "nobody" and (row.decimals, row.epsilon) in advised:
             people = "<b>✓ nobody</b>"
         look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.converged else None}
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
-        name, facts = precision_text(row.decimals, row.epsilon), {"expected bits": row.df_bits}
+        name = precision_text(row.decimals, row.epsilon)
+        facts = {"expected bits": row.df_bits}
         lines.append(Row(name=name, marks=[bar], facts=facts, **look))
     axis = Scale(title="People exposed", start=0.0, label="{:,.0f}".format, span=_FEWEST)
-    title, head = "People exposed by published precision", "exposed · expected bits"
+    title = "People exposed by published precision"
+    head = "exposed · expected bits"
     return draw_rows(title, lines, axis, first="precision", value=head)

@@ -61,7 +61,8 @@ class Equations:
         both = np.isfinite(self.low) & np.isfinite(self.high)
         only_low = np.isfinite(self.low) & ~both
         sign = np.where(only_low, -1.0, 1.0)
-        low, high = np.where(both, self.low, 0.0), np.where(both, self.high, 0.0)
+        low = np.where(both, self.low, 0.0)
+        high = np.where(both, self.high, 0.0)
         return Constraints(
             pattern=self.pattern,
             weights=self.features * sign[:, None],
@@ -82,10 +83,15 @@ class _Equation(NamedTuple):
 
 def equations(published: Published, posterior: Floats) -> Equations:
     """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
-    cells, noise, counts, curved = published.release.cells, published.noise, published.counts, False
+    cells = published.release.cells
+    noise = published.noise
+    counts = published.counts
+    curved = False
     if noise is not None:
         value = np.concatenate([noise.sizes, noise.sums.ravel()])
-        features, low, high = _noisy_features(published.release), value, value
+        features = _noisy_features(published.release)
+        low = value
+        high = value
         variance = np.full(value.size, noise.variance)
     else:
         assert counts is not None
@@ -117,7 +123,10 @@ def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
-        selected = counts.published[part] & ~within if part == "all" else counts.published[part]
+        if part == "all":
+            selected = counts.published[part] & ~within
+        else:
+            selected = counts.published[part]
         seen: set[bytes] = set()
         for i in np.flatnonzero(selected):
             row = cells.predictions[i] * inside
@@ -129,11 +138,14 @@ def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
 
 def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Equation]:
     """Yield the numbers about groups of unknown size at the posterior `q`."""
-    expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
+    expected = cells.expected(q)
+    spread = cells.expected(q * (1.0 - q))
     for name, limits in unsized.items():
-        part, gap = part_of(name), name.endswith("_gap")
+        part = part_of(name)
+        gap = name.endswith("_gap")
         inside = cells.inside(part).astype(np.float64)
-        people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
+        people = float(cells.size(part))
+        positives = cells.positives(part).astype(np.float64)
         for i in np.flatnonzero(published_mask(limits)):
             low, high = limits[i]
             accepted = cells.predictions[i] * inside
@@ -173,11 +185,15 @@ def _gap_row(
     size: tuple[float, float],
 ) -> _Equation:
     """Return a gap, made straight around mean and variance of the unknown size of group 1."""
-    (mean, variance), d, half = size, (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
+    (mean, variance) = size
+    d = (gap[0] + gap[1]) / 2
+    half = (gap[1] - gap[0]) / 2
     slope = (people - 2 * mean) / people
     most = min(mean * (people - mean) / people + abs(slope) * _SIZE_REACH * np.sqrt(variance), people / 4)
-    middle, slack = d * mean**2 / people, half * most
-    features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
+    middle = d * mean**2 / people
+    slack = half * most
+    features = accepted - (positives / people + d * slope) * inside
+    bend = d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
         return _Equation(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
@@ -279,8 +295,12 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
     if release.epsilon is not None:
         rows = _noisy_features(release)
         return rows, np.full(len(rows), max(2 * release.noise_scale**2, LATTICE))
-    expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
-    step = 0.0 if release.decimals is None else 10.0**-release.decimals
+    expected = release.cells.expected(q)
+    spread = release.cells.expected(q * (1.0 - q))
+    if release.decimals is None:
+        step = 0.0
+    else:
+        step = 10.0**-release.decimals
     features: list[Floats] = []
     variance: list[Floats] = []
     if release.sizes:
@@ -318,7 +338,8 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     cells = release.cells
     inside = cells.inside(part).astype(np.float64)
     accepted = cells.predictions * inside
-    people, size = float(cells.size(part)), float(expected @ inside)
+    people = float(cells.size(part))
+    size = float(expected @ inside)
     other_size = people - size
     names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
     steps = {name: _people_a_unit(name, size, other_size) * step for name in names}
@@ -327,7 +348,8 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
         turned = np.where(accepted[:, inside > 0][:, :1] > 0, inside - accepted, accepted)
         indices = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
         return accepted[indices], np.full(indices.size, max(finest**2 / 12, LATTICE))
-    features, variance = [], []
+    features = []
+    variance = []
     for name in names:
         rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other_size)
         extra = np.zeros(len(accepted))
@@ -346,4 +368,6 @@ def _people_a_unit(name: str, size: float, other_size: float) -> float:
     """Return how many people one unit of a number is."""
     if name.endswith("_gap"):
         return size * other_size / (size + other_size)
-    return size if name.endswith("_1") else other_size
+    if name.endswith("_1"):
+        return size
+    return other_size

@@ -49,8 +49,12 @@ def headline(study: ModelCardResult) -> Finding:
 
 def disclosure(study: ModelCardResult) -> Finding:
     """Say whose attribute the card discloses."""
-    n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
-    numbers, correct = f"{_precision(study)} (models: {study.n_models})", _correct(study)
+    n = study.pinned.count
+    worst = study.most_pinned
+    draws = study.draws
+    attribute = study.people.attribute
+    numbers = f"{_precision(study)} (models: {study.n_models})"
+    correct = _correct(study)
     if study.status == "infeasible":
         point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
     elif draws is not None and not worst and not draws.converged:
@@ -60,14 +64,18 @@ def disclosure(study: ModelCardResult) -> Finding:
         point += f" ({correct})." if correct else "."
         if draws is not None and (worst > n or not n):
             point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
-    gain, accuracy = information_gain(study), average_accuracy(study)
+    gain = information_gain(study)
+    accuracy = average_accuracy(study)
     exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
         so_what = f"Single people are inferred with near certainty.{' The average hardly moves.' * exposed}"
         to_do = f"{_less(study)}."
     else:
         so_what = "This card exposes 0 people; a card of more models may expose some."
-        what = "these numbers" if study.published.noise is None else "a draw of this noise with a secret seed"
+        if study.published.noise is None:
+            what = "these numbers"
+        else:
+            what = "a draw of this noise with a secret seed"
         to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
     if study.status == "infeasible" or (draws is not None and not draws.converged):
         so_what = to_do = ""
@@ -97,15 +105,22 @@ def _fewer(study: ModelCardResult) -> str:
     """Say what can be left out of this card."""
     if study.n_models > 1:
         return "fewer models"
-    return "fewer numbers" if study.n_numbers > 1 else "no number"
+    if study.n_numbers > 1:
+        return "fewer numbers"
+    return "no number"
 
 
 def near_certain(study: ModelCardResult) -> Finding:
     """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
-    disclosed, draws, cells = study.pinned, study.draws, study.in_common
+    disclosed = study.pinned
+    draws = study.draws
+    cells = study.in_common
     if study.status == "infeasible":
         return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
-    draw_text = "" if draws is None else " in this draw of the noise"
+    if draws is None:
+        draw_text = ""
+    else:
+        draw_text = " in this draw of the noise"
     correct = _correct(study)
     evidence = [f"{correct.capitalize()}."] if correct else []
     if most := settled_as_most(study):
@@ -114,10 +129,16 @@ def near_certain(study: ModelCardResult) -> Finding:
         evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
     elif draws is not None:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
-    rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
+    if math.isnan(cells.median_cell_rest):
+        rest = ""
+    else:
+        rest = f", anybody else with {cells.median_cell_rest - 1:,.0f}"
     shared_with = f"{cells.median_cell - 1:,.0f} others{rest}"
     shared = f"A disclosed person shares label and predictions with {shared_with} (medians)."
-    in_common = "" if cells.values else " No other value is clearly more frequent among them."
+    if cells.values:
+        in_common = ""
+    else:
+        in_common = " No other value is clearly more frequent among them."
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
@@ -131,19 +152,25 @@ def near_certain(study: ModelCardResult) -> Finding:
 
 def information_gain(study: ModelCardResult) -> Finding:
     """Say what the attacker gained in bits, and whether chance alone explains the difference to what was expected."""
-    bits, prediction = study.measured.bits, study.prediction
+    bits = study.measured.bits
+    prediction = study.prediction
     expected = bits_text(prediction.bits.value)
     if study.status == "infeasible":
         return Finding(point=f"Expected information gain over imputation: {expected} bits.")
-    interval = "" if math.isnan(bits.low) else f"95% CI: {bits_text(bits.low)} to {bits_text(bits.high)}; "
-    how = (
-        f"The expected gain is the mean of {prediction.draws} simulated cards."
-        if prediction.draws
-        else "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
-    )
+    if math.isnan(bits.low):
+        interval = ""
+    else:
+        interval = f"95% CI: {bits_text(bits.low)} to {bits_text(bits.high)}; "
+    if prediction.draws:
+        how = f"The expected gain is the mean of {prediction.draws} simulated cards."
+    else:
+        how = "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
     evidence = so_what = ""
     if study.status == "converged" and not math.isnan(bits.low):
-        noise = " and the noise" if study.settings.epsilon is not None else ""
+        if study.settings.epsilon is not None:
+            noise = " and the noise"
+        else:
+            noise = ""
         evidence = (
             f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
             f"{bits_text(prediction.low)} to {bits_text(prediction.high)} bits."
@@ -173,7 +200,10 @@ def information_gain(study: ModelCardResult) -> Finding:
 def uncertainty_resolved(study: ModelCardResult) -> Finding:
     """Say how much of the remaining uncertainty the numbers are expected to resolve, for everybody together."""
     meter = study.meter
-    share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
+    if meter.share >= 0.01:
+        share = percent(meter.share, decimals=0)
+    else:
+        share = "less than 1%"
     point = f"Expected share of the remaining uncertainty (entropy) resolved: {share}."
     if meter.share >= 1.0:
         point = "The numbers could determine everybody's attribute."
@@ -189,7 +219,8 @@ def uncertainty_resolved(study: ModelCardResult) -> Finding:
 
 def average_accuracy(study: ModelCardResult) -> Finding:
     """Say what happens to the accuracy over all people."""
-    measured, people = study.measured, study.people
+    measured = study.measured
+    people = study.people
     gain = measured.accuracy_gain
     decimals = change_decimals(measured.accuracy_before, measured.accuracy_after, gain)
     before = percent(measured.accuracy_before, decimals=decimals)
@@ -201,7 +232,8 @@ def average_accuracy(study: ModelCardResult) -> Finding:
         ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other_group)
     )
     if guess == EVERYBODY_ELSE:
-        who, guess = "never", people.group
+        who = "never"
+        guess = people.group
     return Finding(
         point=f"Average accuracy over imputation ({before}): {change}.",
         evidence=f"Accuracy over all people: {before} before, {percent(measured.accuracy_after, decimals=decimals)} "
@@ -218,7 +250,10 @@ def _ceiling(study: ModelCardResult) -> str:
     ceiling = study.ceiling
     if ceiling is None:
         return ""
-    how = "exact posterior" if ceiling.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
+    if ceiling.exact:
+        how = "exact posterior"
+    else:
+        how = f"ε = {study.published.release.epsilon:g}, mean over the noise"
     return f" {at_most(ceiling.accuracy, how)}"
 
 
@@ -234,9 +269,16 @@ def noise_seed(study: ModelCardResult) -> Finding:
 
 def advice(advised: Advice, study: ModelCardResult) -> Finding:
     """Say which precision discloses nobody."""
-    attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
-    rounding = "" if advised.decimals is None else f"at most {precision_text(advised.decimals, None)}"
-    noise = "" if advised.epsilon is None else f"DP noise with ε ≤ {advised.epsilon:g}"
+    attribute = study.people.attribute
+    caveats = ["Valid for these people and these models only."]
+    if advised.decimals is None:
+        rounding = ""
+    else:
+        rounding = f"at most {precision_text(advised.decimals, None)}"
+    if advised.epsilon is None:
+        noise = ""
+    else:
+        noise = f"DP noise with ε ≤ {advised.epsilon:g}"
     noisy = any(row.epsilon is not None for row in advised.tried)
     precision = " or ".join(filter(None, (rounding, noise)))
     point = f"Publish {precision}: the {attribute} is then disclosed here for 0 people."
@@ -245,7 +287,10 @@ def advice(advised: Advice, study: ModelCardResult) -> Finding:
         if advised.misled:
             caveats.append("With noise some draws disclose people: noise also misleads the attacker.")
     elif not rounding and not noise:
-        reason = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
+        if noisy:
+            reason = "neither one decimal nor the strongest noise tried"
+        else:
+            reason = "not even one decimal"
         point = f"Publish {_fewer(study)}: {reason} prevents every disclosure."
     elif not rounding:
         caveats.append("Rounding to one decimal is not enough.")
@@ -260,11 +305,18 @@ def advice(advised: Advice, study: ModelCardResult) -> Finding:
 
 def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Finding:
     """Return the headline of a card that exposes somebody, opened by what to publish instead."""
-    advice_finding, point = advice(advised, study), finding.point[:1].lower() + finding.point[1:]
+    advice_finding = advice(advised, study)
+    point = finding.point[:1].lower() + finding.point[1:]
     if advised.exact or (advised.decimals is None and advised.epsilon is None):
         return replace(finding, to_do=advice_finding.text)
-    most = precision_text(advised.decimals, None) if advised.decimals is not None else ""
-    opening = f"Publish at most {most}" if most else f"Add DP noise with ε ≤ {advised.epsilon:g}"
+    if advised.decimals is not None:
+        most = precision_text(advised.decimals, None)
+    else:
+        most = ""
+    if most:
+        opening = f"Publish at most {most}"
+    else:
+        opening = f"Add DP noise with ε ≤ {advised.epsilon:g}"
     return replace(finding, point=f"{opening}: {point}", to_do=f"{advice_finding.point} {advice_finding.caveats[0]}")
 
 
@@ -284,16 +336,21 @@ def findings(study: ModelCardResult) -> Iterator[Finding]:
 
 def left_out(people: ReleasedPeople) -> str:
     """Say which records of the table nobody looks at, and why; empty where there are none."""
-    return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}" if people.left_out else ""
+    if people.left_out:
+        return f"Records of the table: {people.rows_read:,}. {' '.join(people.left_out)}"
+    return ""
 
 
 def settled_as_most(study: ModelCardResult) -> tuple[str, float] | None:
     """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
-    inferred, people = study.pinned.inferred, study.people
+    inferred = study.pinned.inferred
+    people = study.people
     if not inferred.size or inferred.min() != inferred.max():
         return None
     share = float((people.sensitive == inferred[0]).mean())
-    return (people.group if inferred[0] else people.other_group, share) if share > 0.5 else None
+    if share > 0.5:
+        return (people.group if inferred[0] else people.other_group, share)
+    return None
 
 
 def bits_text(bits: float) -> str:
@@ -305,15 +362,18 @@ def _precision(study: ModelCardResult) -> str:
     settings = study.settings
     if settings.epsilon is not None:
         return f"Fairness numbers with DP noise (ε = {settings.epsilon:g})"
-    return (
-        "Exact fairness numbers" if settings.decimals is None else f"Fairness numbers rounded to {settings.precision}"
-    )
+    if settings.decimals is None:
+        return "Exact fairness numbers"
+    return f"Fairness numbers rounded to {settings.precision}"
 
 
 def _correct(study: ModelCardResult) -> str:
     """Say how many of the disclosed are inferred correctly; empty where that is not known."""
-    n, share = study.pinned.count, study.pinned.right
-    return f"correct: {round(share.value * n):,}" if n and share is not None else ""
+    n = study.pinned.count
+    share = study.pinned.right
+    if n and share is not None:
+        return f"correct: {round(share.value * n):,}"
+    return ""
 
 
 # Tables

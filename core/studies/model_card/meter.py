@@ -57,7 +57,9 @@ class Meter(Result):
     @property
     def share(self) -> float:
         """joint_bits / prior_bits; from 1 on, as a rule, everybody is determined (nan: there was nothing to know)."""
-        return self.joint_bits / self.prior_bits if self.prior_bits > 0 else math.nan
+        if self.prior_bits > 0:
+            return self.joint_bits / self.prior_bits
+        return math.nan
 
 
 def meter(posterior: npt.ArrayLike, release: Release) -> Meter:
@@ -71,7 +73,8 @@ def meter(posterior: npt.ArrayLike, release: Release) -> Meter:
 
 def meter_of(modes: Modes) -> Meter:
     """Return the bits of a release whose modes are known."""
-    values, q = modes.values, modes.posterior
+    values = modes.values
+    q = modes.posterior
     entropy = entropy_bits(q)
     correlation = np.minimum(q * (1.0 - q) * modes.person, 1.0 - 1e-15)
     return Meter(
@@ -112,7 +115,8 @@ class Chance(Result):
         """Return where 95% of the random draws lie, as many beyond it to either side."""
         if not self.deviation > 0.0:
             return self.mean, self.mean
-        low, high = self._quantile(_TAIL, self.mean), self._quantile(1.0 - _TAIL, self.mean)
+        low = self._quantile(_TAIL, self.mean)
+        high = self._quantile(1.0 - _TAIL, self.mean)
         return low if self.noise else max(low, 0.0), high
 
     def expected(self, gain: float, n: int, *, most: float = math.inf) -> Estimate:
@@ -125,7 +129,8 @@ class Chance(Result):
         """
         if not self.deviation > 0.0:
             return certain(gain, n)
-        low, high = self._mean_where(1.0 - _TAIL, gain), self._mean_where(_TAIL, gain)
+        low = self._mean_where(1.0 - _TAIL, gain)
+        high = self._mean_where(_TAIL, gain)
         if not self.noise:
             low = max(low, min(0.0, gain))
         return Estimate(value=gain, low=min(low, gain), high=max(min(high, most), gain), n=n)
@@ -135,7 +140,8 @@ class Chance(Result):
         shifted = self.mean + gain - self._quantile(share, self.mean)
         if shifted <= self.mean:
             return shifted
-        low, high = self.mean, self.mean + 1.0
+        low = self.mean
+        high = self.mean + 1.0
         while self._quantile(share, high) < gain:
             high += 2.0 * (high - low)
         for _ in range(_HALVINGS):
@@ -204,9 +210,11 @@ def measured(
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
-        cost, entropy = float(-_log2_likelihood(before, s).sum()), float(entropy_bits(before).sum())
+        cost = float(-_log2_likelihood(before, s).sum())
+        entropy = float(entropy_bits(before).sum())
         bits = chance.expected(gain, s.size, most=max(cost, entropy))  # the uncertainty before
-    guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
+    guess = (before > 0.5).astype(np.uint8)
+    now = (after > 0.5).astype(np.uint8)
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
         bits=bits,
@@ -267,7 +275,8 @@ def predict(posterior: npt.ArrayLike, release: Release, *, seed: int = 0) -> Pre
     published number without one of its groups are drawn again. The posterior is as for `meter`.
     """
     modes = modes_of(posterior, release)
-    chance, draws = formula_chance(modes), 0
+    chance = formula_chance(modes)
+    draws = 0
     bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=release.n)
     # where sizes are not published the formula takes equations for straight that are not
     if meter_of(modes).share > _FEW_SETTLE or not release.sizes:

@@ -104,16 +104,16 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
 
     Fewer draws are looked at where the first few disclose somebody.
     """
-    most, all_converged, done = 0, True, 0
+    most = 0
+    all_converged = True
+    done = 0
     for draw in range(1 if release.epsilon is None else DRAWS):
         if draw >= _ENOUGH and (most or not all_converged):
             break
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
         projection = project(posterior, release.publish(sensitive, rng=rng))
-        most, all_converged = (
-            max(most, pinned(posterior, projection.probability).count),
-            all_converged and projection.converged,
-        )
+        most = max(most, pinned(posterior, projection.probability).count)
+        all_converged = all_converged and projection.converged
         done += 1
     return Draws(count=done, pinned=most, converged=all_converged)
 
@@ -167,12 +167,16 @@ def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue,
     """
     from scipy.stats import hypergeom
 
-    n, n_chosen = chosen.size, int(chosen.sum())
-    common, every = [], [(str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])]
+    n = chosen.size
+    n_chosen = int(chosen.sum())
+    common = []
+    every = [(str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])]
     for column, value, has in every:
-        overlap, all_who = int(np.count_nonzero(has & chosen)), int(np.count_nonzero(has))
+        overlap = int(np.count_nonzero(has & chosen))
+        all_who = int(np.count_nonzero(has))
         if hypergeom.sf(overlap - 1, n, all_who, n_chosen) * len(every) < 1 - LEVEL:
-            share, rest = proportion(overlap, n_chosen), proportion(all_who - overlap, n - n_chosen)
+            share = proportion(overlap, n_chosen)
+            rest = proportion(all_who - overlap, n - n_chosen)
             common.append(CommonValue(column=column, value=value, among_pinned=share, among_rest=rest))
     common.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
     return tuple(common[:8])
@@ -259,7 +263,8 @@ def advise(
     (done, total) and may raise `core.base.errors.Cancelled` to stop.
     """
     plans = precisions_tried(release.decimals, release.epsilon)
-    tried, steps = list[Tried](), Progress(len(plans), report)
+    tried = list[Tried]()
+    steps = Progress(len(plans), report)
     # precisions that leave the same open are tried out once; numbers may tell sizes that are not published
     predicted: dict[tuple[Meter, int | None], float] = {}
     for decimals, epsilon in plans:

@@ -44,17 +44,23 @@ SIZE_PARTS = {"size": "all", "size_label_1": "label 1", "size_label_0": "label 0
 
 def part_name(part: str) -> str:
     """Return how a sentence goes on about the people of a part."""
-    return "" if part == "all" else f" with {part}"
+    if part == "all":
+        return ""
+    return f" with {part}"
 
 
 def number_names(statistic: str) -> tuple[str, ...]:
     """Return the names of the numbers a statistic consists of: a gap is one, rates are two."""
-    return (statistic,) if statistic.endswith("_gap") else (f"{statistic}_1", f"{statistic}_0")
+    if statistic.endswith("_gap"):
+        return (statistic,)
+    return (f"{statistic}_1", f"{statistic}_0")
 
 
 def part_of(name: str) -> str:
     """Return the part of people a number looks at."""
-    return SIZE_PARTS[name] if name in SIZE_PARTS else PARTS[name.partition("_")[0]]
+    if name in SIZE_PARTS:
+        return SIZE_PARTS[name]
+    return PARTS[name.partition("_")[0]]
 
 
 def value_of(name: str, counts: Floats, size: float | Floats, positives: float | Floats, people: float) -> Floats:
@@ -63,7 +69,8 @@ def value_of(name: str, counts: Floats, size: float | Floats, positives: float |
     `counts` are c, accepted people of group 1 in the part; `size` n1, people of group 1 there, of n `people`;
     `positives` P, accepted people there.
     """
-    r1, r0 = counts / size, (positives - counts) / (people - size)
+    r1 = counts / size
+    r0 = (positives - counts) / (people - size)
     if name.endswith("_gap"):
         return np.asarray(r1 - r0)
     return np.asarray(r1 if name.endswith("_1") else r0)
@@ -97,7 +104,10 @@ class Cells:
     @classmethod
     def of(cls, predictions: Codes, labels: Codes | None) -> Cells:
         """Return the cells of people with these predictions (k, n) and labels (n,)."""
-        observed = predictions if labels is None else np.vstack([predictions, labels])
+        if labels is None:
+            observed = predictions
+        else:
+            observed = np.vstack([predictions, labels])
         packed = np.ascontiguousarray(np.packbits(observed, axis=0).T)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
@@ -158,7 +168,8 @@ class PublishedCounts:
 
 def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the group sizes with the one that follows from two others."""
-    all_sizes, (label_1, label_0) = dict(sizes), _WITHIN
+    all_sizes = dict(sizes)
+    (label_1, label_0) = _WITHIN
     if label_1 in all_sizes and label_0 in all_sizes:
         all_sizes.setdefault("all", all_sizes[label_1] + all_sizes[label_0])
     elif "all" in all_sizes and cells.labels is not None:
@@ -177,7 +188,9 @@ def count_intervals(cells: Cells, limits: Mapping[str, Floats], sizes: dict[str,
         names = [name for name in limits if part_of(name) == part]
         if part not in sizes or (part != "all" and cells.labels is None):
             continue
-        size, people, positives = sizes[part], cells.size(part), cells.positives(part)
+        size = sizes[part]
+        people = cells.size(part)
+        positives = cells.positives(part)
         low = np.maximum(0, size - people + positives)
         high = np.minimum(size, positives)
         for name in names:
@@ -210,7 +223,8 @@ def _whole_counts(
 def _intersected(cells: Cells, limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
-    people, published = cells.size(part), published_mask(limits)
+    people = cells.size(part)
+    published = published_mask(limits)
     least, most = _whole_counts(name, limits.T, size, cells.positives(part).astype(np.float64), people)
     own_low, own_high = (
         np.where(published, limit, rest).astype(np.int64) for limit, rest in ((least, 0), (most, people))
@@ -241,7 +255,8 @@ def _same_predictions(cells: Cells, part: str, limits: Ints, size: int) -> None:
         if len(twins) < 2:
             continue
         intervals = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
-        low, high = int(intervals[:, 0].max()), int(intervals[:, 1].min())
+        low = int(intervals[:, 0].max())
+        high = int(intervals[:, 1].min())
         for i, flipped in twins:
             limits[i] = (size - high, size - low) if flipped else (low, high)
 
@@ -265,7 +280,8 @@ def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str
 
 def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
     """Return the sizes at which each model has a whole number of accepted people that agrees with all its numbers."""
-    people, positives = cells.size(part), cells.positives(part)
+    people = cells.size(part)
+    positives = cells.positives(part)
     sizes = np.arange(1, people)
     for i, accepted in enumerate(positives.tolist()):
         low = np.maximum(0, sizes - people + accepted).astype(np.float64)
@@ -274,6 +290,7 @@ def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
             if not published_mask(table[i]):
                 continue
             least, most = _whole_counts(name, table[i], sizes, accepted, people)
-            low, high = np.maximum(low, least), np.minimum(high, most)
+            low = np.maximum(low, least)
+            high = np.minimum(high, most)
         sizes = sizes[low <= high]
     return sizes

@@ -77,7 +77,10 @@ class Release(Result):
     def __post_init__(self) -> None:
         predictions = _prediction_matrix(self.predictions)
         k, n = predictions.shape
-        labels = None if self.labels is None else binary_array(np.asarray(self.labels), name="labels")
+        if self.labels is None:
+            labels = None
+        else:
+            labels = binary_array(np.asarray(self.labels), name="labels")
         if labels is not None and labels.size != n:
             raise InputError(f"labels must have one value for each of {n} people, got {labels.size}.")
         for name, value in (
@@ -265,7 +268,10 @@ def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) 
 
 
 def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:
-    half = 0.0 if release.decimals is None else 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
+    if release.decimals is None:
+        half = 0.0
+    else:
+        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
     numbers: list[PublishedNumber] = []
     for name, part in release.size_parts.items():
         numbers += _numbers([""], name, members[release.cells.inside(part)].sum(keepdims=True), 0.0)
@@ -290,20 +296,25 @@ def _numbers(
 
 def _values(release: Release, members: Ints, name: str) -> Floats:
     """Return one number of every model, exactly; nan where a group it compares has nobody."""
-    cells, part = release.cells, part_of(name)
+    cells = release.cells
+    part = part_of(name)
     part_members = members * cells.inside(part)
-    size, people = float(part_members.sum()), cells.size(part)
+    size = float(part_members.sum())
+    people = cells.size(part)
     if size in (0.0, people):
         return np.full(release.n_models, np.nan)
-    counts, positives = (cells.predictions @ part_members).astype(np.float64), cells.positives(part).astype(np.float64)
+    counts = (cells.predictions @ part_members).astype(np.float64)
+    positives = cells.positives(part).astype(np.float64)
     return value_of(name, counts, size, positives, people)
 
 
 def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> ReleasedSums:
     """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
-    cells, scale = release.cells, release.noise_scale
+    cells = release.cells
+    scale = release.noise_scale
     inside = np.stack([cells.inside(part) for part in release.strata]) * members
-    sizes, sums = inside.sum(axis=1), inside @ cells.predictions.T.astype(np.float64)
+    sizes = inside.sum(axis=1)
+    sums = inside @ cells.predictions.T.astype(np.float64)
     return ReleasedSums(
         parts=release.strata,
         sizes=sizes + rng.laplace(scale=scale, size=sizes.shape),
@@ -338,12 +349,15 @@ def _from_sums(release: Release, noise: ReleasedSums, name: str) -> tuple[Floats
     taken to first order.
     """
     part = part_of(name)
-    strata, people = noise.within(part), release.cells.size(part)
-    positives, counts = release.cells.positives(part).astype(np.float64), noise.sums[strata].sum(axis=0)
+    strata = noise.within(part)
+    people = release.cells.size(part)
+    positives = release.cells.positives(part).astype(np.float64)
+    counts = noise.sums[strata].sum(axis=0)
     size = float(np.clip(noise.sizes[strata].sum(), 1.0, people - 1.0))
 
     def at(more: float, larger: float) -> Floats:
         return value_of(name, counts + more, size + larger, positives, people)
 
-    by_count, by_size = at(0.5, 0.0) - at(-0.5, 0.0), 2 * (at(0.0, 0.25) - at(0.0, -0.25))
+    by_count = at(0.5, 0.0) - at(-0.5, 0.0)
+    by_size = 2 * (at(0.0, 0.25) - at(0.0, -0.25))
     return at(0.0, 0.0), np.sqrt(noise.variance * len(strata) * (by_count**2 + by_size**2))

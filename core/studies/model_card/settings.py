@@ -88,7 +88,9 @@ class ModelCardSettings(Settings):
     @property
     def n_models(self) -> int:
         """Number of models on the card."""
-        return 1 if self.family == "audited" else self.count
+        if self.family == "audited":
+            return 1
+        return self.count
 
     @property
     def precision(self) -> str:
@@ -105,4 +107,6 @@ def precision_text(decimals: int | None, epsilon: float | None) -> str:
     """Name a precision."""
     if epsilon is not None:
         return f"noise, ε = {epsilon:g}"
-    return "exact" if decimals is None else f"{decimals} decimal{'' if decimals == 1 else 's'}"
+    if decimals is None:
+        return "exact"
+    return f"{decimals} decimal{'' if decimals == 1 else 's'}"

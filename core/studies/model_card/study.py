@@ -27,7 +27,8 @@ _SETS = (100, 600, 300)
 
 def _people(seed: int, planted: bool) -> tuple[Subject, ModelCardSettings]:
     """Return people whose features hint at their group, and a model that accepts one group alone, or draws lots."""
-    rng, n = child_generator(seed, f"model card, planted {planted}"), sum(_SETS)
+    rng = child_generator(seed, f"model card, planted {planted}")
+    n = sum(_SETS)
     sensitive = (rng.random(n) < 0.4).astype(np.uint8)
     people = SyntheticRecords(
         features=np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)]),

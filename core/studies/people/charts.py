@@ -12,7 +12,10 @@ from .findings import tenths
 SHORT = {"correction": "Correction", "queries": "Queries", "card": "Card", "membership": "Member."}
 """Attack -> the head of its column."""
 
-_ROW, _HEAD, _BELOW = 26, 62, 46  # pixels of a row, and above and below all
+# pixels of a row, and above and below all
+_ROW = 26
+_HEAD = 62
+_BELOW = 46
 _LINES = (44, 24, 6)  # pixels of the lines of the head above the plot
 _BARS = len(ATTACKS) - 0.4  # where bars begin, the columns of dots being one apart
 _WIDE = 1.3  # how long the longest axis of bars is

@@ -27,7 +27,8 @@ def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
 
 def headline(result: PeopleAtRisk) -> Finding:
     """Say how many people are found by one attack or several, who they are, and what frees them."""
-    n_at_risk, n = result.at_least(1), count(result.n)
+    n_at_risk = result.at_least(1)
+    n = count(result.n)
     reached = f"People found by an attack: {count(n_at_risk)} of {n}"
     if not n_at_risk:
         point = f"No attack finds any of {n} people whom imputation does not find."
@@ -71,7 +72,8 @@ def tenths(value: float) -> str:
 
 def _groups(result: PeopleAtRisk) -> str:
     """Say whom it finds more often: of two groups the first, of more the one found most often."""
-    rates, names = result.rates, result.group_names
+    rates = result.rates
+    names = result.group_names
     if not result.at_least(1):
         tied = any(
             attack.attack == "membership" and not attack.reason and not attack.chance for attack in result.attacks
@@ -122,18 +124,25 @@ def what_helps(result: PeopleAtRisk) -> str:
         sentences.append(f"With {plan_text(best.plan)}: {_freed(best, n_at_risk)}.")
     if together is not None and together.fewer > (0 if best is None else best.fewer):
         sentences.append(f"With the strictest remedy of every kind: {_freed(together, n_at_risk)}.")
-    frees = "leaves fewer people found" if any(effect.freed for effect in result.effects) else "frees anybody"
+    if any(effect.freed for effect in result.effects):
+        frees = "leaves fewer people found"
+    else:
+        frees = "frees anybody"
     return " ".join(sentences) or f"No remedy on the list {frees}; a model without these records would."
 
 
 def _freed(effect: Effect, total: int) -> str:
-    exposed = "nobody new" if not effect.new else f"{count(effect.new)} others"
+    if not effect.new:
+        exposed = "nobody new"
+    else:
+        exposed = f"{count(effect.new)} others"
     return f"{count(effect.freed)} of {count(total)} are no longer found; found instead: {exposed}"
 
 
 def by_chance(result: PeopleAtRisk) -> Finding:
     """Say for each attack how many it finds, and how many chance gives."""
-    counts, reasons = [], []
+    counts = []
+    reasons = []
     for attack in result.attacks:
         title = ATTACKS[attack.attack]
         if attack.reason:
@@ -247,5 +256,7 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
 def fix_text(result: PeopleAtRisk, index: int) -> str:
     """Write the smallest fix of a person, or why there is none."""
     if not result.number[index]:
-        return "none: imputation" if result.identified[index].any() else ""
+        if result.identified[index].any():
+            return "none: imputation"
+        return ""
     return plan_text(result.fixes[index]) or "none on the list"

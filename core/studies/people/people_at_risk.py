@@ -95,7 +95,8 @@ class PeopleAtRisk(Result):
 
         Of more than two groups the intervals hold for all of them together (Bonferroni), whichever is picked.
         """
-        inside, k = self.groups == code, len(self.group_names)
+        inside = self.groups == code
+        k = len(self.group_names)
         level = 0.95 if k == 2 else 1.0 - 0.05 / k
         return difference(self._share(inside, level=level), self._share(~inside, level=level))
 
@@ -103,7 +104,9 @@ class PeopleAtRisk(Result):
     def common(self) -> tuple[CommonValue, ...]:
         """What those found have clearly more often than the rest."""
         risk = self.number > 0
-        return common_values(self.columns, risk) if 0 < risk.sum() < self.n else ()
+        if 0 < risk.sum() < self.n:
+            return common_values(self.columns, risk)
+        return ()
 
     @property
     def sets(self) -> tuple[tuple[tuple[bool, ...], int], ...]:

@@ -48,7 +48,8 @@ from ..model_card.pinned_people import SETTLED, UNSURE
 from ..study import ReportProgress
 from ..subject import Subject, subject_of
 
-_ANSWERS, _CARD = params(BiasQueriesSettings), params(ModelCardSettings)
+_ANSWERS = params(BiasQueriesSettings)
+_CARD = params(ModelCardSettings)
 
 _NOISES = {name: title for name, title in NOISE_TITLES.items() if name != "smooth_laplace"}
 """Noise that keeps its ε whatever that is."""
@@ -105,13 +106,16 @@ ATTACKS = {
 }
 """Attack -> what pages call it, in the order of their columns."""
 
-CERTAIN, IMPUTABLE = SETTLED[1], UNSURE[1]
+CERTAIN = SETTLED[1]
+IMPUTABLE = UNSURE[1]
 """Probability from which on somebody is found; above which imputation finds them too."""
 
 _ALPHA = 0.025 / len(ATTACKS)
 """Below which a one-sided p-value of one attack counts (Bonferroni)."""
 
-CARDS, MEMBERS, MODELS = "people, card of {}", "people, members by {} shadows", "people, {} with ε = {}"
+CARDS = "people, card of {}"
+MEMBERS = "people, members by {} shadows"
+MODELS = "people, {} with ε = {}"
 """Under which a subject keeps everybody with the models on a card, what the membership attack says of everybody, and
 itself with a model trained in another way."""
 
@@ -139,10 +143,13 @@ class IdentifiedRecords(Result):
 def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> IdentifiedRecords:
     """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
     n, k = prior.shape
-    records, sure = np.arange(n), after >= CERTAIN
+    records = np.arange(n)
+    sure = after >= CERTAIN
     claims = sure & (prior <= IMPUTABLE)
     inside = truth[:, np.newaxis] == np.arange(k)
-    size, hits, claimed = inside.sum(axis=0), (claims & inside).sum(axis=0), claims.sum(axis=0)
+    size = inside.sum(axis=0)
+    hits = (claims & inside).sum(axis=0)
+    claimed = claims.sum(axis=0)
     p_values = [_fisher(hits[g], size[g], claimed[g] - hits[g], n - size[g]) for g in range(k)]
     return IdentifiedRecords(
         attack=attack,
@@ -164,7 +171,8 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
     outside = np.sort(score[~member])[::-1]
     threshold = outside[int(LOW_FPR * outside.size)]
     flagged = score[chosen] > threshold
-    hits, above = int(flagged.sum()), int((outside > threshold).sum())
+    hits = int(flagged.sum())
+    above = int((outside > threshold).sum())
     unshared = int((outside == threshold).sum() == 1)
     return IdentifiedRecords(
         attack=attack,
@@ -190,14 +198,20 @@ class PeopleAttacks:
     """
 
     def __init__(self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None) -> None:
-        self.settings, self._report, self._done = settings, report, 0
-        self.subject, self.dataset = subject, subject.dataset
+        self.settings = settings
+        self._report = report
+        self._done = 0
+        self.subject = subject
+        self.dataset = subject.dataset
         self._results: dict[object, IdentifiedRecords] = {}
-        card, seed = CARDS.format(settings.models), subject.config.seed
+        card = CARDS.format(settings.models)
+        seed = subject.config.seed
         self.everybody: ReleasedPeople = subject.once(card, lambda: _everybody(subject, settings.models))
         self.chosen = drawn_people(self.everybody.n, settings.people, seed=seed)
         self.people = self.everybody.some(settings.people, seed=seed)
-        self.rows, self.prior, self.truth = self.people.rows, self.people.posteriors, self.people.codes
+        self.rows = self.people.rows
+        self.prior = self.people.posteriors
+        self.truth = self.people.codes
         self.tick()
 
     @property
@@ -245,8 +259,13 @@ class PeopleAttacks:
 
     def _correction(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Tell the attacker the tolerance, raised until it holds for the training records."""
-        rows, config, model = self.everybody.rows, subject.config, subject.model
-        disclosed = config.tolerance if settings.tolerance is None else settings.tolerance
+        rows = self.everybody.rows
+        config = subject.config
+        model = subject.model
+        if settings.tolerance is None:
+            disclosed = config.tolerance
+        else:
+            disclosed = settings.tolerance
         applied = true_tolerance(disclosed, model.unfairness_train)
         after = soft_correct(
             self.everybody.posteriors,
@@ -263,17 +282,25 @@ class PeopleAttacks:
             raise InputError("No answers to bias queries are planned.")
         if not subject.has_scores:
             raise InputError("Bias queries need scores; only predicted labels are given.")
-        config, labels = subject.config, self.dataset.labels[self.rows]
-        metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
+        config = subject.config
+        labels = self.dataset.labels[self.rows]
+        if config.metric == "equalized_odds":
+            metric = "equal_opportunity"
+        else:
+            metric = config.metric
         _, queried = row_sets(metric, labels, self.n)[0]
-        inside = np.arange(self.n) if queried is None else np.flatnonzero(queried)
+        if queried is None:
+            inside = np.arange(self.n)
+        else:
+            inside = np.flatnonzero(queried)
         sizes = np.bincount(self.truth[inside], minlength=self.prior.shape[1])
         largest = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one
         large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
         codes = [code for code in self._codes(largest) if large[code]]
         if not codes:
             raise InputError(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
-        m, seed = min(settings.answers, inside.size), config.seed
+        m = min(settings.answers, inside.size)
+        seed = config.seed
         mechanism = mechanism_of(settings.noise, epsilon=settings.answer_epsilon)
         rng = child_generator(seed, "people at risk, noise on answers")
         scores = design_scores(
@@ -282,8 +309,14 @@ class PeopleAttacks:
         after = self.prior.copy()
         for code in codes:
             s = (self.truth[inside] == code).astype(np.uint8)
-            released = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
-            answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if released is None else released.gaps
+            if isinstance(mechanism, NoisySums):
+                released = mechanism.release(scores, s, rng=rng)
+            else:
+                released = None
+            if released is None:
+                answers = mechanism.draws(scores, s, rng=rng, draws=1)[0]
+            else:
+                answers = released.gaps
             answered = AnsweredQueries(
                 design="jitter",
                 scores=scores[np.newaxis],
@@ -310,7 +343,8 @@ class PeopleAttacks:
             epsilon=settings.card_epsilon,
             seed=subject.config.seed,
         )
-        after, names = self.prior.copy(), people.group_names
+        after = self.prior.copy()
+        names = people.group_names
         rated = self._rated
         codes = [code for code in self._codes(names.index(people.group)) if rated[code]]
         if not codes:
@@ -333,7 +367,9 @@ class PeopleAttacks:
     def _codes(self, group_code: int) -> list[int]:
         """Return which groups are set against everybody else: of two that one, of more each."""
         k = self.prior.shape[1]
-        return [group_code] if k == 2 else list(range(k))
+        if k == 2:
+            return [group_code]
+        return list(range(k))
 
     def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Judge training and test records; a threshold has its FPR on the test records."""
@@ -356,7 +392,9 @@ def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:
 
 
 def _about(codes: list[int], after: Floats) -> str:
-    return "" if after.shape[1] == 2 else f", for each of {len(codes)} groups against everybody else"
+    if after.shape[1] == 2:
+        return ""
+    return f", for each of {len(codes)} groups against everybody else"
 
 
 def _everybody(subject: Subject, models: int) -> ReleasedPeople:

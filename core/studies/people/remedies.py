@@ -59,7 +59,10 @@ def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...
 
 def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     config = subject.config
-    disclosed = config.tolerance if settings.tolerance is None else settings.tolerance
+    if settings.tolerance is None:
+        disclosed = config.tolerance
+    else:
+        disclosed = settings.tolerance
     disclosed = true_tolerance(disclosed, subject.model.unfairness_train)
     for tolerance in TOLERANCES:
         if tolerance > disclosed:
@@ -78,7 +81,10 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     for epsilon in CARD:
         if settings.card_epsilon is None or epsilon < settings.card_epsilon:
             yield Remedy(slot="card", title=f"card with noise (ε = {epsilon:g})", change=(("card_epsilon", epsilon),))
-    now = config.epsilon if config.method in PRIVATE_METHODS else math.inf
+    if config.method in PRIVATE_METHODS:
+        now = config.epsilon
+    else:
+        now = math.inf
     for epsilon in TRAINING:
         if subject.trainable and config.method != GIVEN_PREDICTIONS and epsilon < now:
             yield Remedy(slot="training", title=f"private tree (ε = {epsilon:g})", training=("dp_id3", epsilon))
@@ -89,7 +95,8 @@ def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
 
     One that cannot be run under the plan frees nobody: it finds whom it finds without.
     """
-    settings, training = attacks.settings, next((remedy.training for remedy in plan if remedy.slot == "training"), None)
+    settings = attacks.settings
+    training = next((remedy.training for remedy in plan if remedy.slot == "training"), None)
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
     results = {name: attacks.run(name, settings, training) for name in ATTACKS}
@@ -152,7 +159,8 @@ class Effect(Result):
 
 def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
     """Return how many people a plan frees, and how many are found under it."""
-    before, after = anybody(remaining_leaks(attacks, ())), anybody(remaining_leaks(attacks, plan))
+    before = anybody(remaining_leaks(attacks, ()))
+    after = anybody(remaining_leaks(attacks, plan))
     counts = (int(np.count_nonzero(mask)) for mask in (before & ~after, after, after & ~before))
     freed, remaining, new = counts
     return Effect(plan=plan, freed=freed, remaining=remaining, new=new)

@@ -102,15 +102,19 @@ def companion_of(subject: Subject, settings: TwoModelsSettings) -> str:
     """Return the method of the second model."""
     if settings.companion != COUNTERPART:
         return settings.companion
-    return "exponentiated_gradient" if subject.config.method in UNFAIR else "unmitigated"
+    if subject.config.method in UNFAIR:
+        return "exponentiated_gradient"
+    return "unmitigated"
 
 
 def second_model(subject: Subject, method: str) -> tuple[Codes, Floats]:
     """Return everybody's predictions and scores by a model of another method, trained once on the same records."""
 
     def train() -> tuple[Codes, Floats]:
-        dataset, seed = subject.dataset, subject.config.seed
-        x, s = dataset.features, dataset.sensitive
+        dataset = subject.dataset
+        seed = subject.config.seed
+        x = dataset.features
+        s = dataset.sensitive
         model = fit_rows(replace(subject.config, method=method), dataset, subject.splits.train, seed=seed)
         return model.predict(x, s, seed=seed), model.scores(x, s)
 
@@ -119,7 +123,8 @@ def second_model(subject: Subject, method: str) -> tuple[Codes, Floats]:
 
 def membership(subject: Subject, method: str) -> Inferred:
     """Infer who of the training and test records was trained on."""
-    train, test = subject.splits.train, subject.splits.test
+    train = subject.splits.train
+    test = subject.splits.test
     rows = np.concatenate([train, test])
     member = np.repeat([1, 0], [train.size, test.size]).astype(np.uint8)
     return _inferred(subject, method, rows, member, (), target="membership")
@@ -130,7 +135,8 @@ def attributes(subject: Subject, method: str) -> tuple[Inferred, ...]:
 
     Left out are groups with fewer than `FEWEST` people inside or outside. The attackers know everybody's features.
     """
-    dataset, rows = subject.dataset, subject.splits.train
+    dataset = subject.dataset
+    rows = subject.splits.train
     inferences = []
     for code in range(int(dataset.n_groups == 2), dataset.n_groups):
         inside = (dataset.sensitive[rows] == code).astype(np.uint8)
@@ -150,9 +156,11 @@ def _inferred(
     target: str,
 ) -> Inferred:
     """Let three attackers judge the same people, taught by the same half: each model's, and that of both."""
-    labels, seed = subject.dataset.labels[rows], subject.config.seed
+    labels = subject.dataset.labels[rows]
+    seed = subject.config.seed
     predictions, scores = second_model(subject, method)
-    released_scores, decimals = subject.released_scores, subject.outputs.decimals
+    released_scores = subject.released_scores
+    decimals = subject.outputs.decimals
     if released_scores is not None and decimals is not None:
         scores = np.round(scores, decimals)
     audited: _Answers = (subject.model.predictions[rows], None if released_scores is None else released_scores[rows])
@@ -187,7 +195,8 @@ _Answers = tuple[Codes, Floats | None]
 
 def _differences(first: _Answers, second: _Answers, labels: Codes) -> list[npt.NDArray[np.float64]]:
     """Return by how much two models differ on each person: as it is, towards the person's own label, and its size."""
-    (predicted, score), (other_predicted, other_score) = first, second
+    (predicted, score) = first
+    (other_predicted, other_score) = second
     if score is None or other_score is None:
         return [predicted.astype(np.float64) - other_predicted]
     score_difference = np.round(score - other_score, 12)  # equal scores, no difference, but for rounding
@@ -218,18 +227,23 @@ def _people(seed: int, planted: bool) -> tuple[Subject, TwoModelsSettings]:
     Planted, these are the members, or the people of group 1, in turn by the seed; else they are drawn at random. Each
     score alone is the same noise for everybody.
     """
-    rng, n = child_generator(seed, f"two models, planted {planted}"), sum(_SETS)
+    rng = child_generator(seed, f"two models, planted {planted}")
+    n = sum(_SETS)
     people = SyntheticRecords(
         features=np.zeros((n, 1)),
         labels=rng.integers(0, 2, n).astype(np.uint8),
         sensitive=rng.integers(0, 2, n).astype(np.uint8),
     )
-    marked = people.sensitive == 1 if seed % 2 else np.arange(n) < _SETS[0]
+    if seed % 2:
+        marked = people.sensitive == 1
+    else:
+        marked = np.arange(n) < _SETS[0]
     shared = marked if planted else rng.random(n) < 0.5
     scores: Floats = rng.random(n)
     second = np.where(shared, scores, rng.random(n))
     subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
-    subject.trainable, settings = True, TwoModelsSettings(companion=COUNTERPART)
+    subject.trainable = True
+    settings = TwoModelsSettings(companion=COUNTERPART)
     answers = (second >= 0.5).astype(np.uint8), second
     subject.once(f"second model {companion_of(subject, settings)}", lambda: answers)
     return subject, settings
@@ -279,7 +293,8 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     ) -> Iterator[TwoModels]:
         """Train the second model, and infer membership and groups from either model and from both."""
         method = companion_of(subject, settings)
-        members, groups = membership(subject, method), attributes(subject, method)
+        members = membership(subject, method)
+        groups = attributes(subject, method)
         if report is not None:
             report(1, 1)
         yield TwoModels(
@@ -368,10 +383,20 @@ def _knows(result: TwoModels, inference: Inferred) -> str:
 
 def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     """Return what both models add to inferring one thing."""
-    members, leaks = inference is result.membership, gain.low > 0
-    what = "identifying training records" if members else f"inferring the {result.attribute} ({inference.target})"
-    reveals = "whether a person was in the training data" if members else f"the {result.attribute}"
-    output_name = "scores" if "scores" in result.released else "labels"
+    members = inference is result.membership
+    leaks = gain.low > 0
+    if members:
+        what = "identifying training records"
+    else:
+        what = f"inferring the {result.attribute} ({inference.target})"
+    if members:
+        reveals = "whether a person was in the training data"
+    else:
+        reveals = f"the {result.attribute}"
+    if "scores" in result.released:
+        output_name = "scores"
+    else:
+        output_name = "labels"
     alone = inference.alone[inference.better]
     decimals = change_decimals(alone, inference.both, gain)
     gain_text = points(gain, decimals=decimals)

@@ -49,7 +49,8 @@ def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by the ratio of two predictive densities; scores alone, and no verdict."""
     from scipy.stats import t
 
-    shadows, rows = evidence.shadow_models, evidence.split.judged_rows
+    shadows = evidence.shadow_models
+    rows = evidence.split.judged_rows
     phi = logit(evidence.label_probability)[rows]
     with_person, without = (predictive(shadows, used) for used in (shadows.inside, ~shadows.inside))
     score = t.logpdf(phi, *with_person) - t.logpdf(phi, *without)
@@ -61,7 +62,8 @@ def predictive(shadows: Shadows, used: Mask) -> tuple[Floats, Floats, Floats]:
     count, mean, squares = shadows.sums(used)
     centre = float((count * mean).sum() / max(count.sum(), 1))
     kappa, alpha, beta = fitted_prior(count, mean, squares, centre)
-    strength, shape = kappa + count, alpha + count / 2
+    strength = kappa + count
+    shape = alpha + count / 2
     rate = _rate(kappa, beta, count, squares, (mean - centre) ** 2)
     location = (kappa * centre + count * mean) / strength
     return 2 * shape, location, np.sqrt(rate * (strength + 1) / (shape * strength))
@@ -77,12 +79,14 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
     from scipy.optimize import minimize
     from scipy.special import gammaln
 
-    distance, around = (mean - centre) ** 2, squares.sum() / max(int(np.maximum(count - 1, 0).sum()), 1)
+    distance = (mean - centre) ** 2
+    around = squares.sum() / max(int(np.maximum(count - 1, 0).sum()), 1)
 
     def surprise(logs: Floats) -> float:
         """Return minus the mean log marginal likelihood, but for its constant."""
         kappa, alpha, variance = np.exp(logs)
-        shape, rate = alpha + count / 2, _rate(kappa, alpha * variance, count, squares, distance)
+        shape = alpha + count / 2
+        rate = _rate(kappa, alpha * variance, count, squares, distance)
         log_likelihood = gammaln(shape) - gammaln(alpha) + alpha * math.log(alpha * variance) - shape * np.log(rate)
         return -float((log_likelihood + np.log(kappa / (kappa + count)) / 2).mean())
 

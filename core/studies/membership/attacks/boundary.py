@@ -40,7 +40,8 @@ def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by how the model labels their record when it is changed, half of the judged teaching how."""
     assert evidence.access is not None
     rows, member = evidence.split.judged_records
-    labels, right = evidence.labels[rows], (evidence.predicted == evidence.labels)[rows]
+    labels = evidence.labels[rows]
+    right = (evidence.predicted == evidence.labels)[rows]
     unchanged = _count_unchanged(
         evidence.access, rows, labels, evidence.labels.size, child_generator(evidence.seed, "boundary attack")
     )
@@ -52,7 +53,8 @@ def _count_unchanged(access: QueryAccess, rows: Ints, labels: Codes, people: int
     """Return how many copies of each record get the person's own label."""
     first = rng.integers(0, access.columns, rows.size)
     donors = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
-    counts, step = np.empty(rows.size, dtype=np.int64), _AT_ONCE // COPIES
+    counts = np.empty(rows.size, dtype=np.int64)
+    step = _AT_ONCE // COPIES
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         queries = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, access.columns))
@@ -72,9 +74,11 @@ def _either(robust: Floats, isolated: Floats, member: Codes, *, seed: int) -> tu
 
     ranks = [rankdata(np.round(statistic, 9)) / statistic.size for statistic in (robust, isolated)]
     second = halves(member, seed=seed)
-    score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
+    score = np.empty(member.size)
+    verdict = np.empty(member.size, dtype=np.uint8)
     for half in (second, ~second):
-        training, inside = ~half, member[~half] == 1
+        training = ~half
+        inside = member[~half] == 1
         means = [rankdata(rank[training])[inside].mean() for rank in ranks]  # the AUC, but for its scale
         best = ranks[int(np.argmax(means))]
         score[half] = best[half]

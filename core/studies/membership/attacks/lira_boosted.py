@@ -15,7 +15,8 @@ from . import lira
 
 def scores(evidence: Evidence) -> AttackOutput:
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ."""
-    shadows, (rows, member) = evidence.shadow_models, evidence.split.judged_records
+    shadows = evidence.shadow_models
+    (rows, member) = evidence.split.judged_records
     phi = logit(evidence.label_probability)[rows]
     columns: list[npt.ArrayLike] = [phi, evidence.labels[rows]]
     for used in (~shadows.inside, shadows.inside):

@@ -46,7 +46,8 @@ def scores(evidence: Evidence) -> AttackOutput:
         return score, score >= 0.5
     member = evidence.split.judged_records[1]
     second = halves(member, seed=evidence.seed)
-    score, verdict = np.empty(rows.size), np.empty(rows.size, dtype=np.bool_)
+    score = np.empty(rows.size)
+    verdict = np.empty(rows.size, dtype=np.bool_)
     for number, half in enumerate((second, ~second)):
         chance = _scored(evidence, rows[~half], member[~half], rows[half], f", half {number}")
         score[half] = (rankdata(chance) - 0.5) / chance.size
@@ -56,10 +57,12 @@ def scores(evidence: Evidence) -> AttackOutput:
 
 def _scored(evidence: Evidence, known_rows: Ints, member: Codes, rows: Ints, name: str) -> Floats:
     """Return the probability that each of these rows is a member, by a network a label learned from known rows."""
-    p, y = evidence.probability, evidence.labels
+    p = evidence.probability
+    y = evidence.labels
     score = np.empty(rows.size)
     for label in (0, 1):
-        learn, queried = y[known_rows] == label, y[rows] == label
+        learn = y[known_rows] == label
+        queried = y[rows] == label
         answers, index = np.unique(p[rows[queried]], return_inverse=True)
         child = child_seed(evidence.seed, f"membership network {label}{name}")
         score[queried] = _learned(p[known_rows[learn]], member[learn], answers, child)[index]

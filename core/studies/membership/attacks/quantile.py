@@ -22,7 +22,8 @@ from ....base.seeds import child_generator, child_seed
 from ..attack import Attack, AttackOutput
 from ..evidence import LEAST_DEVIATION, Evidence, logit
 
-_TREES, _FEWEST_IN_LEAF = 50, 10
+_TREES = 50
+_FEWEST_IN_LEAF = 10
 """Trees, and fewest people in a leaf."""
 
 _MAX_TRAINING = 5_000
@@ -37,7 +38,8 @@ def scores(evidence: Evidence) -> AttackOutput:
 
     Raises `InputError` if nobody is in the population.
     """
-    rows, learn = evidence.split.judged_rows, evidence.split.population
+    rows = evidence.split.judged_rows
+    learn = evidence.split.population
     if not learn.size:
         message = "Quantile regression needs people whom the model was not trained on and who are not judged, got none."
         raise InputError(message)
@@ -55,7 +57,8 @@ def _expected(training: Floats, phi: Floats, evaluated: Floats, seed: int) -> tu
     """Return mean and deviation of φ for each of those judged, as learned of people and their φ."""
     from sklearn.ensemble import RandomForestRegressor
 
-    centre, scale = float(phi.mean()), max(float(phi.std()), LEAST_DEVIATION)
+    centre = float(phi.mean())
+    scale = max(float(phi.std()), LEAST_DEVIATION)
     z = (phi - centre) / scale  # so that both targets have a say in where to split
     forest = RandomForestRegressor(n_estimators=_TREES, min_samples_leaf=_FEWEST_IN_LEAF, random_state=seed)
     first, second = forest.fit(training, np.column_stack([z, z * z])).predict(evaluated).T

@@ -17,9 +17,13 @@ def scores(evidence: Evidence) -> AttackOutput:
 
     Of each half of those judged the attacker knows who is a member, when the other half is judged.
     """
-    predicted, y = evidence.predicted, evidence.labels
+    predicted = evidence.predicted
+    y = evidence.labels
     rows, member = evidence.split.judged_records
-    score = None if evidence.released is None else evidence.probability[rows]
+    if evidence.released is None:
+        score = None
+    else:
+        score = evidence.probability[rows]
     columns = released_columns(predicted[rows], y[rows], score)
     ranks, verdict = cross_fitted(columns, member, seed=evidence.seed, name="released")
     return ranks, verdict

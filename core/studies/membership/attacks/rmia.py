@@ -50,12 +50,14 @@ def scores(evidence: Evidence) -> AttackOutput:
 
     Raises `InputError` if nobody is in the population.
     """
-    rows, population = evidence.split.judged_rows, evidence.split.population
+    rows = evidence.split.judged_rows
+    population = evidence.split.population
     if not population.size:
         raise InputError("RMIA needs people whom the model was not trained on and who are not judged, got none.")
     probability = np.maximum(evidence.label_probability[np.concatenate([rows, population])], _LEAST)
     ratio = np.round(probability / np.maximum(_marginal(evidence.shadow_models), _LEAST), _DIGITS)
-    target_ratio, population_ratio = ratio[: rows.size], np.sort(_GAMMA * ratio[rows.size :])
+    target_ratio = ratio[: rows.size]
+    population_ratio = np.sort(_GAMMA * ratio[rows.size :])
     # z with γ ratio(z) <= ratio(x) are those before the place of x among the sorted
     score = np.searchsorted(population_ratio, target_ratio, side="right") / population_ratio.size
     return score, None
@@ -63,8 +65,10 @@ def scores(evidence: Evidence) -> AttackOutput:
 
 def _marginal(shadows: Shadows) -> Floats:
     """Return p of everybody: the mean probability of the own label over models with and without the person."""
-    probability, trained = shadows.label_probability, shadows.trained
-    with_count, out_count = trained.sum(axis=0), (~trained).sum(axis=0)
+    probability = shadows.label_probability
+    trained = shadows.trained
+    with_count = trained.sum(axis=0)
+    out_count = (~trained).sum(axis=0)
     p_in = np.where(trained, probability, 0.0).sum(axis=0) / np.maximum(with_count, 1)
     p_out = np.where(trained, 0.0, probability).sum(axis=0) / np.maximum(out_count, 1)
     both = (p_in + p_out) / 2.0
