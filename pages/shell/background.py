@@ -51,7 +51,7 @@ class JobKind:
     nice_later: int = 10
 
 
-_KINDS = {
+JOB_KINDS = {
     "fetch": JobKind(Urgency.PAGE, Urgency.PAGE),
     "audit": JobKind(Urgency.PAGE, Urgency.PAGE, nice=0, nice_later=0),
     "questions": JobKind(Urgency.RESULT, Urgency.LONG, nice=0),
@@ -59,6 +59,7 @@ _KINDS = {
     "sweep": JobKind(Urgency.SWEEP, Urgency.SWEEP),
     "self_test": JobKind(Urgency.SWEEP, Urgency.SWEEP),
 }
+"""What is known of a job by its kind, which it gives as its `lane`."""
 
 _OWN_NICE = 5
 """How much further the process of a job on a user's own table gives way."""
@@ -117,7 +118,7 @@ class Job:
         self._name = lane
         self._session = session
         self._is_uploaded = lane.startswith("own ")
-        self._kind = _KINDS[lane.removeprefix("own ")]
+        self._kind = JOB_KINDS[lane.removeprefix("own ")]
         if self._is_uploaded:
             urgency = self._kind.own_urgency
         else:
@@ -218,8 +219,11 @@ class Job:
         except Exception as error:
             self.error = _sentence(error)
             end = State.FAILED
+        ended_at = time.monotonic()
+        if self.state is State.WAITING:  # it was stopped before it had a place
+            self.started = ended_at
         waited = self.started - requested_at
-        ran = time.monotonic() - self.started
+        ran = ended_at - self.started
         log_entry = (self._name, self._session[:8], waited, end, ran)
         _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *log_entry)
         self.state = end

@@ -26,8 +26,9 @@ LONG = ("bias_queries", "attriguard", "membership")
 
 @pytest.fixture
 def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no sweep begin."""
+    """Let no sweep begin, and the self-test, which has the places of sweeps, among the jobs that take minutes."""
     monkeypatch.setitem(background.QUEUE.places, Urgency.SWEEP, 0)
+    monkeypatch.setitem(background.JOB_KINDS, "self_test", background.JOB_KINDS["decision"])
 
 
 @pytest.mark.usefixtures("no_sweeps")
