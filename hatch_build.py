@@ -16,10 +16,15 @@ class Requirements(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Put them into the wheel's metadata; lines for pip, such as ``-c constraints.txt``, stay out."""
         metadata["dependencies"] = self._listed("requirements.txt")
-        metadata["optional-dependencies"] = {name: self._listed(f"requirements-{name}.txt") for name in EXTRAS}
+        metadata["optional-dependencies"] = {
+            name: self._listed(f"requirements-{name}.txt") for name in EXTRAS
+        }
 
     def _listed(self, name: str) -> list[str]:
-        lines = (line.partition("#")[0].strip() for line in Path(self.root, name).read_text("utf-8").splitlines())
+        lines = (
+            line.partition("#")[0].strip()
+            for line in Path(self.root, name).read_text("utf-8").splitlines()
+        )
         return [line for line in lines if line and not line.startswith("-")]
 
 

@@ -32,14 +32,19 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.server_util import get_display_address, get_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
+from streamlit.web.server.starlette.starlette_websocket import (
+    _get_signed_cookie_with_chunks,
+    is_host_allowed,
+)
 
 import core.studies.registry  # noqa: F401
 from core.auditing import subprocess_jobs
 from pages.shell import signin
 from pages.shell.preparation import preparation
 
-FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
+FOREIGN = (
+    "This server does not go by that name; its operator may add the name to server.allowedHosts."
+)
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 """Routes nobody needs: figures on everybody's sessions, and the door for programs."""
 
@@ -89,7 +94,13 @@ WORKING = (
 )
 """Modules of pages that define work which is done in processes of its own."""
 
-DRAWING = ("pandas", "scipy.stats", "sklearn.ensemble", "core.report", "core.experiments.tolerance_map")
+DRAWING = (
+    "pandas",
+    "scipy.stats",
+    "sklearn.ensemble",
+    "core.report",
+    "core.experiments.tolerance_map",
+)
 """Modules that pages import when they are opened, and that take seconds together."""
 
 LOOK_EVERY = 15.0
@@ -272,7 +283,11 @@ def import_drawing() -> None:
 async def serving(_: st.App) -> AsyncIterator[None]:
     """Open the browser as `streamlit run app.py` does, and end sessions for as long as the server runs."""
     if not config.get_option("server.headless"):
-        name = "browser.serverAddress" if config.is_manually_set("browser.serverAddress") else "server.address"
+        name = (
+            "browser.serverAddress"
+            if config.is_manually_set("browser.serverAddress")
+            else "server.address"
+        )
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
     tasks = [asyncio.create_task(prepare_work()), asyncio.create_task(end_sessions())]
     yield

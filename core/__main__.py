@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 STOPPED = 130
 PROGRAM = "fairleak"
 
-_EPILOG = "exit codes: 0 pass or done, 1 fail, 2 inconclusive or not run, 3 input that cannot be used."
+_EPILOG = (
+    "exit codes: 0 pass or done, 1 fail, 2 inconclusive or not run, 3 input that cannot be used."
+)
 
 # The commands are imported where they are used: a spawned worker imports this file and needs none of them.
 
@@ -45,22 +47,30 @@ def parser() -> argparse.ArgumentParser:
     return command_parser
 
 
-def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | CommandGroup) -> None:
+def _add(
+    parsers: argparse._SubParsersAction[Any], name: str, command: Command | CommandGroup
+) -> None:
     """Add a command, or a group with its commands."""
     from .cli import CommandGroup
     from .cli.arguments import add_quiet_argument
 
     if isinstance(command, CommandGroup):
-        subparser = parsers.add_parser(name, help=command.help, description=command.description or command.help)
+        subparser = parsers.add_parser(
+            name, help=command.help, description=command.description or command.help
+        )
         subparser.epilog = command.epilog
         subparser.allow_abbrev = False
         if command.epilog:
             subparser.formatter_class = argparse.RawDescriptionHelpFormatter
-        inner = subparser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=command.parser)
+        inner = subparser.add_subparsers(
+            dest="action", metavar="ACTION", required=True, parser_class=command.parser
+        )
         for part, subcommand in command.commands.items():
             _add(inner, part, subcommand)
         return
-    subparser = parsers.add_parser(name, help=command.HELP, description=command.HELP, allow_abbrev=False)
+    subparser = parsers.add_parser(
+        name, help=command.HELP, description=command.HELP, allow_abbrev=False
+    )
     command.add_arguments(subparser)
     add_quiet_argument(subparser)
     subparser.set_defaults(run=command.run, program=subparser.prog)

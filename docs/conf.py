@@ -12,10 +12,19 @@ project = "FairLeak"
 author = "the FairLeak developers"
 release = __version__
 root_doc = "docs/contents"
-include_patterns = ["docs/**.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md"]
+include_patterns = [
+    "docs/**.md",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "data/README.md",
+]
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]  # links to files of the code, which are no pages; a test checks them
+suppress_warnings = [
+    "myst.xref_missing"
+]  # links to files of the code, which are no pages; a test checks them
 html_theme = "furo"
 html_title = f"FairLeak {release}"

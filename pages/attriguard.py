@@ -17,7 +17,9 @@ from pages.shell.background import ensure_started
 
 shell.head(badge=records.badge())
 top = st.container()
-if st.session_state.get("guard_told_of") != records.selected():  # what was found of others goes at once
+if (
+    st.session_state.get("guard_told_of") != records.selected()
+):  # what was found of others goes at once
     top.empty()
     st.session_state["guard_told_of"] = records.selected()
 work = controls.guard_run()
@@ -29,7 +31,9 @@ from pages._attriguard.attriguard_run import STUDY
 
 ensure_started(work)
 work.exposure()
-opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again
+opening = (
+    top.empty()
+)  # no earlier, so that the finding does not blink whenever the page is drawn again
 
 
 @st.fragment
@@ -63,7 +67,11 @@ def curves_and_sizes() -> None:
         panels.notes(*(finding.text for finding in more_findings))
     tables = panels.frames(STUDY.tables(exposure, settings))
     tables |= {curves_title: curves.table, sizes_title: sizes.table}
-    panels.foot(findings.guide(replace(exposure, attribute=attribute), settings.defender), tables, key="attriguard")
+    panels.foot(
+        findings.guide(replace(exposure, attribute=attribute), settings.defender),
+        tables,
+        key="attriguard",
+    )
 
 
 ANALYSES = {
@@ -78,7 +86,9 @@ ANALYSES = {
 
 controls.stand(None)
 curves_and_sizes()
-missing = "changes" if work.is_ratings else "others"  # rules are of tables, other defences of ratings
+missing = (
+    "changes" if work.is_ratings else "others"
+)  # rules are of tables, other defences of ratings
 further_key = "further_guard" if work.is_ratings else "further_guard_table"
 offered = {name: analysis for name, analysis in ANALYSES.items() if name != missing}
 if further := panels.further(offered, key=further_key):

@@ -37,7 +37,13 @@ subject = queried_subject(config, table)
 store = cached.store_of(config.dataset)
 
 from core.studies import bias_queries as queries
-from core.studies.bias_queries import NOISES, BiasQueriesResult, BiasQueriesSettings, curve_finding, error_text
+from core.studies.bias_queries import (
+    NOISES,
+    BiasQueriesResult,
+    BiasQueriesSettings,
+    curve_finding,
+    error_text,
+)
 from core.studies.bias_queries.charts import draw_leakage, draw_targeted, draw_values
 from core.studies.bias_queries.mechanisms import AdditiveNoise, Mechanism, NoisySums
 from core.studies.bias_queries.study import STUDY, trials_of
@@ -61,7 +67,11 @@ curves = [StudyCurve(STUDY, subject, changes, store, name="curves")]
 if settings.mechanism != "exact":
     # one curve without noise, whatever noise it is compared with
     exact = replace(
-        planned, mechanism="exact", people=settings.people, repeats=settings.repeats, design=settings.design
+        planned,
+        mechanism="exact",
+        people=settings.people,
+        repeats=settings.repeats,
+        design=settings.design,
     )
     noiseless = [replace(exact, questions=m) for m in order]
     curves.append(StudyCurve(STUDY, subject, noiseless, store, name="curves"))
@@ -105,7 +115,9 @@ def draw(running: bool) -> None:
     charts = dict(STUDY.charts(result, now))
     hero, errors = charts
     noiseless_results = [result for curve in curves[1:] for result in curve.results.values()]
-    charts[hero] = draw_leakage([result, *results.values()], now, exact=noiseless_results, numbers=numbers)
+    charts[hero] = draw_leakage(
+        [result, *results.values()], now, exact=noiseless_results, numbers=numbers
+    )
     left, right = st.columns([3, 2], gap="large")
     with left:
         quantity = f"Balanced accuracy of inferring {attribute}, mean of {settings.repeats} repetitions, 95% CI"
@@ -116,7 +128,9 @@ def draw(running: bool) -> None:
         quantity = f"Median and 95th percentile; m = {count(now.questions)}, ε = {now.epsilon:g} for all answers"
         panels.titled(errors, quantity, charts[errors], key="errors_chart")
         inferred(result)
-    compared = f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
+    compared = (
+        f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
+    )
     needed = curve_finding(list(results.values()), now, complete=len(results) == len(numbers))
     panels.notes(compared if result.largest else "", needed.text)
     tables = {title: drawing.table for title, drawing in charts.items()}
@@ -189,11 +203,17 @@ def guide() -> str:
 def _values() -> None:
     """Draw the recovered vector of one repetition."""
     exactly = mechanism.noise in ("none", "rounding") and not mechanism.absolute
-    offered = {name: title for name, title in queries.DECODER_TITLES.items() if exactly or name not in queries.PROGRAMS}
+    offered = {
+        name: title
+        for name, title in queries.DECODER_TITLES.items()
+        if exactly or name not in queries.PROGRAMS
+    }
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
-    (leak,) = (leak for leak in curves[0].results[settings_now()].leaks if leak.decoder == "strongest")
+    (leak,) = (
+        leak for leak in curves[0].results[settings_now()].leaks if leak.decoder == "strongest"
+    )
     someone, decoded = trials.decoding(leak.m, mechanism, decoder, leak.typical)
     accuracy = queries.leakage(someone.sensitive, decoded.recovered)
     names = pool.advantaged, pool.disadvantaged
@@ -213,11 +233,15 @@ _NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 def _targeted() -> None:
     """Draw the curves over epsilon."""
     sizes = trials.n_advantaged, trials.n_disadvantaged
-    epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS, settings.epsilon})
+    epsilons = sorted(
+        {*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS, settings.epsilon}
+    )
     curves = {}
     for noise in _NOISES:
         answers = [replace(settings, mechanism=noise, epsilon=e) for e in epsilons]
-        rates = [float(queries.targeted_leakage(answer.answer_mechanism, *sizes)) for answer in answers]
+        rates = [
+            float(queries.targeted_leakage(answer.answer_mechanism, *sizes)) for answer in answers
+        ]
         curves[NOISES[noise]] = list(zip(epsilons, rates, strict=True))
     limits = {
         "Bound, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
@@ -286,7 +310,10 @@ def _guarantees() -> str:
         delta = settings.delta
     else:
         delta = 0.0
-    limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(trials.limit, epsilon, delta=delta)
+    limits = (
+        partial(queries.accuracy_limit, epsilon, delta=delta),
+        partial(trials.limit, epsilon, delta=delta),
+    )
     accuracies = [limit(with_sizes=True) for limit in limits]
     rows = [
         ("Knows the answers alone", limits[0](with_sizes=False), "e^ε/(1+e^ε)"),

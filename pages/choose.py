@@ -24,7 +24,9 @@ shell.head()
 opening = st.container()
 config, table = cached.audited()
 if st.session_state.pop("choose_report", False):  # before anything that may stop the page
-    st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
+    st.switch_page(
+        "pages/report.py", query_params={}
+    )  # without a mapping it refuses to drop bound ones
 
 from core.experiments.choose import Choice, Outcomes, choose
 from core.experiments.choose.charts import draw_choice
@@ -122,7 +124,9 @@ except InputError as error:
     st.stop()
 result = finding(choice, running=work.busy)
 with opening:
-    panels.finding(replace(result, evidence=progress_note(work, choice) + result.evidence, caveats=()))
+    panels.finding(
+        replace(result, evidence=progress_note(work, choice) + result.evidence, caveats=())
+    )
 work.watch(work.show_progress, drawn=latest)
 left, right = st.columns([13, 11], gap="medium")
 with left:

@@ -47,7 +47,9 @@ from pages._correction import (
 from pages._correction.correction_audit import IMPUTATION, CorrectionAudit
 
 _MOST_TOLERANCE = 0.2
-_HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
+_HEAD_START = (
+    0.03  # seconds in which the browser paints the curve before the rest of the page comes along
+)
 _HOW_TO_READ = (
     "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of other people. They "
     "guess, then learn the disclosed constraint, then change the guesses they are least sure of until it holds.\n\n"
@@ -79,7 +81,9 @@ def draw_at_tolerance() -> None:
         panels.titled(
             findings.by_tolerance(curve),
             f"Accuracy at inferring {attribute} before and after the correction, 95% CI band, by disclosed tolerance",
-            charts.draw_disclosure(curve, now, beside, attribute=attribute_name, attacker=attacker_title),
+            charts.draw_disclosure(
+                curve, now, beside, attribute=attribute_name, attacker=attacker_title
+            ),
             key="told_chart",
         )
         st.slider(
@@ -102,7 +106,9 @@ def draw_at_tolerance() -> None:
     with opening:
         panels.finding(replace(headline, so_what=so_what), "report")
     with right:
-        waterfall = charts.draw_waterfall(leak, result.strong, label=IMPUTATION, attribute=attribute_name, now=now)
+        waterfall = charts.draw_waterfall(
+            leak, result.strong, label=IMPUTATION, attribute=attribute_name, now=now
+        )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
         rest = effect.text.removeprefix(effect.point)
@@ -115,7 +121,9 @@ def draw_at_tolerance() -> None:
     row_tables: dict[str, list[Row]] = {
         "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
         "What each piece of knowledge adds": list(step_rows(leak)),
-        "Beside it": [imputation | {"model's difference between groups": result.model.difference_train}],
+        "Beside it": [
+            imputation | {"model's difference between groups": result.model.difference_train}
+        ],
     }
     certificate = panels.worded([findings.certificate_row(now)])
     by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": certificate}
@@ -147,7 +155,9 @@ def _more() -> None:
     finding = findings.stronger_disclosure(disclosed, tolerance)
     left, right = st.columns([3, 2], gap="large")
     by = f"Accuracy at inferring {attribute}, before ○ and after ●, by what is disclosed"
-    drawing = panels.titled(finding.point, by, charts.draw_more(disclosed), key="more_chart", container=left)
+    drawing = panels.titled(
+        finding.point, by, charts.draw_more(disclosed), key="more_chart", container=left
+    )
     with right:
         for sentence in (finding.evidence, *finding.caveats):
             st.markdown(shell.escape(sentence))

@@ -66,14 +66,20 @@ def pending_finding(form: column_roles.Form) -> None:
         check = "Check the roles."
     else:
         check = f"Check {to_check} thing{'s' * (to_check > 1)}."
-    outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
+    outputs = [
+        word
+        for word, column in (("predictions", roles.prediction), ("scores", roles.score))
+        if column
+    ]
     so_what = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
     if outputs:
         so_what = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of "
         so_what += "its own."
         if not roles.sets:
             so_what += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
-    how, wrong = ("as before", "something changed") if form.before else ("guessed", "the guess is wrong")
+    how, wrong = (
+        ("as before", "something changed") if form.before else ("guessed", "the guess is wrong")
+    )
     if to_check:
         answer = "Answer what stands below, change"
     else:
@@ -106,7 +112,11 @@ def audited_page() -> None:
     form = column_roles.draw(table, config.roles)
     if table.uploaded:
         upload.model_box(table, config.roles, form.roles)
-    tables = {"Groups": drawing.table, "Columns": cached.once(describe_columns, table), **cells(dataset, config)}
+    tables = {
+        "Groups": drawing.table,
+        "Columns": cached.once(describe_columns, table),
+        **cells(dataset, config),
+    }
     panels.foot(_GUIDE, tables, key="data")
     panels.notes(table.source)
 
@@ -123,7 +133,9 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     positives = [group.label_rate.value * group.count for group in groups]
     negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
     significant = chi2_contingency([positives, negatives], correction=False).pvalue < 0.05
-    group_labels = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, last)]
+    group_labels = [
+        f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, last)
+    ]
     pair = f"for {percent(first.label_rate)} of {group_labels[0]} and {percent(last.label_rate)} of {group_labels[1]}."
     point = f"{label} = {positive} {pair}"
     if dataset.synthetic:
@@ -151,10 +163,13 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
         to_do = "Every page now audits this table. *Report* judges the model; *Model* shows its rates by group."
         links = ("report", "model")
     no_difference = (
-        f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
+        "No statistically significant difference between groups. Other columns may "
+        f"still reveal {attribute}."
     )
     so_what = differs if significant else no_difference
-    shell.finding(point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links)
+    shell.finding(
+        point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links
+    )
 
 
 def sizes(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:

@@ -14,7 +14,15 @@ import streamlit as st
 from core.base.errors import FairLeakError
 from core.base.files import csv_of_frame
 from core.base.fingerprint import fingerprint
-from core.desk import Ledger, LedgerAnswer, LedgerStatus, TestSet, desk_roles, example_ledger, verify_export
+from core.desk import (
+    Ledger,
+    LedgerAnswer,
+    LedgerStatus,
+    TestSet,
+    desk_roles,
+    example_ledger,
+    verify_export,
+)
 from core.desk import findings as desk_findings
 from core.desk.noise import epsilon_amount
 from core.stats.estimates import count
@@ -57,7 +65,9 @@ def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
     colours = shell.palette()
     registration = status.registration
-    line = desk_findings.budget_text(status, st.session_state.get("desk_refused", {}).get(registration.name, 0))
+    line = desk_findings.budget_text(
+        status, st.session_state.get("desk_refused", {}).get(registration.name, 0)
+    )
     share = 100 * status.spent / registration.budget
     spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
     remaining = epsilon_amount(status.remaining)
@@ -111,14 +121,20 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
 def show_example() -> None:
     """Draw the example, with its finding."""
     status, answers = cached.store_of("demo").remember(fingerprint("desk example"), example)
-    panels.finding(desk_findings.example(status, max(abs(a.gap.value - truth) for _, a, truth in answers)))
+    panels.finding(
+        desk_findings.example(status, max(abs(a.gap.value - truth) for _, a, truth in answers))
+    )
     left, right = st.columns([3, 2], gap="large")
     legend = (
         "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
         "(shown in this example only). Diamond: free"
     )
-    rows = [GapRow(label=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in answers]
-    panels.titled("Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", container=left)
+    rows = [
+        GapRow(label=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in answers
+    ]
+    panels.titled(
+        "Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", container=left
+    )
     with right:
         budgets("Total ε of the test set", [status], status)
 
@@ -150,10 +166,14 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
             else:
                 part = ""
             legend = f"Gap with its 95% CI, latest first.{part} Diamond: free"
-            rows = [GapRow(label=desk_findings.row(a), gap=a.gap, price=a.charged) for a in now.answers]
+            rows = [
+                GapRow(label=desk_findings.row(a), gap=a.gap, price=a.charged) for a in now.answers
+            ]
             panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
         else:
-            shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
+            shell.whisper(
+                "Answers", "None yet. Ask below: the price is shown before anything is charged"
+            )
     with right:
         budgets("Total ε of each test set", statuses, now)
 
@@ -183,19 +203,25 @@ def log(status: LedgerStatus) -> None:
         for answer in reversed(status.answers)
     )
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
-    st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
+    st.dataframe(
+        table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits
+    )
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
 
 
 def export(ledger: Ledger, seal: str | None) -> None:
     """Draw the export's button."""
-    shell.whisper("Export", "Every entry with its hash, without key, predictions or anybody's attribute")
+    shell.whisper(
+        "Export", "Every entry with its hash, without key, predictions or anybody's attribute"
+    )
     if seal is None:
         st.caption("There is nothing on record yet.")
         return
     st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
     options: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
-    panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options)
+    panels.download(
+        "Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options
+    )
 
 
 def verify() -> None:
@@ -207,7 +233,9 @@ def verify() -> None:
     )
     upload = desk_forms.upload_box("desk_verify", "An exported record")
     noted = st.text_input(
-        "A hash noted earlier, if there is one (32 digits or more)", key="desk_noted", persist_state="session"
+        "A hash noted earlier, if there is one (32 digits or more)",
+        key="desk_noted",
+        persist_state="session",
     )
     if upload is None:
         return
@@ -269,7 +297,10 @@ else:
     try:
         statuses = ledger.statuses()
     except FairLeakError as error:
-        shell.finding("The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one.")
+        shell.finding(
+            "The ledger cannot be read now.",
+            "Nothing was asked or charged; try again, or open another one.",
+        )
         desk_ledger.unreadable(str(error))
         ledger_box(expanded=True)
         st.stop()

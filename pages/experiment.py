@@ -16,7 +16,14 @@ from core.auditing.plan import AuditPlan, changed_plan
 from core.auditing.policy import estimate_text
 from core.base.errors import InputError
 from core.experiments.experiment import GridPoint, grid_of, measurable, names_of, rows_frame
-from core.experiments.summary import SeedSummary, grid_announced, grid_finding, setting_title, summarise, summary_frame
+from core.experiments.summary import (
+    SeedSummary,
+    grid_announced,
+    grid_finding,
+    setting_title,
+    summarise,
+    summary_frame,
+)
 from core.models import GIVEN_PREDICTIONS
 from pages._experiment.experiment_controls import GridRequest, requested_grid
 from pages._report import report_plan
@@ -58,12 +65,21 @@ def works_of(request: GridRequest, plan: AuditPlan) -> list[ModelsJob]:
 
 
 def _work(
-    plan: AuditPlan, dataset: Any, names: Sequence[str], request: GridRequest, values: dict[str, Any]
+    plan: AuditPlan,
+    dataset: Any,
+    names: Sequence[str],
+    request: GridRequest,
+    values: dict[str, Any],
 ) -> ModelsJob:
     def points() -> tuple[GridPoint, ...]:
-        return tuple(replace(point, values={**values, **point.values}) for point in grid_of([plan], request.varied))
+        return tuple(
+            replace(point, values={**values, **point.values})
+            for point in grid_of([plan], request.varied)
+        )
 
-    return ModelsJob("experiment", plan, dataset, names, points, sorted(request.varied.items(), key=str))
+    return ModelsJob(
+        "experiment", plan, dataset, names, points, sorted(request.varied.items(), key=str)
+    )
 
 
 def offer(works: Sequence[ModelsJob]) -> None:
@@ -103,7 +119,9 @@ def draw_number(summaries: Sequence[SeedSummary], name: str) -> dict[str, Any]:
             lines.append((setting_title(summary, summaries), text, number, control))
     if not lines:
         reasons = dict.fromkeys(summary.reasons.get(name, "") for summary in summaries)
-        panels.problem(" ".join(reason for reason in reasons if reason) or "There is no number to draw.")
+        panels.problem(
+            " ".join(reason for reason in reasons if reason) or "There is no number to draw."
+        )
         return {}
     drawing = draw_checks(lines, unit=check.unit)
     if any(control for *_, control in lines):
@@ -141,7 +159,9 @@ def offer_command(plan: AuditPlan, request: GridRequest) -> None:
     """Offer the plan and the command that measure the same."""
     with st.popover("Repeat it", icon=":material/terminal:", key="experiment_repeat"):
         st.markdown("Save the plan. The command measures the same grid, with the same numbers.")
-        panels.download("plan.toml", lambda: plan_text(plan).encode(), "plan.toml", key="experiment_plan")
+        panels.download(
+            "plan.toml", lambda: plan_text(plan).encode(), "plan.toml", key="experiment_plan"
+        )
         command = f"fairleak experiment --plan plan.toml {request.options} --csv rows.csv"
         st.code(command, language="bash", wrap_lines=True)
 
@@ -151,7 +171,9 @@ opening = st.container()
 config, table = cached.audited()
 trains_models = config.method != GIVEN_PREDICTIONS
 planned = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
-plan = AuditPlan(data=planned.data, model=planned.model, config=planned.config, outputs=planned.outputs)
+plan = AuditPlan(
+    data=planned.data, model=planned.model, config=planned.config, outputs=planned.outputs
+)
 request = requested_grid(config, table, plan)
 try:
     works = works_of(request, plan)

@@ -13,7 +13,11 @@ from pages.shell import state
 shell.head(badge="")
 opening = st.container()
 query = st.text_input(
-    "Search", key="term", placeholder="for example TPR", help="Looks in terms and meanings.", **state.bind("term")
+    "Search",
+    key="term",
+    placeholder="for example TPR",
+    help="Looks in terms and meanings.",
+    **state.bind("term"),
 ).casefold()
 matches = {
     chapter: {term: text for term, text in terms.items() if query in f"{term} {text}".casefold()}
@@ -22,10 +26,14 @@ matches = {
 n = sum(map(len, matches.values()))
 with opening:
     shell.finding(
-        f"{n} term{'s' * (n != 1)}" + (f" with “{shell.escape(query)}” in term or meaning." if query else "."),
+        f"{n} term{'s' * (n != 1)}"
+        + (f" with “{shell.escape(query)}” in term or meaning." if query else "."),
         "Pages, commands and reports use these words in these meanings.",
     )
 for chapter, terms in matches.items():
     if terms:
         st.markdown(f"### {chapter}")
-        st.table({shell.escape(term): shell.escape(text) for term, text in terms.items()}, border="horizontal")
+        st.table(
+            {shell.escape(term): shell.escape(text) for term, text in terms.items()},
+            border="horizontal",
+        )

@@ -10,7 +10,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.learn.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
+from core.learn.examples import (
+    EXAMPLES,
+    LESSON,
+    Example,
+    ExampleTable,
+    Step,
+    example,
+    lesson,
+    sheet,
+    texts,
+)
 from pages.shell import panels, state
 
 _TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
@@ -28,7 +38,9 @@ def chosen() -> str:
     if address in EXAMPLES and address != st.session_state.get("example_address"):
         st.session_state["example"] = address
     left, right = st.columns([5, 1], vertical_alignment="bottom")
-    name = str(panels.choose("Example", _TITLES, key="example", container=left) or next(iter(_TITLES)))
+    name = str(
+        panels.choose("Example", _TITLES, key="example", container=left) or next(iter(_TITLES))
+    )
     right.button("Next example", key="example_next", on_click=_next, args=(name,), width="stretch")
     st.session_state["example_address"] = name
     if address != name:
@@ -47,8 +59,12 @@ def shown_table(table: ExampleTable) -> None:
     st.markdown(f"**{shell.escape(table.caption)}**")
     frame = table.to_frame().map(shell.escape)
     frame.columns = [shell.escape(column) for column in frame.columns]
-    styled = frame.style.apply(lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1)
-    st.table(styled if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption)
+    styled = frame.style.apply(
+        lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1
+    )
+    st.table(
+        styled if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption
+    )
 
 
 def question(case: Example) -> bool:
@@ -58,7 +74,9 @@ def question(case: Example) -> bool:
         st.markdown(f"**{shell.escape(case.question)}**")
         answer: str | float | None
         if case.answer.choices:
-            answer = st.radio("Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape)
+            answer = st.radio(
+                "Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape
+            )
         else:
             answer = st.number_input("Your answer", value=None, step=1.0, key=key, format="%g")
         sent = st.form_submit_button("Answer", icon=":material/check:")
@@ -99,7 +117,13 @@ def lesson_plan() -> None:
             st.button("Open", key=f"lesson_open_{name}", on_click=_open, args=(name,))
             for solved in (False, True):
                 sheet_button(name, solved, f"lesson_{{}}_{name}", width="content")
-    panels.download("Plan (Markdown)", lambda: lesson().encode(), "lesson.md", key="lesson_file", mime="text/markdown")
+    panels.download(
+        "Plan (Markdown)",
+        lambda: lesson().encode(),
+        "lesson.md",
+        key="lesson_file",
+        mime="text/markdown",
+    )
     st.markdown(f"\n{rest}".replace("\n## ", "\n### "))
 
 
@@ -154,7 +178,12 @@ if view == _LESSON:
 opening = st.container()
 case = example(chosen())
 with opening:
-    shell.finding(*map(shell.escape, (case.title, f"{case.topic} · {case.minutes} minutes · needs: {case.needs}")))
+    shell.finding(
+        *map(
+            shell.escape,
+            (case.title, f"{case.topic} · {case.minutes} minutes · needs: {case.needs}"),
+        )
+    )
     shell.link(case.page)
     st.markdown(shell.escape(case.story))
 left, right = st.columns([3, 2], gap="large")

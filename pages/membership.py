@@ -55,7 +55,10 @@ def guide(result: MembershipResult) -> str:
 
 def draw_charts(result: MembershipResult, settings: MembershipSettings, key: str) -> None:
     """Draw the study's charts of a model beside each other."""
-    quantities = ("By the strongest attack; 95% CIs", "TPR against FPR, log–log; dotted is random guessing")
+    quantities = (
+        "By the strongest attack; 95% CIs",
+        "TPR against FPR, log–log; dotted is random guessing",
+    )
     places = st.columns([3, 2], gap="large")
     drawings = STUDY.charts(result, settings).items()
     for column, quantity, (title, drawing) in zip(places, quantities, drawings, strict=True):
@@ -65,7 +68,10 @@ def draw_charts(result: MembershipResult, settings: MembershipSettings, key: str
 
 def tables_of(result: MembershipResult, settings: MembershipSettings) -> dict[str, Any]:
     """Return the numbers behind the charts of a model."""
-    gaps = {"Gaps between groups": tuple(gap_rows(result)), "VD by predicted probability": tuple(range_rows(result))}
+    gaps = {
+        "Gaps between groups": tuple(gap_rows(result)),
+        "VD by predicted probability": tuple(range_rows(result)),
+    }
     return panels.frames({**STUDY.tables(result, settings), **gaps})
 
 
@@ -130,7 +136,9 @@ def draw_private() -> None:
 
 
 opening = st.container()
-shadows = bound(params(MembershipSettings)["shadows"], "member_shadows", "select_slider", options=study.SHADOWS)
+shadows = bound(
+    params(MembershipSettings)["shadows"], "member_shadows", "select_slider", options=study.SHADOWS
+)
 settings = MembershipSettings(shadows=shadows)
 run = MembershipRun("member", config, dataset, settings, store)
 if config.method == GIVEN_PREDICTIONS and dataset.sets is None:

@@ -42,7 +42,13 @@ config, table = cached.audited()
 subject = cached.audit(config, table).subject
 
 from core.auditing.charts import draw_accuracy, draw_rates
-from core.studies.fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
+from core.studies.fairness import (
+    STUDY,
+    FairnessSettings,
+    constraint_rows,
+    metric_table,
+    metrics_heading,
+)
 
 knows_sets = config.method != GIVEN_PREDICTIONS or bool(config.roles and config.roles.sets)
 sets = ("training", "test") if knows_sets else ("attacked", "other")
@@ -62,7 +68,9 @@ panels.titled(
 accuracy = draw_accuracy(subject.model, seen=sets)
 quantity = "Share of people predicted correctly, with 95% CIs"
 panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", container=right)
-shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
+shell.whisper(
+    "All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}.")
+)
 titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))
 records = panels.pick("Records", titles, key="fairness_records", default="test")
 st.dataframe(panels.worded(metric_table(subject, records)), hide_index=True, height="content")
@@ -70,5 +78,8 @@ for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
 panels.notes(*subject.model.structure.notes)
 guide = _GUIDE if config.method != GIVEN_PREDICTIONS else _GIVEN_GUIDE
-tables = {**STUDY.tables(subject, FairnessSettings()), "Asked and reached": tuple(constraint_rows(subject))}
+tables = {
+    **STUDY.tables(subject, FairnessSettings()),
+    "Asked and reached": tuple(constraint_rows(subject)),
+}
 panels.foot(guide, {"Accuracy": accuracy.table, **panels.frames(tables)}, "model")

@@ -11,7 +11,13 @@ import streamlit as st
 from core.auditing import plan_text
 from core.base.settings import params
 from core.stats.estimates import count
-from core.studies.model_card import DRAWS, STATISTIC_TITLES, ModelCardResult, ModelCardSettings, charts
+from core.studies.model_card import (
+    DRAWS,
+    STATISTIC_TITLES,
+    ModelCardResult,
+    ModelCardSettings,
+    charts,
+)
 from core.studies.model_card.findings import DISCLOSED
 from core.studies.model_card.pinned_people import precisions_tried
 from core.studies.model_card.settings import COUNTS, precision_text
@@ -137,7 +143,9 @@ def precision() -> tuple[int | None, float | None]:
 def published() -> list[str]:
     """Choose the statistics published, and whether group sizes are among them."""
     now = st.session_state.get("release_statistics", FIRST_STATISTICS)
-    box = row[3].popover(f"Published statistics: {len(now)}", icon=":material/checklist:", width="stretch")
+    box = row[3].popover(
+        f"Published statistics: {len(now)}", icon=":material/checklist:", width="stretch"
+    )
     titles = {**STATISTIC_TITLES, SIZES: "Group sizes"}
     return list(
         box.pills(

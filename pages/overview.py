@@ -33,7 +33,11 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
         "Explore",
         ":material/explore:",
         "Change the fairness and privacy settings and watch each attack.",
-        (("correction.py", "Correction"), ("bias_queries.py", "Bias queries"), ("people.py", "People at risk")),
+        (
+            ("correction.py", "Correction"),
+            ("bias_queries.py", "Bias queries"),
+            ("people.py", "People at risk"),
+        ),
     ),
 )
 
@@ -81,10 +85,22 @@ def draw_picture(picture: LeakPicture, source: str) -> None:
     before = of_hundred(picture.before)
     after = of_hundred(picture.after)
     leaked = max(0, after - before)
-    gain = [round(100 * (end - picture.before.value)) for end in (picture.after.low, picture.after.high)]
+    gain = [
+        round(100 * (end - picture.before.value)) for end in (picture.after.low, picture.after.high)
+    ]
     sides = (
-        (before, hundred(min(before, after), 0, f"{before} of 100 people"), picture.before_text, colours.before),
-        (after, hundred(min(before, after), leaked, f"{after} of 100 people"), picture.after_text, colours.leak),
+        (
+            before,
+            hundred(min(before, after), 0, f"{before} of 100 people"),
+            picture.before_text,
+            colours.before,
+        ),
+        (
+            after,
+            hundred(min(before, after), leaked, f"{after} of 100 people"),
+            picture.after_text,
+            colours.leak,
+        ),
     )
     first, second = (
         f'<figure><figcaption><b style="color: {colour}">{number} of 100</b>{html.escape(text)}</figcaption>{svg}'
@@ -108,11 +124,17 @@ def draw_pictures() -> None:
     """Draw the picture of the attack that is chosen."""
     prepared = read_pictures()
     if prepared is None:
-        st.caption("The prepared picture of the demo is missing; every page can be used without it.")
+        st.caption(
+            "The prepared picture of the demo is missing; every page can be used without it."
+        )
         return
     titles = [picture.title for picture in prepared.pictures]
-    chosen = panels.pick("Attack", titles, key="overview_attack", default=titles[0], label_visibility="collapsed")
-    draw_picture(next(picture for picture in prepared.pictures if picture.title == chosen), prepared.source)
+    chosen = panels.pick(
+        "Attack", titles, key="overview_attack", default=titles[0], label_visibility="collapsed"
+    )
+    draw_picture(
+        next(picture for picture in prepared.pictures if picture.title == chosen), prepared.source
+    )
 
 
 def draw_upload() -> None:
@@ -123,7 +145,9 @@ def draw_upload() -> None:
             "3. Read the verdict on *Report*."
         )
         upload.box()
-        st.caption("No scores at hand? Upload a table to train on; *Data* then takes a model file, too.")
+        st.caption(
+            "No scores at hand? Upload a table to train on; *Data* then takes a model file, too."
+        )
     if upload.pending() is not None:
         st.switch_page(str(Path(__file__).with_name("data.py")))
 

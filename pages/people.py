@@ -61,7 +61,9 @@ def people_html() -> str:
 def _cells(index: int) -> Iterator[str]:
     yield f"<td>{int(result.rows[index])}</td>"
     yield f"<td>{_group(index)}</td>"
-    for attack, leak, hit in zip(result.attacks, result.leaks[index], result.identified[index], strict=True):
+    for attack, leak, hit in zip(
+        result.attacks, result.leaks[index], result.identified[index], strict=True
+    ):
         if attack.reason:
             yield _mark("–", colours.grey, "not run")
         elif leak:
@@ -102,10 +104,16 @@ _PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "
 """What a remedy changes -> the page that does it."""
 
 top = st.container()
-row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom")
-at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, container=row[0])
+row = st.container(key="people_controls").columns(
+    [17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom"
+)
+at_least = panels.pick(
+    "Found by at least", [1, 2, 3], key="people_at_least", default=1, container=row[0]
+)
 groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
-group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", container=row[1])
+group = panels.choose(
+    "Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", container=row[1]
+)
 record = row[2].text_input(
     "Person",
     placeholder="record number",
@@ -150,7 +158,10 @@ with top:
     panels.finding(headline, *([] if best is None else [_PAGES[best.plan[0].slot]]))
 try:
     indices = result.chosen(
-        at_least=at_least, group="" if group == _EVERYBODY else group, record=record, hide_imputed=hidden
+        at_least=at_least,
+        group="" if group == _EVERYBODY else group,
+        record=record,
+        hide_imputed=hidden,
     )
 except InputError as error:
     panels.problem(str(error))
@@ -164,17 +175,23 @@ with left:
     note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
     note += ". Record: row of the table as it is used, first = 0"
     rows = people_rows(result, indices)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+    ):
         shell.whisper(
             title,
             f"{note}; the first {MOST} are shown" if indices.size > MOST else note,
         )
         csv = partial(csv_of_frame, panels.frame(rows))
-        panels.download("Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows)
+        panels.download(
+            "Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows
+        )
     if rows:
         st.html(people_html())
     else:
-        st.caption("Nobody is found so. Choose fewer attacks, all groups, or count what imputation finds too.")
+        st.caption(
+            "Nobody is found so. Choose fewer attacks, all groups, or count what imputation finds too."
+        )
 with right:
     if result.sets:
         panels.titled(

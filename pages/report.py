@@ -63,7 +63,9 @@ def model_text() -> str:
     parts = [METHOD_TITLES[config.method]]
     if config.method in PRIVATE_METHODS:
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
-    return ", ".join(parts if config.method == GIVEN_PREDICTIONS else [*parts, f"depth {config.depth}"])
+    return ", ".join(
+        parts if config.method == GIVEN_PREDICTIONS else [*parts, f"depth {config.depth}"]
+    )
 
 
 def finding(icon: str, point: str, evidence: str) -> None:
@@ -121,9 +123,15 @@ def _numbers() -> None:
         st.caption("There is no verdict yet.")
         return
     all_tables = report_tables(release.document)
-    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in all_tables if table.rows}
+    tables = {
+        table.title: pd.DataFrame(table.rows, columns=list(table.columns))
+        for table in all_tables
+        if table.rows
+    }
     shell.whisper("Tables", "Every table of the internal report, not rounded")
-    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
+    title = st.selectbox(
+        "Table", list(tables), key="release_table", persist_state="session"
+    ) or next(iter(tables))
     chosen = tables[title]
     st.dataframe(chosen, hide_index=True, height="content" if len(chosen) <= 10 else 380)
     panels.download("CSV", lambda: csv_of_frame(chosen), "fairleak-release.csv", key="csv_release")
@@ -170,7 +178,10 @@ else:
     style(verdict.overall)
     board_options: dict[str, Any] = {}
     if compared is not None:
-        board_options = {"since": {change.check: since(change) for change in compared.checks}, "day": compared.since}
+        board_options = {
+            "since": {change.check: since(change) for change in compared.checks},
+            "day": compared.since,
+        }
     st.html(board_html(release.document.rows, **board_options))
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))

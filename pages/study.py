@@ -27,7 +27,9 @@ def title_of(check: Check, subject: Subject) -> str:
     return f"{title[:1].upper()}{title[1:]}"
 
 
-def draw_result(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
+def draw_result(
+    study: Study[Any, Any], result: Any, settings: Any
+) -> dict[str, "pandas.DataFrame"]:
     """Draw the charts of a study; return the tables behind them."""
     tables = {}
     for quantity, drawing in study.charts(result, settings).items():
@@ -55,9 +57,13 @@ def draw_checks_of(
             control = None
         else:
             control = measurement.control
-        units.setdefault(check.unit, []).append((title_of(check, subject), value_text, measurement.estimate, control))
+        units.setdefault(check.unit, []).append(
+            (title_of(check, subject), value_text, measurement.estimate, control)
+        )
     tables = {}
-    for column, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
+    for column, (unit, rows) in zip(
+        st.columns(max(len(units), 1), gap="large"), units.items(), strict=False
+    ):
         drawing = draw_checks(rows, unit=unit)
         with column:
             if any(control for *_, control in rows):
@@ -65,7 +71,9 @@ def draw_checks_of(
             else:
                 beside = ""
             quantity = f"{drawing.title}, 95% intervals{beside}"
-            panels.titled("What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart")
+            panels.titled(
+                "What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart"
+            )
         tables[drawing.title] = drawing.table
     return tables
 
@@ -90,8 +98,12 @@ for finding in further:
     panels.statement(finding)
 tables = draw_result(study, result, settings)
 tables |= draw_checks_of(study, subject, study.checks(result, settings))
-tables |= {title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows}
-definitions = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
+tables |= {
+    title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows
+}
+definitions = [
+    f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared
+]
 if headline.attacker_knows:
     definitions.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
 panels.foot("\n\n".join(definitions), tables, key=study.name)

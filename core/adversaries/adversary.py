@@ -74,7 +74,9 @@ def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, 
     overrides = dict(parameters or {})
     unknown = [name for name in overrides if name not in PINNED]
     if unknown:
-        raise InputError(f"A forest's parameters must be among {', '.join(PINNED)}, got {unknown[0]!r}.")
+        raise InputError(
+            f"A forest's parameters must be among {', '.join(PINNED)}, got {unknown[0]!r}."
+        )
     return PINNED | {name: _checked(name, value) for name, value in overrides.items()}
 
 
@@ -82,19 +84,25 @@ def _checked(name: str, value: Any) -> Any:
     if name in _CHOICES:
         options = _CHOICES[name]
         if not (value is None or isinstance(value, str)) or value not in options:
-            raise InputError(f"{name} must be one of {', '.join(map(str, options))}, got {value!r}.")
+            raise InputError(
+                f"{name} must be one of {', '.join(map(str, options))}, got {value!r}."
+            )
         return value
     if name == "max_depth" and value is None:
         return None
     low, high = _INTEGER_RANGES[name]
-    return whole_number(value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else "")
+    return whole_number(
+        value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else ""
+    )
 
 
 def balanced_forest(parameters: Mapping[str, Any] | None, seed: int) -> Any:
     """Return the forest to be fitted, all groups weighing the same; see `forest_parameters`."""
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(**forest_parameters(parameters), class_weight="balanced", random_state=seed)
+    return RandomForestClassifier(
+        **forest_parameters(parameters), class_weight="balanced", random_state=seed
+    )
 
 
 ADVERSARIES = ("features", "predictions")
@@ -108,7 +116,9 @@ class Adversary:
     sees_predictions: bool
     estimator: Any
 
-    def probability(self, features: Floats, labels: Codes, predictions: Codes | None = None) -> Floats:
+    def probability(
+        self, features: Floats, labels: Codes, predictions: Codes | None = None
+    ) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
         columns = known_columns(features, labels, predictions if self.sees_predictions else None)
         return np.asarray(self.estimator.predict_proba(columns), dtype=np.float64)
@@ -164,7 +174,9 @@ def check_groups(sensitive: Codes) -> None:
     if present.size < 2:
         raise InputError("The attack records must hold both groups, got only one.")
     if missing := sorted(set(range(int(present[-1]) + 1)) - set(present.tolist())):
-        raise InputError(f"The attack records must hold people of every group, got none of group {missing[0]}.")
+        raise InputError(
+            f"The attack records must hold people of every group, got none of group {missing[0]}."
+        )
 
 
 def train_adversary(
@@ -279,9 +291,13 @@ def calibrate(probability: Floats, truth: Codes) -> PlattScale:
     one_length(probability=probability, truth=truth)
     k = probability.shape[1]
     if np.unique(truth).size < k:
-        raise InputError(f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}.")
+        raise InputError(
+            f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}."
+        )
     # Weak regularisation: with many groups of few people the unregularised fit may not exist.
-    fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(_log_odds(probability), truth)
+    fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(
+        _log_odds(probability), truth
+    )
     slope = fitted.coef_
     intercept = fitted.intercept_
     if k > 2:
@@ -310,7 +326,9 @@ def permuted_predictions(
     return permuted
 
 
-def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str, Ints], *, seed: int) -> Codes:
+def permuted_by_set(
+    predictions: Codes, labels: Codes | None, sets: Mapping[str, Ints], *, seed: int
+) -> Codes:
     """Return everybody's predictions with each set of records permuted within itself and its labels.
 
     An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
@@ -320,7 +338,9 @@ def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str,
     permuted = predictions.copy()
     for name, inside in sets.items():
         within = None if labels is None else labels[inside]
-        permuted[inside] = permuted_predictions(predictions[inside], within, seed=seed, records=name)
+        permuted[inside] = permuted_predictions(
+            predictions[inside], within, seed=seed, records=name
+        )
     return permuted
 
 
@@ -366,7 +386,12 @@ class TunedForest(Result):
             {"evaluation": i + 1}
             | trial.parameters
             | {"max_features": trial.parameters["max_features"] or "all"}
-            | {"score": trial.score.value, "low": trial.score.low, "high": trial.score.high, "chosen": i == best}
+            | {
+                "score": trial.score.value,
+                "low": trial.score.low,
+                "high": trial.score.high,
+                "chosen": i == best,
+            }
             for i, trial in enumerate(self.trials)
         ]
         return pd.DataFrame(rows)
@@ -462,7 +487,9 @@ def _study(seed: int) -> Any:
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
-        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+        study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed)
+        )
     finally:
         optuna.logging.set_verbosity(before)
     study.enqueue_trial(PINNED)
@@ -485,7 +512,9 @@ def _score(records: _Records, parameters: dict[str, Any], seed: int) -> Estimate
     """Return the balanced accuracy of the out-of-fold guesses (3 folds) on the search records."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
+    folds = StratifiedKFold(
+        n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds")
+    )
     forest = balanced_forest(parameters, child_seed(seed, "tuning forests"))
     return balanced_accuracy(records[1], cross_val_predict(forest, *records, cv=folds))
 

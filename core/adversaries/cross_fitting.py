@@ -22,7 +22,9 @@ from ..stats.estimates import Estimate
 from .output_evidence import digits
 
 
-def released_columns(predicted: Codes, labels: Codes, score: Floats | None) -> list[npt.NDArray[Any]]:
+def released_columns(
+    predicted: Codes, labels: Codes, score: Floats | None
+) -> list[npt.NDArray[Any]]:
     """Return what boosting is given of n people: predicted and true label, and of a score all that models betray.
 
     Models that memorise give themselves away in several ways: by the probability of one's own label, by a probability
@@ -83,7 +85,9 @@ _RATE = 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
 
-def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
+def cross_fitted(
+    columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, name: str
+) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
@@ -101,8 +105,12 @@ def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, 
         if teachers.size > MAX_TEACHERS:
             drawn = child_generator(seed, f"{name}, teaching sample {number}")
             teachers = np.sort(drawn.choice(teachers, MAX_TEACHERS, replace=False))
-        model = _fitted(evidence[teachers], member[teachers], child_seed(seed, f"{name}, boosting {number}"))
-        decisions = np.round(model.decision_function(evidence), 9)  # equal evidence, equal score, but for rounding
+        model = _fitted(
+            evidence[teachers], member[teachers], child_seed(seed, f"{name}, boosting {number}")
+        )
+        decisions = np.round(
+            model.decision_function(evidence), 9
+        )  # equal evidence, equal score, but for rounding
         score[half] = ((rankdata(decisions) - 0.5) / decisions.size)[half]
         verdict[half] = decisions[half] > 0.0
     return score, verdict

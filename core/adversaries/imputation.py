@@ -95,7 +95,12 @@ def known_records(known_rows: Rows, sensitive: Groups, *, seed: int) -> KnownRec
 
 
 def with_folds(
-    learners: Rows, validation: Rows, sensitive: Groups, *, seed: int, known_rows: Rows | None = None
+    learners: Rows,
+    validation: Rows,
+    sensitive: Groups,
+    *,
+    seed: int,
+    known_rows: Rows | None = None,
 ) -> KnownRecords:
     """Return learners and validation records with folds of the learners, every group spread evenly over them."""
     if known_rows is None:
@@ -103,7 +108,9 @@ def with_folds(
     n_folds = _FOLDS if learners.size < _MANY else _FOLDS_OF_MANY
     order = child_generator(seed, f"attacker folds, {learners.size}").permutation(learners.size)
     fold = np.empty(learners.size, dtype=np.int64)
-    fold[order[np.argsort(sensitive[learners][order], kind="stable")]] = np.arange(learners.size) % n_folds
+    fold[order[np.argsort(sensitive[learners][order], kind="stable")]] = (
+        np.arange(learners.size) % n_folds
+    )
     return KnownRecords(learners=learners, fold=fold, validation=validation, known_rows=known_rows)
 
 
@@ -139,7 +146,9 @@ def mean_of(predictors: list[Predictor], columns: npt.NDArray[Any]) -> Floats:
 # ----------------------------------------------------------------------------------------------------------- learners
 
 
-def boosting(columns: Floats, groups: Groups, categorical: Mask, *, seed: int, slow: bool = False) -> Any:
+def boosting(
+    columns: Floats, groups: Groups, categorical: Mask, *, seed: int, slow: bool = False
+) -> Any:
     """Return a fitted boosting of the group; a slow one combines evidence, in smaller steps of smaller trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -214,7 +223,9 @@ class Design:
 
     def __call__(self, x: Floats) -> Any:
         """Return the columns of some records, as a sparse matrix where they are many."""
-        numbers = np.clip((x[:, ~self.categorical] - self.centre) / self.scale, -_FARTHEST, _FARTHEST)
+        numbers = np.clip(
+            (x[:, ~self.categorical] - self.centre) / self.scale, -_FARTHEST, _FARTHEST
+        )
         coded = x[:, self.categorical]
         if numbers.shape[1] + self.n_codes <= _DENSE:
             indicators = [coded[:, [j]] == values for j, values in enumerate(self.codes)]
@@ -316,7 +327,9 @@ def impute(
         return _Odds(boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
 
     def linear(rows: Rows) -> Predictor:
-        return _Odds(regression(design(x[rows]), sensitive[rows], penalty=penalty), n_groups, design)
+        return _Odds(
+            regression(design(x[rows]), sensitive[rows], penalty=penalty), n_groups, design
+        )
 
     of_boosting, boosted_folds = out_of_fold(records, boosted, learner_columns)
     of_regression, linear_folds = out_of_fold(records, linear, learner_columns)
@@ -325,7 +338,9 @@ def impute(
     flags = np.concatenate([np.zeros(odds.shape[1], bool), coded])
     combined = {
         "regression": regression(odds, groups),
-        "boosting": boosting(np.column_stack([odds, learner_columns]), groups, flags, seed=seed, slow=True),
+        "boosting": boosting(
+            np.column_stack([odds, learner_columns]), groups, flags, seed=seed, slow=True
+        ),
     }
     validation_odds = _first_stage_odds(predictors, x[records.validation])
     logs = _combinations(combined, validation_odds, x[records.validation], n_groups)
@@ -351,7 +366,9 @@ def _first_stage_odds(predictors: tuple[list[Predictor], ...], x: Floats) -> Flo
     return np.column_stack([mean_of(folds, x) for folds in predictors])
 
 
-def _combinations(combined: Mapping[str, Any], odds: Floats, x: Floats, n_groups: int) -> dict[str, Floats]:
+def _combinations(
+    combined: Mapping[str, Any], odds: Floats, x: Floats, n_groups: int
+) -> dict[str, Floats]:
     """Return the log posteriors of the two combinations of stage two, and their mean."""
     of_regression = log_posterior(combined["regression"], odds, n_groups)
     of_boosting = log_posterior(combined["boosting"], np.column_stack([odds, x]), n_groups)

@@ -500,9 +500,13 @@ def residual_fit(
     k = before.n_groups
     means: Callable[[Floats], Floats]
     if kind == "linear":
-        means = LinearMeans.fit(columns, groups, values, logits.variance[teachers], before.categorical, k)
+        means = LinearMeans.fit(
+            columns, groups, values, logits.variance[teachers], before.categorical, k
+        )
     else:
-        means = BoostedMeans.fit(columns, groups, values, before.countable, n_groups=k, seed=before.seed)
+        means = BoostedMeans.fit(
+            columns, groups, values, before.countable, n_groups=k, seed=before.seed
+        )
     return Residuals(x=x, logits=logits, means=means, n_groups=k)
 
 
@@ -569,12 +573,18 @@ class OutputEvidence:
         visible = outputs.visible
         if outputs.scores is not None:
             logits = Logits.of(outputs)
-            scored_per_fold = np.bincount(records.fold[logits.scored[records.learners]], minlength=2)
+            scored_per_fold = np.bincount(
+                records.fold[logits.scored[records.learners]], minlength=2
+            )
             if scored_per_fold.sum() - scored_per_fold.max() >= _FEWEST:
                 for kind in ("linear", "boosted"):
-                    learn = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
+                    learn = partial(
+                        residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before
+                    )
                     of_learners, predictors = out_of_fold(records, learn, records.learners)
-                    spread = residual_spread(of_learners, before.groups, logits.variance[records.learners])
+                    spread = residual_spread(
+                        of_learners, before.groups, logits.variance[records.learners]
+                    )
                     residual.append((of_learners, predictors))
                     variances.append(logits.variance + spread**2)
             if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
@@ -607,7 +617,9 @@ class OutputEvidence:
         odds = [empty]
         for table, column in zip(self.tables, values.T, strict=False):
             if rows is None:
-                odds.append(table.odds_out_of_fold(column, self.before.groups, self.before.records.fold))
+                odds.append(
+                    table.odds_out_of_fold(column, self.before.groups, self.before.records.fold)
+                )
             else:
                 odds.append(table.odds(column))
         index, present = _positions(self.tie_values, self.outputs.visible[about])

@@ -119,13 +119,22 @@ class _FittedAttack:
         evidence_columns = evidence.columns()
         names = ("label", "values", "regression") if evidence.tables else ("label",)
         regressions = {
-            name: regression(_regression_columns(name, before.odds, evidence_columns), before.groups) for name in names
+            name: regression(
+                _regression_columns(name, before.odds, evidence_columns), before.groups
+            )
+            for name in names
         }
-        everything, categorical = _boosting_columns(before.odds, x[before.records.learners], evidence_columns, before)
+        everything, categorical = _boosting_columns(
+            before.odds, x[before.records.learners], evidence_columns, before
+        )
         present = (~np.isnan(everything)).sum(axis=0)
         columns = present >= min(_FEWEST_VALUES, before.groups.size / 4)
-        boosted = boosting(everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True)
-        return cls(x=x, evidence=evidence, regressions=regressions, boosted=boosted, columns=columns)
+        boosted = boosting(
+            everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True
+        )
+        return cls(
+            x=x, evidence=evidence, regressions=regressions, boosted=boosted, columns=columns
+        )
 
     def logs(self, rows: Rows, odds: Floats) -> dict[str, Floats]:
         """Return the log posteriors of some rows, (m, K), by every combination."""
@@ -154,7 +163,9 @@ def _regression_columns(name: str, odds: Floats, columns: Columns) -> Floats:
     return np.column_stack([odds, columns.ratios, score_odds, digit_odds, columns.ties])
 
 
-def _boosting_columns(odds: Floats, x: Floats, columns: Columns, before: Imputation) -> tuple[Floats, Mask]:
+def _boosting_columns(
+    odds: Floats, x: Floats, columns: Columns, before: Imputation
+) -> tuple[Floats, Mask]:
     """Return the columns of the boosting, and which are categories."""
     numbers = np.column_stack(
         [odds, columns.ratios, columns.residuals, columns.score_odds, columns.ties, columns.outputs]
@@ -170,7 +181,9 @@ def _boosting_columns(odds: Floats, x: Floats, columns: Columns, before: Imputat
 # --------------------------------------------------------------------------------------- controls
 
 
-def permuted_outputs(outputs: Outputs, labels: Groups, sets: tuple[Rows, ...], *, seed: int) -> Outputs:
+def permuted_outputs(
+    outputs: Outputs, labels: Groups, sets: tuple[Rows, ...], *, seed: int
+) -> Outputs:
     """Return outputs permuted among the records of the same true label, each set by itself.
 
     What an attack gains from these it does not gain from the release.
@@ -184,7 +197,9 @@ def permuted_outputs(outputs: Outputs, labels: Groups, sets: tuple[Rows, ...], *
     return outputs.of(permuted)
 
 
-def fitted_outputs(x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, seed: int) -> Outputs:
+def fitted_outputs(
+    x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, seed: int
+) -> Outputs:
     """Return outputs replaced, in these rows, by a cross-fitted regression of them on the features.
 
     x holds the features and the true label as the last column, which the regression does not take.
@@ -211,7 +226,9 @@ def fitted_outputs(x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, 
             kind = HistGradientBoostingRegressor
         else:
             kind = HistGradientBoostingClassifier
-        model = kind(categorical_features=flags, random_state=seed).fit(features[teachers], target[teachers])
+        model = kind(categorical_features=flags, random_state=seed).fit(
+            features[teachers], target[teachers]
+        )
         if scored:
             fold_predictions = model.predict(features[fold_rows])
         else:

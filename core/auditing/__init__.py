@@ -1,7 +1,14 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
 from ..studies.subject import OutputsPlan
-from .inputs import MissingAnswers, checked_dataset, dataset_of, load_model, load_policy_text, load_table
+from .inputs import (
+    MissingAnswers,
+    checked_dataset,
+    dataset_of,
+    load_model,
+    load_policy_text,
+    load_table,
+)
 from .plan import (
     AttriGuardSettings,
     AuditPlan,

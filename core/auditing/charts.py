@@ -27,7 +27,11 @@ def draw_groups(dataset: AuditDataset) -> Drawing:
     lines = []
     for i, group in enumerate(groups):
         color = group_style(1 - i).color if two else "ink 55"  # the first group first
-        look: dict[str, Any] = {"bar": 0.0, "symbol": "", "thick": max(0.08, 0.84 * group.share / largest)}
+        look: dict[str, Any] = {
+            "bar": 0.0,
+            "symbol": "",
+            "thick": max(0.08, 0.84 * group.share / largest),
+        }
         lines.append(
             Row(
                 name=group.group,
@@ -46,7 +50,9 @@ def draw_groups(dataset: AuditDataset) -> Drawing:
     lines.append(Row(name="all", bold=True, marks=[mark], dash="dot", facts=facts))
     axis = shares(f"Share with {label} (%)")
     head = "Group (height = size)"
-    return draw_rows("Group sizes and base rates", lines, axis, first="group", head=head, pitch=_TALL)
+    return draw_rows(
+        "Group sizes and base rates", lines, axis, first="group", head=head, pitch=_TALL
+    )
 
 
 _LABELS = {"label 0": "negative label", "label 1": "positive label"}
@@ -55,7 +61,9 @@ SEEN = ("training", "test")
 """What to call the records the model learned from and the others."""
 
 
-def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, str] = SEEN) -> Drawing:
+def draw_rates(
+    model: ModelFindings, *, names: Sequence[str], seen: tuple[str, str] = SEEN
+) -> Drawing:
     """Draw each group's selection rate on training and test set, and the overall rate.
 
     Each group has a row, training above test. `seen` is what to call the two sets.
@@ -64,10 +72,14 @@ def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, s
     parts = sorted({r.part for _, rates in sets for r in rates})
     lines = [line for part in parts for line in _part_rows(part, sets, names)]
     head = " → ".join(seen)
-    return draw_rows("Selection rate by group", lines, percents("Selection rate (%)"), first="group", value=head)
+    return draw_rows(
+        "Selection rate by group", lines, percents("Selection rate (%)"), first="group", value=head
+    )
 
 
-def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]) -> list[Row]:
+def _part_rows(
+    part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]
+) -> list[Row]:
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
     inside = [(side, [r for r in rates_of_set if r.part == part]) for side, rates_of_set in sets]
     inside = [(side, group_rates) for side, group_rates in inside if group_rates]
@@ -88,7 +100,9 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
             separated=i == 0,
             marks=[
                 Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{side} set")
-                for e, (side, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
+                for e, (side, _), up, ring in zip(
+                    rates, inside, (6, -6), ("-open", ""), strict=False
+                )
             ],
         )
         for i, (name, color, symbol, rates) in enumerate(kinds)
@@ -115,7 +129,9 @@ def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Draw
     return draw_rows("Accuracy", lines, percents("Accuracy (%)"), first="records")
 
 
-def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str) -> Drawing:
+def draw_checks(
+    checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str
+) -> Drawing:
     """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
 
     A number is its name, of which what stands before a colon goes below, its estimate in words and as a share, and its
@@ -130,6 +146,8 @@ def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *,
             marks.append(Mark(of=control, color="chance", symbol="diamond-open", name="control"))
         group, _, part = name.rpartition(": ")
         facts = {"of": group} if group else {}
-        lines.append(Row(name=part, below=group, bold=True, value=f"<b>{text}</b>", marks=marks, facts=facts))
+        lines.append(
+            Row(name=part, below=group, bold=True, value=f"<b>{text}</b>", marks=marks, facts=facts)
+        )
     axis = Scale(title=title, span=0.02 * factor, start=0.0, position=lambda share: factor * share)
     return draw_rows(title, lines, axis, first="check", pitch=TALL)

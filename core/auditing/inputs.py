@@ -55,7 +55,9 @@ class Audited(Subject):
         return changed
 
 
-def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
+def load_table(
+    plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None
+) -> Table:
     """Return the table a plan names: a file in the plan's `folder`, or a dataset as of `core.datasets.load`.
 
     InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
@@ -85,7 +87,9 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
     try:
         return _content(folder, plan.policy, "policy").decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}.") from None
+        raise InputError(
+            f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,9 @@ def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = No
     )
 
 
-def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+def dataset_of(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
+) -> AuditDataset:
     """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
 
     InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
@@ -140,14 +146,18 @@ def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = 
     return build_dataset(source.table, source.roles)
 
 
-def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+def checked_dataset(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
+) -> AuditDataset:
     """Return `dataset_of`; refused while a fact of the input check blocks an audit, as `require_answers` does."""
     source = input_of(plan, table, model_file=model_file)
     require_answers(source.table, source.roles)
     return build_dataset(source.table, source.roles)
 
 
-def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
+def access_of(
+    plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile
+) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
     from ..models.model_files import file_access
 
@@ -172,7 +182,9 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
     suggested_roles = table.roles_for(plan.data.attribute)
     if suggested_roles is None:
         offered = ", ".join(roles.key for roles in table.roles) or "none"
-        rule = f"must be one of {offered} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        rule = (
+            f"must be one of {offered} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        )
         raise InputError(f"data.attribute {rule}", key="data.attribute")
     return suggested_roles
 
@@ -185,7 +197,9 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     except ValueError:  # a zero byte, which `content_of` puts into words
         path = Path(home, file)
     if not path.is_relative_to(home):
-        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key)
+        raise InputError(
+            f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key
+        )
     return content_of(path, what=key, label=file)
 
 
@@ -238,7 +252,10 @@ def plan_lines(repair: Repair) -> Iterator[str]:
 
 def answer_line(fact: Fact) -> str:
     """Return a fact with its key, and what can be written into a plan to answer it."""
-    answers = [f"{' and '.join(plan_lines(repair))} ({repair.title})" for repair in fact.repairs[:_MOST_REPAIRS]]
+    answers = [
+        f"{' and '.join(plan_lines(repair))} ({repair.title})"
+        for repair in fact.repairs[:_MOST_REPAIRS]
+    ]
     key = f"{fact.key}: " if fact.key else ""
     if not answers:
         return f"{key}{fact.text}"
@@ -264,7 +281,9 @@ def plan_comments(facts: Iterable[Fact]) -> dict[str, str]:
             lines.append("favourable =   (required)")
             continue
         for repair in fact.repairs:
-            lines += [f"{line.removeprefix('data.')}   ({repair.title})" for line in plan_lines(repair)]
+            lines += [
+                f"{line.removeprefix('data.')}   ({repair.title})" for line in plan_lines(repair)
+            ]
     return {key: "\n".join(map(_one_line, lines)) for key, lines in comments.items()}
 
 
@@ -280,7 +299,9 @@ def refuse_blocking(facts: Iterable[Fact]) -> None:
         raise MissingAnswers(unanswered)
 
 
-def require_answers(table: Table, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
+def require_answers(
+    table: Table, roles: Roles, *, guesses: Collection[str] = ()
+) -> tuple[Fact, ...]:
     """Return the facts of a table with its roles, none of which blocks an audit.
 
     Parameters

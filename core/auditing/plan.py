@@ -52,10 +52,16 @@ _MOST_LISTED = 3
 class DataPlan(Result):
     """Where the table comes from: a dataset of the catalogue, or a file. The other one is ""."""
 
-    dataset: Annotated[str, Param("Dataset", "A dataset of the catalogue: {options}.", options=CATALOG)] = "demo"
+    dataset: Annotated[
+        str, Param("Dataset", "A dataset of the catalogue: {options}.", options=CATALOG)
+    ] = "demo"
     file: Annotated[str, Param("File", "A CSV or Parquet file beside this one.", form="path")] = ""
     attribute: Annotated[
-        str, Param("Attribute", 'Which of its attributes: {attributes}. Or two columns crossed: "sex × race".')
+        str,
+        Param(
+            "Attribute",
+            'Which of its attributes: {attributes}. Or two columns crossed: "sex × race".',
+        ),
     ] = ""
 
 
@@ -68,11 +74,21 @@ class ModelPlan(Settings):
         Param(
             "Model",
             '"train": trained here; "predictions": columns of the table; "file": an ONNX or skops file.',
-            options={"train": "Train one here", "predictions": "Given predictions", "file": "A model file"},
+            options={
+                "train": "Train one here",
+                "predictions": "Given predictions",
+                "file": "A model file",
+            },
         ),
     ] = "train"
     file: Annotated[
-        str, Param("Model file", "An ONNX or skops file beside this one.", form="path", only=("kind", ("file",)))
+        str,
+        Param(
+            "Model file",
+            "An ONNX or skops file beside this one.",
+            form="path",
+            only=("kind", ("file",)),
+        ),
     ] = ""
     features: Annotated[
         tuple[str, ...],
@@ -111,8 +127,12 @@ class AuditPlan(Result):
     method, metric, seed, and the tolerance that is disclosed.
     """
 
-    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
-    title: Annotated[str, Param("Title of the report", "What to call the audit in the report.", most=200)] = ""
+    schema: Annotated[
+        int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)
+    ] = FORMAT
+    title: Annotated[
+        str, Param("Title of the report", "What to call the audit in the report.", most=200)
+    ] = ""
     policy: Annotated[
         str,
         Param(
@@ -198,7 +218,9 @@ SOURCE: Tables = {
 def other_studies() -> dict[str, type]:
     """Return name -> settings of the studies of an audit with a table of their name, only where it is given."""
     return {
-        name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*PARTS, *_NO_TABLE)
+        name: study.settings
+        for name, study in STUDIES.items()
+        if study.declared and name not in (*PARTS, *_NO_TABLE)
     }
 
 
@@ -216,7 +238,11 @@ def optional_tables() -> dict[str, type]:
 def plan_tables() -> Tables:
     """Return the tables a plan may have: those of every plan, and one for each of `optional_tables`."""
     parts = {**PARTS, **optional_tables()}
-    return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
+    return {
+        "": params(AuditPlan),
+        **SOURCE,
+        **{title: params(part) for title, part in parts.items()},
+    }
 
 
 def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
@@ -234,11 +260,17 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
     """Return the plan that the tables of a file describe."""
     tables = read_tables(content, plan_tables())
     data, model, config = read_source(tables)
-    parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
+    parts: dict[str, Any] = {
+        title: built(part, tables[title], title) for title, part in PARTS.items()
+    }
     more: tuple[tuple[str, Any], ...] = tuple(
-        (name, built(part, tables[name], name)) for name, part in optional_tables().items() if name in content
+        (name, built(part, tables[name], name))
+        for name, part in optional_tables().items()
+        if name in content
     )
-    return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
+    return built(
+        AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts
+    )
 
 
 def plan_setting(key: str) -> Setting:
@@ -247,7 +279,9 @@ def plan_setting(key: str) -> Setting:
     tables = plan_tables()
     if title not in tables or name not in tables[title]:
         titles = ", ".join(title for title in tables if title)
-        raise InputError(f"A key of a plan must be TABLE.KEY with a table among {titles}, got {value_excerpt(key)}.")
+        raise InputError(
+            f"A key of a plan must be TABLE.KEY with a table among {titles}, got {value_excerpt(key)}."
+        )
     return tables[title][name]
 
 
@@ -290,14 +324,20 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
         raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
     plan = built(ModelPlan, model, "model")
     if plan.kind == "file" and not plan.file:
-        raise location_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
+        raise location_of("model").error(
+            "file", 'name a file where model.kind is "file"', plan.file
+        )
     source, roles = _data(data, plan.kind)
     if plan.kind == "train":
         preset = {}
     else:
         preset = {"method": GIVEN_PREDICTIONS}
     config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
-    return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
+    return (
+        source,
+        plan,
+        built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles),
+    )
 
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
@@ -313,10 +353,18 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     elif "attribute" in data:
         entry = CATALOG[data.get("dataset", "demo")]
         if own_roles:
-            raise location.error("attribute", "be left out where label and sensitive are given", data["attribute"])
+            raise location.error(
+                "attribute", "be left out where label and sensitive are given", data["attribute"]
+            )
         if not entry.offers(data["attribute"]):
-            raise location.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
-    source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
+            raise location.error(
+                "attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"]
+            )
+    source = DataPlan(
+        dataset=data.get("dataset", ""),
+        file=data.get("file", ""),
+        attribute=data.get("attribute", ""),
+    )
     roles = None
     if source.file or own_roles:
         for key in ("label", "positive", "sensitive"):
@@ -324,7 +372,9 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
                 raise location.error(key, "be given", "")
         roles = built(Roles, data, "data")
     if kind == "predictions" and (roles is None or not roles.gives_predictions):
-        raise InputError('data.prediction or data.score must be given where model.kind is "predictions", got neither.')
+        raise InputError(
+            'data.prediction or data.score must be given where model.kind is "predictions", got neither.'
+        )
     return source, roles
 
 
@@ -353,7 +403,13 @@ def commented_plan(
     texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
     studies = {name: plan.settings_of(name, settings) for name, settings in other_studies().items()}
     studies |= dict(plan.studies)
-    return toml_text(plan_tables(), _values(plan, studies.items()), replacements=texts, notes=notes, instead=instead)
+    return toml_text(
+        plan_tables(),
+        _values(plan, studies.items()),
+        replacements=texts,
+        notes=notes,
+        instead=instead,
+    )
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
@@ -363,7 +419,9 @@ def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
     return {"data": values_of(*data), "model": values_of(plan.model, plan.config)}
 
 
-def _values(plan: AuditPlan, studies: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _values(
+    plan: AuditPlan, studies: Iterable[tuple[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "", values_of(plan)
     yield from source_values(plan).items()
     yield from ((title, values_of(getattr(plan, title))) for title in PARTS)
@@ -375,6 +433,10 @@ def check_plan(plan: AuditPlan) -> None:
     try:
         written = plan_text(plan)
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None
+        raise InputError(
+            f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}."
+        ) from None
     if read_plan(written, name="The report's plan") != plan:
-        raise InputError("The report's plan must be one that a plan file can say, got settings that contradict others.")
+        raise InputError(
+            "The report's plan must be one that a plan file can say, got settings that contradict others."
+        )

@@ -264,7 +264,11 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
         "answered": dataset.answered,
     }
     answer_arrays = answered if answers else {}
-    arrays = {name: array for name, array in {**answer_arrays, "sets": dataset.sets}.items() if array is not None}
+    arrays = {
+        name: array
+        for name, array in {**answer_arrays, "sets": dataset.sets}.items()
+        if array is not None
+    }
     return content_fingerprint(
         dataset.features,
         dataset.labels,
@@ -305,8 +309,14 @@ def _linear_algebra() -> str:
     numpy_folder = os.path.realpath(
         os.path.dirname(np.__file__)
     )  # the library lies in "numpy.libs" beside it, or inside
-    libraries = [library for library in threadpool_info() if library["filepath"].startswith(numpy_folder)]
-    return ", ".join(sorted({str(library["architecture"]) for library in libraries if library.get("architecture")}))
+    libraries = [
+        library for library in threadpool_info() if library["filepath"].startswith(numpy_folder)
+    ]
+    return ", ".join(
+        sorted(
+            {str(library["architecture"]) for library in libraries if library.get("architecture")}
+        )
+    )
 
 
 def data_summary(audited: Audited, table: Table) -> DataSummary:
@@ -319,7 +329,10 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         label=dataset.roles.label,
         synthetic=dataset.synthetic,
         n=dataset.n,
-        sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
+        sets={
+            name: int(getattr(audited.splits, name).size)
+            for name in ("train", "attack", "validation", "test")
+        },
         split=_split(audited),
         features=dataset.feature_names,
         notes=tuple(caveat.text for caveat in data_caveats(audited, table)),
@@ -382,12 +395,16 @@ def _title(audited: Audited) -> str:
     if plan.model.kind == "file":
         return f"Model file {quoted(PurePosixPath(plan.model.file).name)}"
     if plan.model.kind == "predictions":
-        columns = " and ".join(quoted(column) for column in (roles.prediction, roles.score) if column)
+        columns = " and ".join(
+            quoted(column) for column in (roles.prediction, roles.score) if column
+        )
         return f"Predictions given in {columns}"
     return METHOD_TITLES[audited.config.method]
 
 
-_FACTS_OF_OTHER_CAVEATS = frozenset({"constant_prediction", "constant_score", "person", "repeated_records"})
+_FACTS_OF_OTHER_CAVEATS = frozenset(
+    {"constant_prediction", "constant_score", "person", "repeated_records"}
+)
 """Facts of the input check that another caveat says with what was done about them."""
 
 
@@ -401,7 +418,10 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
             for fact in audited.facts
             if fact.kind not in _FACTS_OF_OTHER_CAVEATS
         ]
-        caveats += [Caveat(CaveatKind.INPUT_CHECK, caution.text) for caution in cautions(table.frame, dataset.roles)]
+        caveats += [
+            Caveat(CaveatKind.INPUT_CHECK, caution.text)
+            for caution in cautions(table.frame, dataset.roles)
+        ]
         caveats += dataset.caveats
         shared = sharing(dataset, audited.splits)
         if shared is not None:
@@ -439,7 +459,9 @@ def input_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
     return (*data_caveats(audited, table), *model_caveats(audited), *audited.caveats)
 
 
-def verdict_caveats(caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequence[SelfTest]) -> tuple[Caveat, ...]:
+def verdict_caveats(
+    caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequence[SelfTest]
+) -> tuple[Caveat, ...]:
     """Caveats of a verdict: those of what is audited, and of how it was judged.
 
     `chosen` is whether the model was picked from several on the records that it is audited on.
@@ -460,6 +482,7 @@ def _split(audited: Audited) -> str:
     share = f"{100 * config.train_share:g}% of the records train the model"
     if not audited.trainable:
         share = (
-            f"{100 * config.train_share:g}% of the records stand for the model's training records, which are unknown"
+            f"{100 * config.train_share:g}% of the records stand for the model's training "
+            "records, which are unknown"
         )
     return f"Drawn with seed {config.seed}: {share}; the attacker knows half of the others, the test takes the rest."

@@ -50,7 +50,11 @@ def tables(audited: Audited) -> dict[str, Rows]:
     rows_by_title: dict[str, Rows] = {}
     for study in audited_studies(audited.plan):
         rows_by_title |= _tables_of(study, audited)
-    return {title: rows_by_title[title] for title in (*TableTitle, *rows_by_title) if title in rows_by_title}
+    return {
+        title: rows_by_title[title]
+        for title in (*TableTitle, *rows_by_title)
+        if title in rows_by_title
+    }
 
 
 def audited_studies(plan: AuditPlan) -> tuple[Study[Any, Any], ...]:
@@ -75,7 +79,9 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
     if isinstance(error, (InputError, DataUnavailableError)):
         return Outcome.NOT_RUN, str(error)
     has_message = isinstance(error, FairLeakError)
-    return Outcome.FAILED, str(error) if has_message else f"The attack stopped with an error ({type(error).__name__})."
+    return Outcome.FAILED, str(
+        error
+    ) if has_message else f"The attack stopped with an error ({type(error).__name__})."
 
 
 def audit_steps(plan: AuditPlan) -> int:
@@ -180,24 +186,41 @@ def audited_on(
     config = replace(plan.config, roles=dataset.roles)
     try:
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
+        progress = Progress(
+            audit_steps(plan), report
+        )  # of input that cannot be used nothing but that is said
         model = train_model(config, dataset, splits)
     except InputError as error:
         raise with_remedy(error, dataset, config) from None
     progress.tick()
     unanswered = splits_with_unanswered(config, dataset)
-    return Audited(config, dataset, splits, model, progress, plan=plan, access=access, with_unanswered=unanswered)
+    return Audited(
+        config,
+        dataset,
+        splits,
+        model,
+        progress,
+        plan=plan,
+        access=access,
+        with_unanswered=unanswered,
+    )
 
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    study = next(study for study in STUDIES.values() if check in {declared.name for declared in study.declared})
+    study = next(
+        study
+        for study in STUDIES.values()
+        if check in {declared.name for declared in study.declared}
+    )
     return _unless_broken(check, lambda: checks_of(study, audited)[check])
 
 
 def measured_number(name: str, audited: Audited) -> Measurement:
     """Return one of the numbers that studies measure beside their checks, as `measured` returns a check."""
-    study = next(study for study in STUDIES.values() if name in {number.name for number in study.numbers})
+    study = next(
+        study for study in STUDIES.values() if name in {number.name for number in study.numbers}
+    )
     return _unless_broken(name, lambda: study.number(name, *result_of(study, audited)))
 
 
@@ -213,7 +236,9 @@ def _unless_broken(name: str, measure: Callable[[], Measurement]) -> Measurement
 def checks_of(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
     """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
     settings = audited.plan.settings_of(study.name, study.settings)
-    return audited.once(f"checks {study.name} {settings}", lambda: study.checks(*result_of(study, audited)))
+    return audited.once(
+        f"checks {study.name} {settings}", lambda: study.checks(*result_of(study, audited))
+    )
 
 
 def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
@@ -230,7 +255,9 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
             progress.reach(progress.done + (0 if is_additional else 1))
 
         *_, result = study.run(audited, settings, report)
-        progress.reach(progress.done + int(is_additional))  # whose steps `audit_steps` counts as one
+        progress.reach(
+            progress.done + int(is_additional)
+        )  # whose steps `audit_steps` counts as one
         return result, settings
 
     return audited.once(f"result {study.name} {settings}", make)
@@ -258,7 +285,9 @@ def people_section(audited: Audited) -> PeopleSection | None:
         reason = f"People at risk were not looked for: {_broken(error)[1]}"
         return PeopleSection(findings=(Finding(point=reason),), tables={})
     people_tables = {title: rows for title, rows in PEOPLE.tables(result, settings).items() if rows}
-    plain_tables: dict[str, Rows] = {title: tuple(map(plain_row, rows)) for title, rows in people_tables.items()}
+    plain_tables: dict[str, Rows] = {
+        title: tuple(map(plain_row, rows)) for title, rows in people_tables.items()
+    }
     return PeopleSection(findings=PEOPLE.findings(result, settings), tables=plain_tables)
 
 

@@ -42,7 +42,9 @@ Trial = tuple[Study[Any, Any], Plant[Any]]
 
 def trials() -> tuple[Trial, ...]:
     """Return every study with each of the leaks it must find at a policy's checks."""
-    return tuple((study, plant) for study in STUDIES.values() for plant in study.plants if plant.limits)
+    return tuple(
+        (study, plant) for study in STUDIES.values() for plant in study.plants if plant.limits
+    )
 
 
 def finds_leak(study: Study[Any, Any], plant: Plant[Any], seed: int, planted: bool) -> bool:
@@ -82,14 +84,18 @@ def self_test(
         for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
             first = child_seed(seed, f"self-test, {plant.attack}, {planted}")
             leaks = 0
-            for run in range(number):  # one seed after the other: the ways a plant leaks may take turns
+            for run in range(
+                number
+            ):  # one seed after the other: the ways a plant leaks may take turns
                 leaks += finds_leak(study, plant, (first + run) % 2**32, planted)
                 done += 1
                 if report is not None:
                     report(done, total)
             called.append(proportion(leaks, number))
         rates = dict(zip(("false_alarms", "detected"), called, strict=True))
-        results.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.explanation))
+        results.append(
+            SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.explanation)
+        )
     return tuple(results)
 
 
@@ -100,7 +106,10 @@ def allowed_false_alarms(runs: int) -> float:
 
 def passes(false_alarms: Estimate, detected: Estimate) -> bool:
     """Whether a trial with these shares is passed."""
-    return false_alarms.value <= allowed_false_alarms(false_alarms.n) and detected.value >= LEAST_DETECTED
+    return (
+        false_alarms.value <= allowed_false_alarms(false_alarms.n)
+        and detected.value >= LEAST_DETECTED
+    )
 
 
 def _runs_of(plant: Plant[Any], runs: int) -> tuple[int, int]:
@@ -129,7 +138,9 @@ def cached_self_test(folder: Path, *, report: ReportProgress | None = None) -> t
     tests = self_test(report=report)
     with contextlib.suppress(OSError, InputError):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        write_file(kept_file(folder), dumps(_cached_tests(tests)).encode(), what="the self-test's file")
+        write_file(
+            kept_file(folder), dumps(_cached_tests(tests)).encode(), what="the self-test's file"
+        )
     return tests
 
 

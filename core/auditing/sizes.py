@@ -82,7 +82,9 @@ class SizeProblem(Result):
         """What works, as a sentence."""
         if not self.changes:
             return self.more
-        phrases = [_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED]
+        phrases = [
+            _phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED
+        ]
         return f"It works with {', '.join(phrases)}."
 
     @property
@@ -142,7 +144,9 @@ def counted(frame: pandas.DataFrame, roles: Roles) -> AuditDataset:
     )
 
 
-def size_problems(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> tuple[SizeProblem, ...]:
+def size_problems(
+    dataset: AuditDataset, config: AuditConfig, policy: Policy
+) -> tuple[SizeProblem, ...]:
     """Return why an audit with these settings cannot be made, or cannot pass a policy, by the number of people.
 
     Parameters
@@ -209,7 +213,10 @@ def _impossible(
     """Return the problem with the smallest change that solves it, and the dataset and settings with that change."""
     for candidate, changed_config, changes in _candidates(dataset, config):
         if not split_problem(candidate, changed_config):
-            return SizeProblem(reason=reason, blocks=True, changes=changes), (candidate, changed_config)
+            return SizeProblem(reason=reason, blocks=True, changes=changes), (
+                candidate,
+                changed_config,
+            )
     more = "Other seeds, training shares and two groups instead of several do not help: more people are needed."
     return SizeProblem(reason=reason, blocks=True, more=more), None
 
@@ -218,10 +225,14 @@ def _candidates(
     dataset: AuditDataset, config: AuditConfig
 ) -> Iterator[tuple[AuditDataset, AuditConfig, dict[str, object]]]:
     """Yield other settings and the changes of the plan that make them, the smallest change first."""
-    variants: list[tuple[AuditDataset, float, dict[str, object]]] = [(dataset, config.train_share, {})]
+    variants: list[tuple[AuditDataset, float, dict[str, object]]] = [
+        (dataset, config.train_share, {})
+    ]
     if dataset.sets is None:
         variants += [(dataset, share, {"model.train_share": share}) for share in _SHARES]
-    variants += [(candidate, config.train_share, changes) for candidate, changes in _groupings(dataset)[1:]]
+    variants += [
+        (candidate, config.train_share, changes) for candidate, changes in _groupings(dataset)[1:]
+    ]
     for candidate, share, variant in variants:
         for seed in dict.fromkeys((config.seed, *_SEEDS)):
             changes = {**variant}
@@ -244,9 +255,13 @@ def _groupings(dataset: AuditDataset) -> list[tuple[AuditDataset, dict[str, obje
     return groupings
 
 
-def _unanswered(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> Iterator[SizeProblem]:
+def _unanswered(
+    dataset: AuditDataset, config: AuditConfig, policy: Policy
+) -> Iterator[SizeProblem]:
     """Yield the required checks of membership that so many people cannot answer."""
-    required = {limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"}
+    required = {
+        limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"
+    }
     if config.method == GIVEN_PREDICTIONS and (dataset.sets is None or dataset.scores is None):
         return  # which checks are not run then does not hang on the number of people
     needed = {"membership_gap": GROUP_NON_MEMBERS, "membership_caught": NON_MEMBERS}
@@ -272,7 +287,9 @@ def _size_reason(policy: Policy, config: AuditConfig, needed: int, size: int, na
         consequence = "this model cannot pass"
     if name:
         purpose = "compares groups by the training records identified"
-        records = f"about {count(needed)} test records of each group, and “{name}” has {count(size)}"
+        records = (
+            f"about {count(needed)} test records of each group, and “{name}” has {count(size)}"
+        )
         if size >= FEWEST_GROUP_NON_MEMBERS:
             consequence = "the comparison may stay inconclusive"
     return f"The policy “{policy.name}” {purpose}. That takes {records}: {consequence}."
@@ -288,7 +305,9 @@ def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tu
     return int(sizes[smallest]), dataset.group_names[smallest]
 
 
-def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int]) -> dict[str, object]:
+def _enough(
+    dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int]
+) -> dict[str, object]:
     """Return the changes of the plan that leave enough test records for each check; none where none does."""
     shares: tuple[float, ...] = (config.train_share, *_SHARES)
     if dataset.sets is not None:
@@ -298,13 +317,16 @@ def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int
         people = {"membership_gap": smallest, "membership_caught": candidate.n}
         for share in shares:
             drawn = {check: people[check] * (1 - share) / 2 for check in needed}
-            if dataset.sets is None and any(drawn[check] < records for check, records in needed.items()):
+            if dataset.sets is None and any(
+                drawn[check] < records for check, records in needed.items()
+            ):
                 continue  # about so many test records are drawn: nothing to try
             changed_config = replace(config, train_share=share)
             if split_problem(candidate, changed_config):
                 continue
             sizes = {
-                check: _fewest(candidate, changed_config, by_group=check == "membership_gap")[0] for check in needed
+                check: _fewest(candidate, changed_config, by_group=check == "membership_gap")[0]
+                for check in needed
             }
             if all(sizes[check] >= records for check, records in needed.items()):
                 if share == config.train_share:

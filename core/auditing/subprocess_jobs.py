@@ -102,7 +102,9 @@ def run_in_subprocess(
         process.end()
 
 
-def run_in_process(make: Callable[[ReportProgress], Iterator[T] | T], report: ReportProgress, **_: Any) -> Iterator[T]:
+def run_in_process(
+    make: Callable[[ReportProgress], Iterator[T] | T], report: ReportProgress, **_: Any
+) -> Iterator[T]:
     """Yield the same, made here."""
     result = make(report)
     yield from result if isinstance(result, Iterator) else iter([result])

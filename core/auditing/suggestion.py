@@ -106,7 +106,11 @@ def suggested_plan(
     """
     _check_columns(table, attribute=attribute, label=label, prediction=prediction)
     suggestion = suggest_roles(
-        table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
+        table.frame,
+        attribute=attribute,
+        label=label,
+        prediction=prediction,
+        model=model_file is not None,
     )
     roles = suggestion.roles
     reasons = dict(suggestion.reasons)
@@ -135,12 +139,17 @@ def suggested_plan(
         data=DataPlan(dataset="", file=file),
         model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
         config=replace(
-            config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN_PREDICTIONS
+            config,
+            dataset=UPLOAD,
+            roles=roles,
+            method=config.method if kind == "train" else GIVEN_PREDICTIONS,
         ),
         bias_queries=_ANSWERS,
         membership=MembershipSettings() if kind == "train" else MembershipSettings(shadows=0),
     )
-    questions = tuple(role for role in suggestion.questions if not (role == "positive" and positive))
+    questions = tuple(
+        role for role in suggestion.questions if not (role == "positive" and positive)
+    )
     try:
         source = input_of(plan, table, model_file=model_file)
     except InputError:  # the model file cannot answer yet
@@ -150,7 +159,9 @@ def suggested_plan(
     return SuggestedAudit(plan=plan, reasons=reasons, questions=questions, source=source)
 
 
-def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:
+def _with_values(
+    table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str
+) -> Roles:
     """Return the roles with these values of the label, where they are given; refuse others than the label takes."""
     requested = {"positive": positive, "favourable": favourable}
     answers: dict[str, Any] = {name: value for name, value in requested.items() if value}
@@ -178,7 +189,9 @@ def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
     if dataset.scores is None:
         return OutputsPlan(released="labels")
     decimals = decimals_of(dataset.scores)
-    return OutputsPlan(decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None)
+    return OutputsPlan(
+        decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None
+    )
 
 
 def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
@@ -206,7 +219,9 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
     except FairLeakError:
         return plan
     outputs = suggested_outputs(dataset, plan.model.kind)
-    reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
+    reasons["tolerance"] = (
+        "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
+    )
     if outputs.released == "labels":
         reasons["released"] = "no scores are given"
     elif outputs.decimals is not None:
@@ -240,12 +255,22 @@ def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
 def _check_columns(table: Table, *, attribute: str, label: str, prediction: str) -> None:
     is_number = attribute in table.frame.columns and is_numeric(table.frame[attribute])
     values_of = "" if is_number else attribute  # the groups of a number are made by a limit
-    check_values(table.frame, Roles(label=label, positive="", sensitive=values_of, prediction=prediction))
+    check_values(
+        table.frame, Roles(label=label, positive="", sensitive=values_of, prediction=prediction)
+    )
     frame = with_crossed(table.frame, attribute)
-    for role, name in (("sensitive attribute", attribute), ("label", label), ("prediction", prediction)):
+    for role, name in (
+        ("sensitive attribute", attribute),
+        ("label", label),
+        ("prediction", prediction),
+    ):
         if name and name not in frame.columns:
             raise InputError(f"The {role} must be a column of the table, got {quoted(name)}.")
         if name and (values := as_text(frame[name]).nunique()) < 2:
-            raise InputError(f"The {role} must be a column with two values or more, got {quoted(name)} with {values}.")
+            raise InputError(
+                f"The {role} must be a column with two values or more, got {quoted(name)} with {values}."
+            )
     if label and label in (attribute, *crossed_columns(table.frame, attribute)):
-        raise InputError(f"Label and sensitive attribute must be two columns, got {quoted(label)} for both.")
+        raise InputError(
+            f"Label and sensitive attribute must be two columns, got {quoted(label)} for both."
+        )

@@ -22,5 +22,9 @@ MOST_DECIMALS = 15
 def decimals_of(numbers: Floats) -> int:
     """Return the least number of decimals that write all numbers exactly, at most `MOST_DECIMALS`; nan counts not."""
     present = numbers[~np.isnan(numbers)]
-    exact = (decimals for decimals in range(MOST_DECIMALS) if np.array_equal(np.round(present, decimals), present))
+    exact = (
+        decimals
+        for decimals in range(MOST_DECIMALS)
+        if np.array_equal(np.round(present, decimals), present)
+    )
     return next(exact, MOST_DECIMALS)

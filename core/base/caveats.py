@@ -46,19 +46,26 @@ class CaveatKind(StrEnum):
 
 
 CHOSEN_TEXT = (
-    "The model was picked from several on these people (Choose a model); this verdict does not allow for that."
+    "The model was picked from several on these people (Choose a model); this verdict "
+    "does not allow for that."
 )
 SETS_UNKNOWN_TEXT = (
     "The training records are unknown: a random sample is attacked instead, and the real training records may leak "
     "more."
 )
 SELF_TEST_TEXT = "The self-test of FairLeak's attacks was not run with this audit."
-CONSTANT_TEXT = "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
+CONSTANT_TEXT = (
+    "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
+)
 LABELS_ONLY_TEXT = "Only predicted labels are given, no scores."
-TRAINED_TEXT = "Trained by FairLeak on the training records; the report speaks of this model and no other."
+TRAINED_TEXT = (
+    "Trained by FairLeak on the training records; the report speaks of this model and no other."
+)
 RANDOMISED_TEXT = "The model is randomised: its predictions were drawn once, and these are audited."
 ATTRIBUTE_NEEDED_TEXT = "The model needs people's sensitive attribute to decide about them."
-INTERVAL_TEXT = "The interval is over people like these; model, attackers and seed are taken as they are."
+INTERVAL_TEXT = (
+    "The interval is over people like these; model, attackers and seed are taken as they are."
+)
 
 FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.CHOSEN_ON_THESE_RECORDS: CHOSEN_TEXT,

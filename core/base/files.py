@@ -89,7 +89,9 @@ def check_writable(path: str | Path | None, *, what: str, folder: bool = False) 
         raise InputError(f"{what} must be {rule}, got {_path_text(path)}: {why(error)}.") from None
 
 
-def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666) -> None:
+def write_file(
+    path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666
+) -> None:
     """Write a file beside its place, then move it there: what is read there is the old content or all of the new.
 
     Links are followed, unless the file is to be `new`: then what is there already, be it a link that leads nowhere, is
@@ -116,9 +118,13 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
         else:
             os.replace(half, target)
     except FileExistsError:
-        raise InputError(f"{what} must be a file that does not exist yet, got {_path_text(path)}.") from None
+        raise InputError(
+            f"{what} must be a file that does not exist yet, got {_path_text(path)}."
+        ) from None
     except OSError as error:
-        raise InputError(f"{what} must be a file that can be written, got {_path_text(path)}: {why(error)}.") from None
+        raise InputError(
+            f"{what} must be a file that can be written, got {_path_text(path)}: {why(error)}."
+        ) from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(half)
@@ -136,7 +142,10 @@ def why(error: OSError | ValueError) -> str:
 
 def is_full(error: BaseException) -> bool:
     """Return whether an error says that a disk, or its user's share of one, is full."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+    return isinstance(error, OSError) and error.errno in (
+        errno.ENOSPC,
+        getattr(errno, "EDQUOT", errno.ENOSPC),
+    )
 
 
 def _read(path: str | Path, most: int) -> bytes:

@@ -64,7 +64,9 @@ def _digest(begun: str, parts: tuple[Any, ...]) -> str:
                 name = type(part).__name__
             else:
                 name = ""
-            digest.update(name.encode() + json.dumps(plain(part), sort_keys=True, default=repr).encode())
+            digest.update(
+                name.encode() + json.dumps(plain(part), sort_keys=True, default=repr).encode()
+            )
     return digest.hexdigest()
 
 
@@ -85,7 +87,9 @@ def _hashes(column: pandas.Series) -> npt.NDArray[np.uint64]:
         return pd.util.hash_array(column.to_numpy(), categorize=True)
     codes, texts = column.factorize()
     hashes = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=False)
-    return np.append(hashes, np.iinfo(np.uint64).max)[codes]  # the last stands for a missing cell, of code -1
+    return np.append(hashes, np.iinfo(np.uint64).max)[
+        codes
+    ]  # the last stands for a missing cell, of code -1
 
 
 @cache

@@ -64,10 +64,14 @@ def pack(value: Any, shared: Mapping[int, str] | None = None) -> bytes:
     Raises UnstorableError if anything else is in it.
     """
     writer = _TreeWriter(shared or {})
-    tree = json.dumps(writer.tree(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    tree = json.dumps(
+        writer.tree(value), allow_nan=False, ensure_ascii=False, separators=(",", ":")
+    )
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(_TREE), tree.encode())  # without a time: equal values make equal bytes
+        archive.writestr(
+            zipfile.ZipInfo(_TREE), tree.encode()
+        )  # without a time: equal values make equal bytes
         for number, array in enumerate(writer.arrays):
             entry = io.BytesIO()
             np.save(entry, array, allow_pickle=False)
@@ -83,11 +87,15 @@ def unpack(content: bytes, shared: Callable[[str], Any] | None = None) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             tree = json.loads(archive.read(_TREE))
-            arrays = [_array(archive.read(str(number))) for number in range(len(archive.namelist()) - 1)]
+            arrays = [
+                _array(archive.read(str(number))) for number in range(len(archive.namelist()) - 1)
+            ]
         return _TreeReader(arrays, shared).value(tree)
     except RecordError:
         raise
-    except Exception as error:  # whatever a damaged archive makes of zipfile, json, numpy or a class
+    except (
+        Exception
+    ) as error:  # whatever a damaged archive makes of zipfile, json, numpy or a class
         raise RecordError(f"it cannot be read: {error}") from error
 
 
@@ -135,7 +143,11 @@ class _TreeWriter:
                 raise UnstorableError("An array of objects cannot be written.")
             self.arrays.append(np.asarray(value))
             is_writable = isinstance(value, np.ndarray) and value.flags.writeable
-            return ["scalar" if isinstance(value, np.generic) else "array", len(self.arrays) - 1, is_writable]
+            return [
+                "scalar" if isinstance(value, np.generic) else "array",
+                len(self.arrays) - 1,
+                is_writable,
+            ]
         if type(value).__name__ == "DataFrame":
             return ["frame", *self._columns(value)]
         name = _name(type(value))
@@ -157,7 +169,10 @@ class _TreeWriter:
             kind = str(column.dtype)
             if kind in _TEXTS:
                 cells = self.tree(
-                    [None if missing else cell for cell, missing in zip(column, column.isna(), strict=True)]
+                    [
+                        None if missing else cell
+                        for cell, missing in zip(column, column.isna(), strict=True)
+                    ]
                 )
             elif column.dtype.kind in "biuf":
                 cells = self.tree(np.array(column))
@@ -169,7 +184,9 @@ class _TreeWriter:
         """Return the tree of what can be written of a memo."""
         if not isinstance(memo, dict):
             return next(iter(self._if_written(memo)), None)
-        pairs = ([self._if_written(key), self._if_written(item)] for key, item in list(memo.items()))
+        pairs = (
+            [self._if_written(key), self._if_written(item)] for key, item in list(memo.items())
+        )
         return ["dict", *([key[0], item[0]] for key, item in pairs if key and item)]
 
     def _if_written(self, value: Any) -> list[Any]:
@@ -188,7 +205,9 @@ def _name(kind: type) -> str:
     """Return the module inside this package and the class, such as "studies.subject:Subject"."""
     package, _, module = kind.__module__.partition(".")
     name = f"{module}:{kind.__qualname__}"
-    if package != _PACKAGE or not (dataclasses.is_dataclass(kind) or issubclass(kind, Enum) or name in _PLAIN):
+    if package != _PACKAGE or not (
+        dataclasses.is_dataclass(kind) or issubclass(kind, Enum) or name in _PLAIN
+    ):
         raise UnstorableError(f"A {kind.__module__}.{kind.__qualname__} cannot be written.")
     return name
 

@@ -39,7 +39,10 @@ def plain(value: Any, *, finite: bool = False) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {name: plain(item, finite=finite) for name, item in _stated_fields(value)}
     if isinstance(value, dict):
-        entries = (("/".join(key) if isinstance(key, tuple) else str(key), item) for key, item in value.items())
+        entries = (
+            ("/".join(key) if isinstance(key, tuple) else str(key), item)
+            for key, item in value.items()
+        )
         return {name: plain(item, finite=finite) for name, item in entries}
     if isinstance(value, (list, tuple)):
         return [plain(item, finite=finite) for item in value]
@@ -77,7 +80,11 @@ class Result:
         """Return the result as a table; one row a field, as text, unless the result says otherwise."""
         import pandas as pd
 
-        rows = [(name, str(value)) for name, value in self.to_dict().items() if not isinstance(value, (list, dict))]
+        rows = [
+            (name, str(value))
+            for name, value in self.to_dict().items()
+            if not isinstance(value, (list, dict))
+        ]
         return pd.DataFrame(rows, columns=["name", "value"])
 
 
@@ -101,7 +108,11 @@ def loads(text: str, kind: type[T]) -> T:
         return typing.cast(T, _built(json.loads(text), kind))
     except RecordError:
         raise
-    except (ValueError, TypeError, RecursionError) as error:  # JSON of the wrong shape, or a rule of the dataclass
+    except (
+        ValueError,
+        TypeError,
+        RecursionError,
+    ) as error:  # JSON of the wrong shape, or a rule of the dataclass
         raise RecordError(f"not a {kind.__name__}: {error}") from error
 
 
@@ -187,4 +198,10 @@ def _dataclass(value: Any, kind: type) -> Any:
     unsaid = {field.name for field in dataclasses.fields(kind) if "unsaid" in field.metadata}
     if not isinstance(value, dict) or {*value, *unsaid} != set(fields):
         raise RecordError(f"the fields of {kind.__name__} expected")
-    return kind(**{name: _built(value[name], annotation) for name, annotation in fields.items() if name in value})
+    return kind(
+        **{
+            name: _built(value[name], annotation)
+            for name, annotation in fields.items()
+            if name in value
+        }
+    )

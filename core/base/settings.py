@@ -37,7 +37,9 @@ NO_LIMIT = "none"
 _DOTS = 500
 """Full stops a line may hold; each one may be a level of nesting to the parser."""
 
-_POSITION = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL)
+_POSITION = re.compile(
+    r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL
+)
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
@@ -126,7 +128,9 @@ def _decoded(content: str | bytes, name: str) -> str:
             text = content.encode("utf-8").decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(f"{name} must be UTF-8 text, got a byte that is not in line {line}.") from None
+        raise InputError(
+            f"{name} must be UTF-8 text, got a byte that is not in line {line}."
+        ) from None
     except UnicodeEncodeError:  # half a surrogate pair
         raise InputError(f"{name} must be UTF-8 text, got a character that is not.") from None
     return text.removeprefix("\ufeff")
@@ -161,7 +165,13 @@ S = TypeVar("S")
 Tables = Mapping[str, Mapping[str, "Setting"]]
 """Name of a file's table, "" for the outermost, "[name]" for each of a list -> key -> the setting it tells."""
 
-_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
+_TYPES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    tuple: "a list",
+}
 _LISTS = {int: "whole numbers", float: "finite numbers", str: "texts", tuple: "lists"}
 _BITS = 1_000
 """Of the largest whole number that is read as a float."""
@@ -223,7 +233,9 @@ class Setting:
                 return f"have at most {param.most:,.0f} characters"
             return ""
         written = "{:,.0f}" if self.base is int else "{:g}"
-        least, most = (None if end is None else written.format(end) for end in (param.least, param.most))
+        least, most = (
+            None if end is None else written.format(end) for end in (param.least, param.most)
+        )
         more = ", or infinite" if param.infinite else ""
         if least is None:
             return "be a finite number"
@@ -233,7 +245,9 @@ class Setting:
             if least == most:
                 return f"be {least}"
             return f"be from {least} to {most}"
-        return f"be in {'(' if param.above else '['}{least}, {most}{')' if param.below else ']'}{more}"
+        return (
+            f"be in {'(' if param.above else '['}{least}, {most}{')' if param.below else ']'}{more}"
+        )
 
     @property
     def comment(self) -> str:
@@ -251,7 +265,9 @@ def params(cls: type) -> types.MappingProxyType[str, Setting]:
 def _declared(cls: type[Any]) -> types.MappingProxyType[str, Setting]:
     hints = typing.get_type_hints(cls, include_extras=True)
     declared = (field for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated)
-    return types.MappingProxyType({field.name: _setting(field, hints[field.name]) for field in declared})
+    return types.MappingProxyType(
+        {field.name: _setting(field, hints[field.name]) for field in declared}
+    )
 
 
 def _setting(field: Field[Any], hint: Any) -> Setting:
@@ -266,7 +282,9 @@ def _setting(field: Field[Any], hint: Any) -> Setting:
     else:
         default = field.default
     base = typing.get_origin(kind) or kind
-    return Setting(name=field.name, param=param, base=base, many=many, optional=optional, default=default)
+    return Setting(
+        name=field.name, param=param, base=base, many=many, optional=optional, default=default
+    )
 
 
 def _without_none(kind: Any) -> tuple[Any, bool]:
@@ -277,7 +295,9 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
     return kind if rest else first, True
 
 
-def validate(instance: object, *, but: Collection[str] = (), location: TableLocation | None = None) -> None:
+def validate(
+    instance: object, *, but: Collection[str] = (), location: TableLocation | None = None
+) -> None:
     """Check every setting of an object that is in the making, `but` some; messages use the keys of a `location`.
 
     Each becomes what a file would give: a whole number where a float is asked for is one. Raises `InputError` on the
@@ -288,7 +308,9 @@ def validate(instance: object, *, but: Collection[str] = (), location: TableLoca
             continue
         value = getattr(instance, name)
         told_name = location.of(name) if location else name
-        if setting.many and isinstance(value, list):  # what is read becomes a tuple, what is made must be one: a key
+        if setting.many and isinstance(
+            value, list
+        ):  # what is read becomes a tuple, what is made must be one: a key
             raise broken(told_name, "be a tuple", value)
         object.__setattr__(instance, name, checked(setting, value, told_name))
 
@@ -299,7 +321,11 @@ def checked(setting: Setting, value: Any, name: str) -> Any:
         return None
     if setting.param.form == "table":
         return _pairs(value, name)
-    if setting.param.form == "day" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+    if (
+        setting.param.form == "day"
+        and isinstance(value, datetime.date)
+        and not isinstance(value, datetime.datetime)
+    ):
         return value.isoformat()  # written without quotation marks
     if not setting.many:
         return _checked_value(setting, value, name)
@@ -308,7 +334,10 @@ def checked(setting: Setting, value: Any, name: str) -> Any:
     if setting.param.some and not value:
         raise broken(name, "name at least one", [])
     return tuple(
-        None if setting.optional and item in (None, NO_LIMIT) else _checked_value(setting, item, name) for item in value
+        None
+        if setting.optional and item in (None, NO_LIMIT)
+        else _checked_value(setting, item, name)
+        for item in value
     )
 
 
@@ -329,7 +358,9 @@ def _checked_value(setting: Setting, value: Any, name: str) -> Any:
     base = setting.base
     param = setting.param
     kinds: dict[type, Any] = {int: Integral, float: Real, tuple: (list, tuple)}
-    if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
+    if not isinstance(value, kinds.get(base, base)) or (
+        isinstance(value, bool) and base is not bool
+    ):
         if param.form == "day":
             kind = "a day written YYYY-MM-DD"
         else:
@@ -343,7 +374,11 @@ def _checked_value(setting: Setting, value: Any, name: str) -> Any:
         return value
     least = -math.inf if param.least is None else param.least
     most = math.inf if param.most is None else param.most
-    outside = not least <= value <= most or (param.above and value == least) or (param.below and value == most)
+    outside = (
+        not least <= value <= most
+        or (param.above and value == least)
+        or (param.below and value == most)
+    )
     if base is float:
         huge = isinstance(value, int) and value.bit_length() > _BITS
         outside = outside or huge or (math.isinf(value) and not param.infinite)
@@ -368,7 +403,9 @@ def _text(setting: Setting, value: str, name: str) -> str:
             if (
                 unicodedata.category(character) in _CONTROL_CATEGORIES and character not in allowed
             ) or character in _MIRRORED:
-                raise InputError(f"{name} must not hold control characters, got U+{ord(character):04X}.")
+                raise InputError(
+                    f"{name} must not hold control characters, got U+{ord(character):04X}."
+                )
     elif "\x00" in value:
         raise broken(name, "not hold a zero byte", value)
     if value and param.form == "path" and not inside(value):
@@ -389,7 +426,11 @@ def inside(path: str) -> bool:
 
 def _is_day(value: str) -> bool:
     try:
-        return bool(_DAY.fullmatch(value)) and value.isascii() and bool(datetime.date.fromisoformat(value))
+        return (
+            bool(_DAY.fullmatch(value))
+            and value.isascii()
+            and bool(datetime.date.fromisoformat(value))
+        )
     except ValueError:
         return False
 
@@ -430,7 +471,11 @@ def naming(name: str) -> Iterator[None]:
 
 
 def read_table(
-    content: object, settings: Mapping[str, Setting], *, location: TableLocation, extra_keys: Collection[str] = ()
+    content: object,
+    settings: Mapping[str, Setting],
+    *,
+    location: TableLocation,
+    extra_keys: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return what a table tells: key -> value, each checked; what it does not tell is not in it.
 
@@ -447,8 +492,14 @@ def read_table(
     for key in content:
         if key not in settings and key not in extra_keys:
             keys = ", ".join((*settings, *extra_keys))
-            raise InputError(f"{location.table} must hold only the keys {keys}, got {value_excerpt(key)}.")
-    return {key: checked(settings[key], value, location.of(key)) for key, value in content.items() if key in settings}
+            raise InputError(
+                f"{location.table} must hold only the keys {keys}, got {value_excerpt(key)}."
+            )
+    return {
+        key: checked(settings[key], value, location.of(key))
+        for key, value in content.items()
+        if key in settings
+    }
 
 
 def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
@@ -458,9 +509,12 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     """
     inner = [title for title in tables if title and not title.startswith("[")]
     table_names = [title.strip("[]") for title in tables if title]
-    values_by_table = {"": read_table(content, tables[""], location=location_of(""), extra_keys=table_names)}
+    values_by_table = {
+        "": read_table(content, tables[""], location=location_of(""), extra_keys=table_names)
+    }
     values_by_table |= {
-        title: read_table(content.get(title), tables[title], location=location_of(title)) for title in inner
+        title: read_table(content.get(title), tables[title], location=location_of(title))
+        for title in inner
     }
     for title, values in values_by_table.items():
         for key, value in values.items():
@@ -469,12 +523,16 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     return values_by_table
 
 
-def goes_with(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> bool:
+def goes_with(
+    tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]
+) -> bool:
     """Whether a setting of a table goes with the other settings of a file."""
     return not _misplaced(tables, title, key, values)
 
 
-def _misplaced(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> str:
+def _misplaced(
+    tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]
+) -> str:
     """Return the other key and its value that a setting does not go with; "" if it does."""
     only = tables[title][key].param.only
     if only is None:
@@ -500,7 +558,9 @@ def built(cls: type[S], values: Mapping[str, Any], title: str = "", **more: Any)
 
 def values_of(*objects: object) -> dict[str, Any]:
     """Return the settings of some objects: name -> value."""
-    return {name: getattr(instance, name) for instance in objects for name in params(type(instance))}
+    return {
+        name: getattr(instance, name) for instance in objects for name in params(type(instance))
+    }
 
 
 def toml_text(
@@ -533,7 +593,9 @@ def toml_text(
             else:
                 comment = setting.comment.format(**replacements)
             if _left_out(setting, value):
-                lines += _commented(f"{comment}\n{instead[dotted_key]}") if dotted_key in instead else []
+                lines += (
+                    _commented(f"{comment}\n{instead[dotted_key]}") if dotted_key in instead else []
+                )
             elif setting.param.form == "table":
                 inner += ["", f"[{dotted_key}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
             else:
@@ -589,7 +651,11 @@ def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:
 
 
 def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -> None:
-    more: dict[str, Any] = {"dest": setting.argument, "default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
+    more: dict[str, Any] = {
+        "dest": setting.argument,
+        "default": argparse.SUPPRESS,
+        "help": text.replace("%", "%%"),
+    }
     if setting.default is MISSING:
         more["required"] = True
     if setting.default is False:
@@ -604,15 +670,21 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
             **more,
         )
     else:
-        metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
+        metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[
+            setting.base
+        ]
         if setting.optional and setting.base is not str:
             kind = _or_none(setting.base)
         else:
             kind = setting.base
-        parser.add_argument(setting.flag, metavar=metavar, type=kind, choices=setting.choices, **more)
+        parser.add_argument(
+            setting.flag, metavar=metavar, type=kind, choices=setting.choices, **more
+        )
 
 
-def flag_values(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
+def flag_values(
+    arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the settings whose flags were given: name -> value, without those that are none of this class.
 
     Raises `InputError` if a value breaks its rule; the sentence begins with the flag.
@@ -631,8 +703,12 @@ def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> 
 
 def flags_text(instance: object) -> str:
     """Return the flags of all settings that have a value: "--methods dp_id3 --prefer balanced"."""
-    settings = [(setting, getattr(instance, name)) for name, setting in params(type(instance)).items()]
-    return " ".join(f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value is not None)
+    settings = [
+        (setting, getattr(instance, name)) for name, setting in params(type(instance)).items()
+    ]
+    return " ".join(
+        f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value is not None
+    )
 
 
 def _or_none(base: type) -> Callable[[str], Any]:
@@ -671,7 +747,9 @@ def _flag_text(value: Any) -> str:
     return str(value)
 
 
-def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:
+def reference_rows(
+    settings: Mapping[str, Setting], *, title: str = ""
+) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield a row of the reference for each setting: its key, its flag, its default, its rule, what it does.
 
     The settings are key -> setting, as `params` has it, or a table of a file, whose title is "" for the outermost.

@@ -34,7 +34,9 @@ def solve(program: Any, **options: Any) -> None:
     with SOLVING:
         try:
             data, chain, inverse = program.get_problem_data(cvxpy.CLARABEL, solver_opts=options)
-            solution = chain.invert(chain.solve_via_data(program, data, solver_opts=options), inverse)
+            solution = chain.invert(
+                chain.solve_via_data(program, data, solver_opts=options), inverse
+            )
         except cvxpy.SolverError as error:
             raise FairLeakError(f"Clarabel gave up: {error}") from None
         if solution.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
@@ -56,7 +58,9 @@ MUCH = 4.0
 """Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
 
 
-def rescaled(value: Callable[[], float], search: Callable[[], float], over: Callable[[], bool]) -> float:
+def rescaled(
+    value: Callable[[], float], search: Callable[[], float], over: Callable[[], bool]
+) -> float:
     """Search again as long as the objective, and with it the scale of the costs, falls by much; return the bound.
 
     Raw costs may span eighteen magnitudes, which no solver can distinguish: a search scales them by the best objective

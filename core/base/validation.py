@@ -56,7 +56,9 @@ def choice(value: str, options: Collection[str], *, name: str) -> str:
     return value
 
 
-def whole_number(value: int, *, name: str, least: int, most: int | None = None, also: str = "") -> int:
+def whole_number(
+    value: int, *, name: str, least: int, most: int | None = None, also: str = ""
+) -> int:
     """Return `value` as an int if it is a whole number in a range; `also` names what else would do."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
@@ -104,7 +106,9 @@ def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArr
         raise InputError(f"{name} must hold group numbers, got values of type {array.dtype}.")
     wrong = ~((array >= 0) & (array < n_groups) & (array == np.floor(array)))
     if wrong.any():
-        raise InputError(f"{name} must hold whole numbers from 0 to {n_groups - 1}, got {array[wrong][0]}.")
+        raise InputError(
+            f"{name} must hold whole numbers from 0 to {n_groups - 1}, got {array[wrong][0]}."
+        )
     return array.astype(np.uint8)
 
 
@@ -125,7 +129,9 @@ def probabilities(values: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np
     """Return `values` as a float array of n probabilities."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (n,):
-        raise InputError(f"{name} must have one probability for each of {n} people, got shape {array.shape}.")
+        raise InputError(
+            f"{name} must have one probability for each of {n} people, got shape {array.shape}."
+        )
     wrong = ~((array >= 0.0) & (array <= 1.0))  # nan too
     if wrong.any():
         raise InputError(f"{name} must be in [0, 1], got {array[wrong][0]}.")

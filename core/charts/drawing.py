@@ -121,17 +121,32 @@ class Scale:
     def over(self, values: Iterable[float]) -> Axis:
         """Return the axis that holds all known values."""
         present = [*measured([self.position(value) for value in values]), *self.holds]
-        present += [] if present and min(present) <= self.start else [0.0 if math.isinf(self.start) else self.start]
+        present += (
+            []
+            if present and min(present) <= self.start
+            else [0.0 if math.isinf(self.start) else self.start]
+        )
         low = min(present)
         high = max(max(present), min(present) + self.span)
         sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
-        every = ((size, math.floor(low / size + 1e-9), math.ceil(high / size - 1e-9)) for size in sizes)
-        step, first, last = next(division for division in every if division[2] - division[1] <= self.parts)
+        every = (
+            (size, math.floor(low / size + 1e-9), math.ceil(high / size - 1e-9)) for size in sizes
+        )
+        step, first, last = next(
+            division for division in every if division[2] - division[1] <= self.parts
+        )
         steps = range(first, last + 1)
         marks = [round(step * i, 6) for i in steps]
         labels = [self.label(mark) for mark in marks]
         ends = marks[0], marks[-1]
-        return Axis(ends=ends, marks=marks, labels=labels, title=self.title, position=self.position, write=self.write)
+        return Axis(
+            ends=ends,
+            marks=marks,
+            labels=labels,
+            title=self.title,
+            position=self.position,
+            write=self.write,
+        )
 
 
 def _hundredfold(share: float) -> float:
@@ -140,13 +155,22 @@ def _hundredfold(share: float) -> float:
 
 def percents(title: str, *, zero: bool = False) -> Scale:
     """Return an axis of percentages of shares, from 0 on where it must."""
-    return Scale(title=title, span=4.0, start=0.0 if zero else 96.0, position=_hundredfold, write=percent)
+    return Scale(
+        title=title, span=4.0, start=0.0 if zero else 96.0, position=_hundredfold, write=percent
+    )
 
 
-def shares(title: str, marks: Sequence[float] = (0, 25, 50, 75, 100), *, ends: tuple[float, float] = (0, 100)) -> Axis:
+def shares(
+    title: str,
+    marks: Sequence[float] = (0, 25, 50, 75, 100),
+    *,
+    ends: tuple[float, float] = (0, 100),
+) -> Axis:
     """Return an axis of all percentages."""
     labels = [f"{mark:g}" for mark in marks]
-    return Axis(ends=ends, marks=marks, labels=labels, title=title, position=_hundredfold, write=percent)
+    return Axis(
+        ends=ends, marks=marks, labels=labels, title=title, position=_hundredfold, write=percent
+    )
 
 
 def gaps(title: str, *, parts: int = 4) -> Scale:
@@ -157,7 +181,9 @@ def gaps(title: str, *, parts: int = 4) -> Scale:
             return gap(mark, decimals=1)
         return "0"
 
-    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), label=label, write=gap_text)
+    return Scale(
+        title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), label=label, write=gap_text
+    )
 
 
 def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **look: Any) -> Axis:
@@ -172,7 +198,11 @@ def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **loo
 
     labels = [f"{mark:,g}" for mark in marks]
     return Axis(
-        ends=ends, marks=[math.log10(m) for m in marks], labels=labels, title=title, **{"position": position, **look}
+        ends=ends,
+        marks=[math.log10(m) for m in marks],
+        labels=labels,
+        title=title,
+        **{"position": position, **look},
     )
 
 
@@ -191,7 +221,14 @@ class Drawing:
     """
 
     def __init__(
-        self, title: str, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...], narrow: float = NARROW
+        self,
+        title: str,
+        *,
+        height: float,
+        x: Axis,
+        y: Axis,
+        margins: tuple[float, ...],
+        narrow: float = NARROW,
     ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
         self.title = title
@@ -201,8 +238,13 @@ class Drawing:
         self._narrow = narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
-        sides = [width(label, 12) / 2 + 2 for label in (*x.labels[:1], *x.labels[-1:])]  # of the marks at both ends
-        margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
+        sides = [
+            width(label, 12) / 2 + 2 for label in (*x.labels[:1], *x.labels[-1:])
+        ]  # of the marks at both ends
+        margins = (
+            *(max(pair) for pair in zip(margins, sides, strict=False)),
+            *margins[len(sides) :],
+        )
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": "grey", "size": 12}}
         self.layout: dict[str, Any] = {
@@ -218,8 +260,20 @@ class Drawing:
             "hoverlabel": {"bgcolor": "background", "font": {"color": "ink", "family": _FONT}},
             "dragmode": False,
             "barmode": "overlay",
-            "xaxis": {"range": list(x.ends), "ticks": "outside", "ticklen": 4, "tickcolor": "grey", **look},
-            "yaxis": {"range": list(y.ends), "ticks": "", "ticklen": 5, "showticklabels": False, **look},
+            "xaxis": {
+                "range": list(x.ends),
+                "ticks": "outside",
+                "ticklen": 4,
+                "tickcolor": "grey",
+                **look,
+            },
+            "yaxis": {
+                "range": list(y.ends),
+                "ticks": "",
+                "ticklen": 5,
+                "showticklabels": False,
+                **look,
+            },
         }
 
     @property
@@ -238,7 +292,9 @@ class Drawing:
         """Return the chart in a palette's colours."""
         import plotly.graph_objects as go
 
-        return go.Figure(palette.painted({"data": self.data, "layout": self.layout}), _validate=check)
+        return go.Figure(
+            palette.painted({"data": self.data, "layout": self.layout}), _validate=check
+        )
 
     @property
     def pixel(self) -> float:
@@ -301,21 +357,38 @@ class Drawing:
         look = {"line": {"color": color, "width": width, "dash": dash}, "opacity": opacity}
         self.trace("scatter", x=list(x), y=list(y), mode="lines", **look, **_pointed(hover))
 
-    def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
+    def band(
+        self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str
+    ) -> None:
         """Shade an interval, without an outline."""
         data = {"x": [*x, *reversed(list(x))], "y": [*high, *reversed(list(low))]}
         look = {"fill": "toself", "fillcolor": f"{color}/18", "line": {"width": 0}}
         self.trace("scatter", mode="lines", hoverinfo="skip", **data, **look)
 
     def bar(
-        self, x: float, y: float, base: float, color: str, *, hollow: bool = False, width: float = 0.56, hover: str = ""
+        self,
+        x: float,
+        y: float,
+        base: float,
+        color: str,
+        *,
+        hollow: bool = False,
+        width: float = 0.56,
+        hover: str = "",
     ) -> None:
         """Add a horizontal bar from `base` to x; `hover` is what the pointer shows of it."""
-        look = {"color": "rgba(0,0,0,0)" if hollow else color, "line": {"width": 2 if hollow else 0, "color": color}}
+        look = {
+            "color": "rgba(0,0,0,0)" if hollow else color,
+            "line": {"width": 2 if hollow else 0, "color": color},
+        }
         data = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
-        self.trace("bar", marker=look, textposition="none", **data, **_pointed([hover] if hover else None))
+        self.trace(
+            "bar", marker=look, textposition="none", **data, **_pointed([hover] if hover else None)
+        )
 
-    def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
+    def segment(
+        self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any
+    ) -> None:
         """Draw a straight line that is no data; one number stands for both ends."""
         (x0, x1), (y0, y1) = (ends if isinstance(ends, tuple) else (ends, ends) for ends in (x, y))
         stroke = {"color": color, "width": width, **({"dash": dash} if dash else {})}
@@ -327,7 +400,9 @@ class Drawing:
         """Draw a line of the grid over the whole width behind everything."""
         self.segment((0, 1), y, "grid", xref="paper", layer="below")
 
-    def shade(self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 1) -> None:
+    def shade(
+        self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 1
+    ) -> None:
         """Fill a rectangle behind everything."""
         ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
         look = {"fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
@@ -337,7 +412,14 @@ class Drawing:
         """Set off a row over the plot and over the columns at its left and right."""
         left = self.layout["margin"]["l"]
         right = self.layout["margin"]["r"]
-        side = {"type": "rect", "xref": "paper", "y0": y - 0.5, "y1": y + 0.5, "fillcolor": "pale", "layer": "below"}
+        side = {
+            "type": "rect",
+            "xref": "paper",
+            "y0": y - 0.5,
+            "y1": y + 0.5,
+            "fillcolor": "pale",
+            "layer": "below",
+        }
         side["line"] = {"width": 0}
         pixels = {"xsizemode": "pixel"}
         self.layout["shapes"] += [
@@ -356,16 +438,30 @@ class Drawing:
         margin = self.layout["margin"]
         places = [(mark - x.ends[0]) / (x.ends[1] - x.ends[0]) for mark in x.marks]
         visible = visible_ticks(places, x.labels, pixels=self.room)
-        self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in visible], "ticktext": [x.labels[i] for i in visible]}
+        self.layout["xaxis"] |= {
+            "tickvals": [x.marks[i] for i in visible],
+            "ticktext": [x.labels[i] for i in visible],
+        }
         wide = self.room + 2 * min(margin["l"], margin["r"]) - 8
-        below: dict[str, Any] = {"refs": ("paper", "paper"), "size": 12, "anchor": ("center", "top")}
+        below: dict[str, Any] = {
+            "refs": ("paper", "paper"),
+            "size": 12,
+            "anchor": ("center", "top"),
+        }
         self.remark(fit(x.title, wide, 12), "grey", x=0.5, y=0, shift=(0, -25), **below)
         if not levels:
             for mark in x.marks:
                 self.segment(mark, y.ends, "grid", layer="below")
             return
-        self.layout["yaxis"] |= {"showticklabels": True, "tickvals": list(y.marks), "ticktext": list(y.labels)}
-        self.layout["yaxis"] |= {"ticks": "outside", "tickcolor": "rgba(0,0,0,0)"}  # keeps the words off the plot
+        self.layout["yaxis"] |= {
+            "showticklabels": True,
+            "tickvals": list(y.marks),
+            "ticktext": list(y.labels),
+        }
+        self.layout["yaxis"] |= {
+            "ticks": "outside",
+            "tickcolor": "rgba(0,0,0,0)",
+        }  # keeps the words off the plot
         for mark in y.marks:
             self.rule(mark)
         parts = (x.ends[0], *x.broken, x.ends[1])
@@ -397,22 +493,43 @@ class Drawing:
             note["hovertext"] = hover
         self.layout["annotations"].append({**note, "font": {"color": color, "size": size}})
 
-    def at_left(self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any) -> None:
+    def at_left(
+        self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any
+    ) -> None:
         """Write at height y, `shift` pixels from the left end of the plot: into the margin where it is negative."""
         self.remark(text, color, x=0, y=y, refs=("paper", "y"), shift=shift, **look)
 
-    def at_right(self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any) -> None:
+    def at_right(
+        self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any
+    ) -> None:
         """Write at height y, ending `shift` pixels right of the plot; nothing where there are no words."""
         if text:
-            options: dict[str, Any] = {"x": 1, "y": y, "refs": ("paper", "y"), "anchor": ("right", "middle")}
+            options: dict[str, Any] = {
+                "x": 1,
+                "y": y,
+                "refs": ("paper", "y"),
+                "anchor": ("right", "middle"),
+            }
             self.remark(text, color, shift=shift, **options, **look)
 
     def above(
-        self, text: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "grey"
+        self,
+        text: str,
+        *,
+        right: bool = False,
+        shift: tuple[float, float] = (0, 3),
+        color: str = "grey",
     ) -> None:
         """Write over the plot from its left end on, or up to its right end, moved by pixels."""
-        options: dict[str, Any] = {"x": float(right), "y": 1, "refs": ("paper", "paper"), "shift": shift}
-        self.remark(text, color, anchor=("right" if right else "left", "bottom"), size=12, **options)
+        options: dict[str, Any] = {
+            "x": float(right),
+            "y": 1,
+            "refs": ("paper", "paper"),
+            "shift": shift,
+        }
+        self.remark(
+            text, color, anchor=("right" if right else "left", "bottom"), size=12, **options
+        )
 
     def in_the_middle(self, text: str) -> None:
         """Write in the middle of an empty plot."""

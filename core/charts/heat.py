@@ -46,7 +46,8 @@ def draw_heat(
     right = max([14, *(width(text) + 20 for text in column if text)])
     room = (NARROW - left - right) / wide - 4
     across, down = (
-        [fit(name, pixels, 12) for name in side] for side, pixels in zip(names, (room, left - 12), strict=True)
+        [fit(name, pixels, 12) for name in side]
+        for side, pixels in zip(names, (room, left - 12), strict=True)
     )
     x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), labels=across, title=titles[0])
     y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), labels=down, title=titles[1])
@@ -82,14 +83,25 @@ def draw_heat(
         drawing.at_right(i, text, "ink", (right - 4, 0))
     if heading:
         drawing.above(heading, right=True, shift=(right - 4, 9))
-    cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
+    cells = [
+        (values[i][j], i, j)
+        for i in range(deep)
+        for j in range(wide)
+        if not math.isnan(values[i][j])
+    ]
     if len(cells) <= _FEW:
         listed_cells = cells
     else:
         listed_cells = [min(cells), max(cells)]
-    descriptions = [f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in listed_cells]
-    descriptions += [f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text]
+    descriptions = [
+        f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in listed_cells
+    ]
+    descriptions += [
+        f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text
+    ]
     drawing.say(
-        f"Map of {titles[1]} by {titles[0]}", "" if listed_cells is cells else "lowest and highest", descriptions
+        f"Map of {titles[1]} by {titles[0]}",
+        "" if listed_cells is cells else "lowest and highest",
+        descriptions,
     )
     return drawing

@@ -128,14 +128,20 @@ class Curve:
                 yield from ends_of(dot.of)
 
 
-def level(number: Number, color: str, name: str = "", value: str | None = None, *, dash: str = "dot") -> Curve:
+def level(
+    number: Number, color: str, name: str = "", value: str | None = None, *, dash: str = "dot"
+) -> Curve:
     """Return a horizontal line to compare with."""
-    return Curve(x=(), of=[number], color=color, name=name, value=value, dash=dash, width=1.5, level=True)
+    return Curve(
+        x=(), of=[number], color=color, name=name, value=value, dash=dash, width=1.5, level=True
+    )
 
 
 def pointed(at: float, number: Number, color: str, name: str, value: str | None = None) -> Curve:
     """Return what leads from a point to its name."""
-    return Curve(x=[at], of=[number], color=color, name=name, value=value, dash="dot", width=1, level=True)
+    return Curve(
+        x=[at], of=[number], color=color, name=name, value=value, dash="dot", width=1, level=True
+    )
 
 
 @dataclass(slots=True)
@@ -292,8 +298,14 @@ def draw_lines(
         drawing.above(fit(set_off, drawing.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
     descriptions = [item.label for item in sorted(labelled, key=lambda item: -item.height)]
     descriptions += [set_off.replace(":", ",")] if set_off else []
-    descriptions += [f"computed so far: {done} of {total} places" for done, total in _progress(curves)]
-    drawing.say(f"Line chart, {y.title} over {x.title}", head if labelled else "", descriptions or ["being measured"])
+    descriptions += [
+        f"computed so far: {done} of {total} places" for done, total in _progress(curves)
+    ]
+    drawing.say(
+        f"Line chart, {y.title} over {x.title}",
+        head if labelled else "",
+        descriptions or ["being measured"],
+    )
     return drawing
 
 
@@ -346,7 +358,10 @@ def _rows(curves: Sequence[Curve], x: str, at: float | None) -> list[Mapping[str
         for position, number in beside:
             if not any(math.isclose(position, x_point) for x_point, _ in points):
                 points.append((position, number))
-        rows += [{"curve": curve.name, x: position, **cells("value", number)} for position, number in points]
+        rows += [
+            {"curve": curve.name, x: position, **cells("value", number)}
+            for position, number in points
+        ]
     return rows
 
 
@@ -357,7 +372,9 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
     look: dict[str, Any] = {"width": curve.width, "dash": curve.dash}
     if curve.level:
         start = placed.x[0] if placed.x else drawing.x.ends[0]
-        drawing.segment((start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below")
+        drawing.segment(
+            (start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below"
+        )
         return
     numbers = curve.numbers
     pieces = list(placed.pieces())
@@ -366,14 +383,26 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
         if len(inside) > 1:
             xs, lows, highs = zip(*inside, strict=True)
-            drawing.band(xs, [max(low, bottom) for low in lows], [min(high, top) for high in highs], curve.color)
+            drawing.band(
+                xs,
+                [max(low, bottom) for low in lows],
+                [min(high, top) for high in highs],
+                curve.color,
+            )
     name = fit(curve.name, 9999)
     hover = [
         "" if number is None else f"{name}, {at:.4g}: {drawing.y.write(number)}"
         for at, number in zip(curve.places, numbers, strict=True)
     ]
     if any(len(piece) > 1 for piece in pieces):
-        drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=hover if name else None)
+        drawing.line(
+            placed.x,
+            placed.y,
+            curve.color,
+            **look,
+            opacity=curve.opacity,
+            hover=hover if name else None,
+        )
     if curve.dots:
         alone = []
     else:
@@ -383,7 +412,11 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
 
 
 def _draw_points(
-    drawing: Drawing, placed: _Placed, points: Sequence[int], limits: Sequence[Sequence[float]], hover: Sequence[str]
+    drawing: Drawing,
+    placed: _Placed,
+    points: Sequence[int],
+    limits: Sequence[Sequence[float]],
+    hover: Sequence[str],
 ) -> None:
     """Draw points without a line to a neighbour, each with its interval; hollow where the line is dashed."""
     curve = placed.curve
@@ -434,15 +467,26 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     for dot, height in zip(curve.dots, heights, strict=True):
         low, high = (y.position(end) for end in ends_of(dot.of))
         has_interval = dot.interval and not math.isnan(low)
-        ends.append((max(low, y.ends[0]), min(high, y.ends[1])) if has_interval else (height, height))
+        ends.append(
+            (max(low, y.ends[0]), min(high, y.ends[1])) if has_interval else (height, height)
+        )
     colors = [dot.color or curve.color for dot in curve.dots]
     drawing.markers(
         [drawing.x.position(dot.x) for dot in curve.dots],
         heights,
         size=curve.size,
-        color=["background" if dot.hollow else color for dot, color in zip(curve.dots, colors, strict=True)],
+        color=[
+            "background" if dot.hollow else color
+            for dot, color in zip(curve.dots, colors, strict=True)
+        ],
         symbol=curve.symbol,
-        rim=([color if dot.hollow else "background" for dot, color in zip(curve.dots, colors, strict=True)], 1.5),
+        rim=(
+            [
+                color if dot.hollow else "background"
+                for dot, color in zip(curve.dots, colors, strict=True)
+            ],
+            1.5,
+        ),
         hover=[f"{dot.hover or name} {y.with_interval(dot.of)}".strip() for dot in curve.dots],
         ends=ends if any(dot.interval for dot in curve.dots) else (),
         stroke=curve.color,
@@ -455,25 +499,39 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
     (low, high) = drawing.y.ends
     pixel = drawing.pixel
     if head:
-        options: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
+        options: dict[str, Any] = {
+            "x": 1,
+            "y": 1,
+            "refs": ("paper", "paper"),
+            "anchor": ("left", "bottom"),
+        }
         drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **options)
     ends = [min(max(item.height, low), high) for item in labelled]
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
-    first = [item.curve.width > 2 or item.curve.color in ("strongest", "chance") for item in labelled]
+    first = [
+        item.curve.width > 2 or item.curve.color in ("strongest", "chance") for item in labelled
+    ]
     if len(labelled) > _MOST:
         outermost = (ends.index(max(ends)), ends.index(min(ends)))
         many = min(many, len({*(i for i, is_first in enumerate(first) if is_first), *outermost}))
     stay = visible_labels(ends, first, many)
-    heights = separate_labels([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
+    heights = separate_labels(
+        [ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel
+    )
     for i, height in zip(stay, heights, strict=True):
         curve = labelled[i].curve
         bold = f"<b>{labelled[i].value}</b> " if labelled[i].value else ""
         left = room - (width(f"<b>{labelled[i].value} </b>") if bold else 0)
         if labelled[i].start < drawing.x.ends[1] and not curve.level:
             drawing.segment(
-                (labelled[i].start, drawing.x.ends[1]), ends[i], f"{curve.color}/{_HAIRLINE}", layer="below"
+                (labelled[i].start, drawing.x.ends[1]),
+                ends[i],
+                f"{curve.color}/{_HAIRLINE}",
+                layer="below",
             )
-        drawing.segment((1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1)
+        drawing.segment(
+            (1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1
+        )
         text = bold + fit(curve.name, left)
         options = {"x": 1, "y": height, "refs": ("paper", "y")}
         if text.endswith(fit(curve.name, 9999)):
@@ -493,7 +551,12 @@ def _key(drawing: Drawing, labelled: Sequence[_Placed]) -> None:
         pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
         drawing.segment((left, left + 18), down, item.curve.color, width=item.curve.width, **pixels)
         text = f"<b>{item.value}</b> {fit(item.curve.name, room - width(item.value))}"
-        options: dict[str, Any] = {"x": 0, "y": 0, "refs": ("paper", "paper"), "shift": (left + 26, down)}
+        options: dict[str, Any] = {
+            "x": 0,
+            "y": 0,
+            "refs": ("paper", "paper"),
+            "shift": (left + 26, down),
+        }
         drawing.remark(text, item.curve.color, **options)
 
 
@@ -501,8 +564,14 @@ def _corner(drawing: Drawing, labelled: Sequence[_Placed], head: str) -> None:
     """Name the curves in the corner under the diagonal, with their values."""
     room = 0.55 * drawing.room
     lines = [
-        (item.curve.color, f"{fit(item.curve.name, room - width(item.value))} <b>{item.value}</b>") for item in labelled
+        (item.curve.color, f"{fit(item.curve.name, room - width(item.value))} <b>{item.value}</b>")
+        for item in labelled
     ]
-    options: dict[str, Any] = {"x": 1, "y": 0, "refs": ("paper", "paper"), "anchor": ("right", "bottom")}
+    options: dict[str, Any] = {
+        "x": 1,
+        "y": 0,
+        "refs": ("paper", "paper"),
+        "anchor": ("right", "bottom"),
+    }
     for i, (color, text) in enumerate(reversed([("ink", head), *lines] if head else lines)):
         drawing.remark(text, color, shift=(-6, 8 + LINE * 13 * i), fill="background", **options)

@@ -179,24 +179,44 @@ def draw_rows(
             mark = row.marks[0]
             position = axis.position(value_of(mark.of))
             drawing.segment(position, y.ends, mark.color, width=2, dash=row.dash, layer="below")
-        free = next((k for k, later in enumerate(rows[i + 1 :]) if later.marks or later.note), len(rows) - i - 1)
+        free = next(
+            (k for k, later in enumerate(rows[i + 1 :]) if later.marks or later.note),
+            len(rows) - i - 1,
+        )
         _write_labels(drawing, row, i, left, pitch, free)
         drawing.at_right(i, written[i], row.color, (right - 4, 10 if ranges[i] else 0))
         drawing.at_right(i, ranges[i], "grey", (right - 4, -10), size=12)
         _marks(drawing, row, i, pitch)
-    for (label, color), room, anchor, sign in zip(sides, (left, right), ("right", "left"), (-1, 1), strict=False):
-        under: dict[str, Any] = {"x": 0.5, "y": 0, "refs": ("paper", "paper"), "shift": (8 * sign, -43), "size": 12}
-        drawing.remark(fit(label, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under)
+    for (label, color), room, anchor, sign in zip(
+        sides, (left, right), ("right", "left"), (-1, 1), strict=False
+    ):
+        under: dict[str, Any] = {
+            "x": 0.5,
+            "y": 0,
+            "refs": ("paper", "paper"),
+            "shift": (8 * sign, -43),
+            "size": 12,
+        }
+        drawing.remark(
+            fit(label, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under
+        )
     if head:
-        drawing.above(fit(head, drawing.room + left + right - 8, 12), shift=(4 - left, 3 + LINE * 12 * bool(value)))
+        drawing.above(
+            fit(head, drawing.room + left + right - 8, 12),
+            shift=(4 - left, 3 + LINE * 12 * bool(value)),
+        )
     if value:
         drawing.above(value, right=True, shift=(right - 4, 3))
     if not rows:
         drawing.in_the_middle(empty)
     pairs = zip(rows, written, strict=True)
-    descriptions = [_alt_text(row, text, axis) for row, text in pairs if row.name or row.note] or [empty]
+    descriptions = [_alt_text(row, text, axis) for row, text in pairs if row.name or row.note] or [
+        empty
+    ]
     drawing.say(
-        f"Rows, {axis.title}", value, [*descriptions, *([head] if head else []), *(label for label, _ in sides)]
+        f"Rows, {axis.title}",
+        value,
+        [*descriptions, *([head] if head else []), *(label for label, _ in sides)],
     )
     return drawing
 
@@ -204,15 +224,25 @@ def draw_rows(
 def _alt_text(row: Row, text: str, axis: Axis) -> str:
     """Return a row in words, with its interval where it has one alone."""
     intervals = [interval for mark in row.marks if (interval := axis.interval(mark.of))]
-    text = row.note or plain(text) or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
-    return " ".join(filter(None, (row.name, row.below, text, intervals[0] if len(intervals) == 1 else "")))
+    text = (
+        row.note
+        or plain(text)
+        or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
+    )
+    return " ".join(
+        filter(None, (row.name, row.below, text, intervals[0] if len(intervals) == 1 else ""))
+    )
 
 
 def _hover(mark: Mark, row: Row, axis: Axis) -> str:
     """Return what the pointer shows of a number."""
     if mark.hover is None:
         return ""
-    return "<br>".join(filter(None, (f"{fit(mark.name or row.name, 9999)} {axis.with_interval(mark.of)}", mark.hover)))
+    return "<br>".join(
+        filter(
+            None, (f"{fit(mark.name or row.name, 9999)} {axis.with_interval(mark.of)}", mark.hover)
+        )
+    )
 
 
 def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
@@ -237,7 +267,11 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
     if name:
         text = f"<b>{name}</b>" if row.bold else name
         drawing.at_left(
-            y, text, row.color, (offset, 10 if row.below else 0), hover="" if name == full_name else full_name
+            y,
+            text,
+            row.color,
+            (offset, 10 if row.below else 0),
+            hover="" if name == full_name else full_name,
         )
     if row.below:
         drawing.at_left(y, fit(row.below, room, 12), "grey", (offset, -10), size=12)
@@ -249,7 +283,12 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
         look: dict[str, Any] = {"size": 12, "anchor": ("left", "top"), "hover": fit(row.note, 9999)}
         for i, line in enumerate(lines):
             drawing.at_left(
-                y - 0.5, line, "grey", (0, -top - step * i), fill="pale" if row.shaded else "background", **look
+                y - 0.5,
+                line,
+                "grey",
+                (0, -top - step * i),
+                fill="pale" if row.shaded else "background",
+                **look,
             )
 
 
@@ -264,7 +303,9 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
         (low, high) = map(axis.position, ends_of(mark.of))
         if mark.bar is not None:
             base = axis.position(mark.bar)
-            drawing.bar(position, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)
+            drawing.bar(
+                position, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover
+            )
         if not math.isnan(low):
             color = mark.color if mark.bar is None else "ink"
             drawing.line((low, high), [at, at], color, width=mark.stroke, dash=mark.dash)

@@ -85,7 +85,9 @@ def draw_scatter(
         drawing.above(fit(label, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
     for position, label, color in beside:
         look = {"refs": ("paper", "y"), "shift": (10, 0), "size": 12, "hover": fit(label, 9999)}
-        drawing.remark(lines_of(label, pixels=_BESIDE - 14, size=12), color, x=1, y=position, **look)
+        drawing.remark(
+            lines_of(label, pixels=_BESIDE - 14, size=12), color, x=1, y=position, **look
+        )
     descriptions = [*(label for label, _ in counts), *(label for _, label, _ in beside)]
     drawing.say(f"Scatter plot, {y.title} by {x.title}", "", descriptions)
     return drawing

@@ -27,7 +27,11 @@ _WIDTHS = {
     0.95: "…@",
 }
 _LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
-_SCRIPT_WIDTHS = {"⺀": 1.0, "Ͱ": 0.85, "": 0.62}  # first letter of a script -> width of its letters, in font sizes
+_SCRIPT_WIDTHS = {
+    "⺀": 1.0,
+    "Ͱ": 0.85,
+    "": 0.62,
+}  # first letter of a script -> width of its letters, in font sizes
 _FIRST_FOREIGN = "ɐ"  # the first letter of other fonts
 _BOLD = 1.05
 
@@ -41,7 +45,11 @@ def width(text: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
     bold = _BOLD if "<b>" in text else 1.0
     lines = [plain(line) for line in text.split("<br>")]
-    return bold * size * max(sum(_LETTER.get(letter) or _of_script(letter) for letter in line) for line in lines)
+    return (
+        bold
+        * size
+        * max(sum(_LETTER.get(letter) or _of_script(letter) for letter in line) for line in lines)
+    )
 
 
 def _of_script(letter: str) -> float:
@@ -82,7 +90,9 @@ def lines_of(sentence: str, *, pixels: float, size: float = 13, most: int = 2) -
     """Return a sentence in harmless lines that fit; what is beyond `most` lines is cut."""
     letters = len(sentence) + 1
     while True:
-        lines = textwrap.wrap(sentence, width=letters, max_lines=most, placeholder="…", break_on_hyphens=False)
+        lines = textwrap.wrap(
+            sentence, width=letters, max_lines=most, placeholder="…", break_on_hyphens=False
+        )
         joined = "<br>".join(escape(line, quote=False) for line in lines)
         if letters <= 2 or width(joined, size) * _BOLD <= pixels:
             return joined
@@ -114,7 +124,11 @@ def visible_labels(values: Sequence[float], first: Sequence[bool], room: int) ->
     if len(values) <= room:
         return list(range(len(values)))
     ranked = sorted(range(len(values)), key=lambda i: values[i])
-    order = [i for i, is_first in enumerate(first) if is_first] + [ranked[-1], ranked[0]] + list(range(len(values)))
+    order = (
+        [i for i, is_first in enumerate(first) if is_first]
+        + [ranked[-1], ranked[0]]
+        + list(range(len(values)))
+    )
     return sorted(list(dict.fromkeys(order))[:room])
 
 
@@ -130,7 +144,10 @@ def visible_ticks(places: Sequence[float], labels: Sequence[str], *, pixels: flo
     last = len(places) - 1
     for i in sorted(range(len(places)), key=lambda i: (i not in (0, last), i)):
         half = width(labels[i], _TICK) / 2
-        room = (half + width(labels[j], _TICK) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
+        room = (
+            half + width(labels[j], _TICK) / 2 + 6 - pixels * abs(places[i] - places[j])
+            for j in chosen
+        )
         if all(missing <= 0 for missing in room):
             chosen.append(i)
     return sorted(chosen)

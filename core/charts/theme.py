@@ -10,7 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-_COLORED = {"color", "fillcolor", "bgcolor", "tickcolor", "colorscale", "paper_bgcolor", "plot_bgcolor"}
+_COLORED = {
+    "color",
+    "fillcolor",
+    "bgcolor",
+    "tickcolor",
+    "colorscale",
+    "paper_bgcolor",
+    "plot_bgcolor",
+}
 """Where a figure has colours."""
 
 
@@ -58,7 +66,10 @@ class Palette:
     def painted(self, part: Any) -> Any:
         """Return parts of a figure with the colours of all roles in them."""
         if isinstance(part, dict):
-            return {key: (self._colored if key in _COLORED else self.painted)(value) for key, value in part.items()}
+            return {
+                key: (self._colored if key in _COLORED else self.painted)(value)
+                for key, value in part.items()
+            }
         if isinstance(part, list) and part and isinstance(part[0], dict):
             return [self.painted(item) for item in part]
         return part
@@ -90,7 +101,9 @@ _COLORS = {
     "feasible": ("#ECF6EF", "#18271F"),
     "shade": ("#CB7A44", "#8B5A3C"),
 }
-LIGHT, DARK = (Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1))
+LIGHT, DARK = (
+    Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1)
+)
 
 
 class GroupStyle(NamedTuple):
@@ -114,4 +127,6 @@ def _channels(color: str) -> list[int]:
 def mixed(color: str, background: str, share: float) -> str:
     """Return a colour laid over a background with this opacity."""
     pairs = zip(_channels(color), _channels(background), strict=True)
-    return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
+    return "#" + "".join(
+        f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs
+    )

@@ -67,7 +67,9 @@ def commands() -> Mapping[str, Command | CommandGroup]:
             help="Verify, replay, sign or summarise a report.",
             commands=report.COMMANDS,
         ),
-        "attack": CommandGroup(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
+        "attack": CommandGroup(
+            help="Run one study on any table.", commands=_attacks(), parser=StudyParser
+        ),
         "choose": choose,
         "experiment": experiment,
         "desk": CommandGroup(

@@ -68,15 +68,20 @@ class Action:
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --dataset, --attribute and --data."""
     help_text = f"Dataset: {', '.join(CATALOG)} (default: demo)."
-    parser.add_argument("--dataset", default="demo", choices=tuple(CATALOG), metavar="NAME", help=help_text)
+    parser.add_argument(
+        "--dataset", default="demo", choices=tuple(CATALOG), metavar="NAME", help=help_text
+    )
     help_text = (
-        "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first)."
+        "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' "
+        "(default: the dataset's first)."
     )
     parser.add_argument("--attribute", metavar="NAME", help=help_text)
     add_data_argument(parser)
 
 
-def add_path(parser: argparse._ActionsContainer, *flags: str, help: str, metavar: str = "FILE", **more: Any) -> None:
+def add_path(
+    parser: argparse._ActionsContainer, *flags: str, help: str, metavar: str = "FILE", **more: Any
+) -> None:
     """Add an argument that names a file or folder."""
     parser.add_argument(*flags, type=Path, metavar=metavar, help=help, **more)
 
@@ -89,20 +94,26 @@ def add_data_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     """Add --policy."""
-    help_text = "Release policy: a file, or default or predictions (default: the plan's, else default)."
+    help_text = (
+        "Release policy: a file, or default or predictions (default: the plan's, else default)."
+    )
     parser.add_argument("--policy", metavar="FILE", help=help_text)
 
 
 def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
     """Add --quiet."""
-    parser.add_argument("-q", "--quiet", action="store_true", help="No progress and no notes on stderr.")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="No progress and no notes on stderr."
+    )
 
 
 def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
     """Add --seeds; `of_plan` says that a plan's seed is taken where none is given."""
     default = "the plan's, else 42" if of_plan else "42"
     help_text = f"Seeds, such as 0,1,2 or 0-9 (default: {default})."
-    parser.add_argument("--seeds", default=None if of_plan else "42", metavar="LIST", help=help_text)
+    parser.add_argument(
+        "--seeds", default=None if of_plan else "42", metavar="LIST", help=help_text
+    )
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
@@ -110,7 +121,9 @@ def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
     if math.isfinite(epsilon) and not set(PRIVATE_METHODS) & set(methods):
         private = ", ".join(PRIVATE_METHODS)
         trained = ", ".join(methods)
-        raise InputError(f"--train-epsilon is for the methods {private} alone, got {epsilon:g} with {trained}.")
+        raise InputError(
+            f"--train-epsilon is for the methods {private} alone, got {epsilon:g} with {trained}."
+        )
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
@@ -165,9 +178,13 @@ def seeds_in(text: str) -> tuple[int, ...]:
             low = int(first)
             high = int(last if dash else first)
         except ValueError:
-            raise InputError(f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}.") from None
+            raise InputError(
+                f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}."
+            ) from None
         if not 0 <= high - low < _MOST_SEEDS:
-            raise InputError(f"{name} must run upwards over at most {_MOST_SEEDS:,} numbers, got {part!r}.")
+            raise InputError(
+                f"{name} must run upwards over at most {_MOST_SEEDS:,} numbers, got {part!r}."
+            )
         seeds |= dict.fromkeys(seed_value(seed, name=name) for seed in range(low, high + 1))
     return tuple(seeds)
 
@@ -226,7 +243,9 @@ def collected(
     """
     store = _store("none" if uploaded and arguments.store is None else arguments.store)
     report = _progress(console, noun)
-    points = measured(n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report)
+    points = measured(
+        n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report
+    )
     try:
         with closing(points):  # type: ignore[type-var]
             return list(points)
@@ -268,7 +287,9 @@ def report_in(path: Path, *, what: str = "REPORT") -> Path:
     for folder in (path, path / FOLDERS[0]):
         if (folder / "report.json").is_file():
             return folder / "report.json"
-    raise InputError(f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}.")
+    raise InputError(
+        f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}."
+    )
 
 
 def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Report]:

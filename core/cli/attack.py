@@ -39,7 +39,10 @@ class StudyParser(Parser):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self.add_argument(
-            "--set", action="append", metavar="KEY=VALUE", help="Any argument by its name, such as seed=1; repeatable."
+            "--set",
+            action="append",
+            metavar="KEY=VALUE",
+            help="Any argument by its name, such as seed=1; repeatable.",
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -57,7 +60,9 @@ class StudyParser(Parser):
                 yield word
 
     def _setting(self, text: str) -> Iterator[str]:
-        keys = {_key(action): action for action in self._actions if action.dest not in ("help", "set")}
+        keys = {
+            _key(action): action for action in self._actions if action.dest not in ("help", "set")
+        }
         key, sign, value = text.partition("=")
         if not sign or key not in keys:
             self.error(f"--set must be KEY=VALUE with a key among {', '.join(keys)}, got {text!r}")
@@ -66,7 +71,9 @@ class StudyParser(Parser):
             yield value
         elif keys[key].nargs != 0:
             yield f"{_long(flags)}={value}"
-        elif value == "true" or (value == "false" and len(flags) > 1 and flags[1].startswith("--no-")):
+        elif value == "true" or (
+            value == "false" and len(flags) > 1 and flags[1].startswith("--no-")
+        ):
             yield flags[value == "false"]
         elif value != "false":
             self.error(f"--set {key} must be true or false, got {value!r}")
@@ -117,7 +124,9 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         if config.method != GIVEN_PREDICTIONS:
             check_epsilon(config.epsilon, (config.method,))
         settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
-        subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
+        subject = audited_of(
+            planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses
+        )
         described = {"model": plain(subject.config)}
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
@@ -144,7 +153,9 @@ def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any
     """Return data of a study that are no table; whatever is about a table or its model is refused."""
     model = flag_values(arguments, AuditConfig)
     flags = {f"--{name}": getattr(arguments, name) for name in ("plan", *TABLE_OPTIONS)}
-    flags |= {params(AuditConfig)[name].flag: value for name, value in model.items() if name != "seed"}
+    flags |= {
+        params(AuditConfig)[name].flag: value for name, value in model.items() if name != "seed"
+    }
     for flag, value in flags.items():
         if value is not None:
             raise InputError(f"{flag} is for tables, got it with --dataset {arguments.dataset}.")

@@ -94,7 +94,9 @@ def check_folder(out: Path, *, force: bool) -> None:
         )
 
 
-def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> str:
+def write_audit(
+    reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None
+) -> str:
     """Write internal report and public summary; an earlier audit in the folder goes when the new one is complete.
 
     With a key the internal report is signed. Returned is why it has no one-page summary; "" where it has one.
@@ -105,9 +107,13 @@ def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed2551
         for name in ("report.json", "report.html"):
             internal[f"{name}{ENDING}"] = signature_of(internal[name], key).encode("utf-8")
     files = {"internal": internal, "public": reports.public_files}
-    out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
+    out = Path(
+        os.path.realpath(out)
+    )  # where a link leads, so that what is made beside it can be moved there
     try:
-        with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as temporary:
+        with tempfile.TemporaryDirectory(
+            prefix=".fairleak-", dir=out.absolute().parent
+        ) as temporary:
             for folder in FOLDERS:
                 (Path(temporary) / folder).mkdir()
                 for name, content in files[folder].items():
@@ -119,7 +125,9 @@ def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed2551
                     shutil.rmtree(out / folder)
                 (Path(temporary) / folder).rename(out / folder)
     except OSError as error:
-        raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}.") from None
+        raise InputError(
+            f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}."
+        ) from None
     return reason
 
 
@@ -141,7 +149,9 @@ def _foreign(out: Path, names: list[str]) -> str:
         for path in sorted(folder.iterdir()):
             if not written.fullmatch(path.name) or path.is_symlink() or not path.is_file():
                 return f"{name}/{path.name}"
-        document, kind = ("report.json", KIND) if name == "internal" else ("summary.json", SUMMARY_KIND)
+        document, kind = (
+            ("report.json", KIND) if name == "internal" else ("summary.json", SUMMARY_KIND)
+        )
         if _kind_of(folder / document) != kind:
             return f"{name} without a {document} of ours"
     return ""
@@ -190,15 +200,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 pass, 1 fail (a required check), 2 inconclusive or not run, 3 input that cannot be used. "
         "fairleak init writes a plan to start from."
     )
-    add_path(parser, "plan", metavar="PLAN", help="TOML file of the plan; the files in it lie in the same folder.")
-    add_path(parser, "--out", metavar="FOLDER", required=True, help="New or empty folder for the reports.")
-    parser.add_argument("--force", action="store_true", help="An earlier report in --out is replaced.")
+    add_path(
+        parser,
+        "plan",
+        metavar="PLAN",
+        help="TOML file of the plan; the files in it lie in the same folder.",
+    )
+    add_path(
+        parser,
+        "--out",
+        metavar="FOLDER",
+        required=True,
+        help="New or empty folder for the reports.",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="An earlier report in --out is replaced."
+    )
     add_policy_argument(parser)
     add_data_argument(parser)
     help_text = "Private key to sign the internal report with; fairleak report sign makes one."
     add_path(parser, "--sign", metavar="KEY.pem", help=help_text)
-    add_path(parser, "--choice", help="File of fairleak choose --json: the report says how it was chosen.")
-    parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
+    add_path(
+        parser,
+        "--choice",
+        help="File of fairleak choose --json: the report says how it was chosen.",
+    )
+    parser.add_argument(
+        "--project", metavar="NAME", help="Project of the history in which the audit is kept."
+    )
     add_history_argument(parser)
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
@@ -227,7 +256,12 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         history = None
     else:
         history = History.open(arguments.history)
-    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
+    table = load_table(
+        plan,
+        folder=folder,
+        data_folder=data_folder_of(arguments),
+        cache_folder=default_cache_folder(),
+    )
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
     audited = partial(run_audit, plan, table, policy, model_file=model_file, chosen=chosen)
@@ -241,7 +275,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     reports = Reports(audit)
     missing = write_audit(reports, arguments.out, force=arguments.force, key=key)
     console.results(_printed(reports))
-    console.note(f"The report is in {arguments.out}/internal; {arguments.out}/public is a summary for others.")
+    console.note(
+        f"The report is in {arguments.out}/internal; {arguments.out}/public is a summary for others."
+    )
     if missing:
         console.note(missing)
     if history is not None:
@@ -249,15 +285,20 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return VERDICT_TITLES[audit.verdict.overall].lower()
 
 
-def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
+def _keep(
+    reports: Reports, history: History, arguments: argparse.Namespace, console: Console
+) -> None:
     try:
         entry = history.keep(reports.document, project=arguments.project, who=login_name())
     except FairLeakError as error:
         message = (
-            f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
+            f"The report is in {arguments.out} and was not kept: {error} Keep it later "
+            "with fairleak history keep."
         )
         raise FairLeakError(message) from None
-    console.note(f"It is kept in the project {entry.project!r} of the history {history.location}, as audit {entry.id}.")
+    console.note(
+        f"It is kept in the project {entry.project!r} of the history {history.location}, as audit {entry.id}."
+    )
 
 
 def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
@@ -269,17 +310,23 @@ def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
         findings = loads(document["record"], StudyFindings)
         same_policy = document["policy"] == content_fingerprint(policy)
     except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
-        raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
+        raise InputError(
+            f"--choice must be a file of fairleak choose --json, got {path.name!r}."
+        ) from None
     if not same:
         raise InputError(
             f"--choice must be about the data, model and outputs that PLAN says, got others: {str(model)[:80]}."
         )
     if not same_policy:
-        raise InputError(f"--choice must be by the audit's policy ({policy.name}), got one by another policy.")
+        raise InputError(
+            f"--choice must be by the audit's policy ({policy.name}), got one by another policy."
+        )
     return findings
 
 
-def applied_policy(name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy") -> Policy:
+def applied_policy(
+    name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy"
+) -> Policy:
     """Return the policy that is named, or else the plan's, whose files lie in `folder`; else the default one."""
     if (shipped := name or plan.policy) in SHIPPED:
         return SHIPPED[shipped]()
@@ -322,7 +369,12 @@ def _printed(reports: Reports) -> Iterator[str]:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"
         untrue = false_promise(audit.plan.config.tolerance, audit.model.achieved)
-        if untrue and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
+        if (
+            untrue
+            and row.check == "correction_gain"
+            and row.measurement
+            and row.measurement.outcome == Outcome.DONE
+        ):
             yield f"{row.title}: {untrue}"
     for study in audit.findings:
         yield ""
@@ -331,7 +383,8 @@ def _printed(reports: Reports) -> Iterator[str]:
 
 def _row(row: CheckVerdict) -> list[str]:
     return [
-        VERDICT_TITLES[row.verdict] + ("" if row.limit is None or row.limit.required else " (not required)"),
+        VERDICT_TITLES[row.verdict]
+        + ("" if row.limit is None or row.limit.required else " (not required)"),
         row.title,
         "" if row.attempt.estimate is None else row.attempt.basis,
         row.value if row.measured else "",

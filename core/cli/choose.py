@@ -9,7 +9,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..auditing import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
+from ..auditing import (
+    AuditPlan,
+    catalogue_plan,
+    checked_dataset,
+    load_model,
+    load_table,
+    plan_text,
+    read_plan,
+)
 from ..auditing.policy import Policy, Status
 from ..base.errors import InputError
 from ..base.files import content_of, write_file
@@ -29,7 +37,14 @@ from ..experiments.choose import (
     choose,
     measure_all,
 )
-from ..experiments.choose.findings import choice_reason, finding, numbers, order, report_section, rows
+from ..experiments.choose.findings import (
+    choice_reason,
+    finding,
+    numbers,
+    order,
+    report_section,
+    rows,
+)
 from ..studies.config import AuditConfig
 from .arguments import (
     add_dataset_arguments,
@@ -49,7 +64,14 @@ from .console import CommandOutcome, Console, present
 HELP = "Choose the most accurate of many models within all limits."
 
 _OF_PLAN = {"dataset": "demo", "attribute": None, "metric": None, "train_share": None}
-_OF_PLANS = {**_OF_PLAN, "methods": None, "tolerances": None, "train_epsilons": None, "depths": None, "seeds": None}
+_OF_PLANS = {
+    **_OF_PLAN,
+    "methods": None,
+    "tolerances": None,
+    "train_epsilons": None,
+    "depths": None,
+    "seeds": None,
+}
 """Arguments that one plan, or each of several, says itself -> their defaults."""
 
 
@@ -60,7 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "inconclusive or not accurate enough, 3 input that cannot be used."
     )
     help_text = (
-        "Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
+        "Plan of an audit. One to train by: models are made of its data and settings. "
+        "Several: each is a model, "
     )
     help_text += "such as the predictions in one column, or a model file."
     add_path(parser, "plans", nargs="*", metavar="PLAN", help=help_text)
@@ -88,7 +111,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     policy = _policy(arguments, candidate_sets)
     measured = partial(measure_all, candidate_sets, seconds=60 * settings.minutes)
     uploaded = any(candidate_set.dataset.uploaded for candidate_set in candidate_sets)
-    points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", uploaded=uploaded)
+    points: list[CandidatePoint] = collected(
+        measured, arguments, console, noun="models", uploaded=uploaded
+    )
     attribute = candidate_sets[0].dataset.roles.attribute
     planned = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
@@ -102,7 +127,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         else:
             policy_too = []
         audit = shlex.join(["fairleak", "audit", plan_path.name, *policy_too])
-        console.note(f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it.")
+        console.note(
+            f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it."
+        )
         if (plan.data.file or plan.model.file) and plan_path.parent != folder:
             console.note("It names files beside the plan it was made of: move it there.")
     if choice.outcome == Outcomes.RECOMMENDED:
@@ -120,7 +147,9 @@ def _policy(arguments: argparse.Namespace, candidate_sets: Sequence[CandidateSet
         for candidate_set, folder in zip(candidate_sets, folders, strict=True)
     )
     if any(policy != first for policy in later_policies):
-        raise InputError("Models can be compared under one policy alone, got plans with several; name one (--policy).")
+        raise InputError(
+            "Models can be compared under one policy alone, got plans with several; name one (--policy)."
+        )
     return first
 
 
@@ -151,7 +180,10 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
         plan = read_plan(content_of(path, what="PLAN"), name=path.name)
         folder = path.absolute().parent
         table = load_table(
-            plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder()
+            plan,
+            folder=folder,
+            data_folder=data_folder_of(arguments),
+            cache_folder=default_cache_folder(),
         )
         dataset = checked_dataset(plan, table, model_file=load_model(plan, folder=folder))
         config = replace(plan.config, roles=dataset.roles)
@@ -169,23 +201,35 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
     names = [candidate_set.name for candidate_set in candidate_sets if candidate_set.name]
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")
-    models = [candidate_set.configs[0] for candidate_set in candidate_sets if not candidate_set.name]
+    models = [
+        candidate_set.configs[0] for candidate_set in candidate_sets if not candidate_set.name
+    ]
     if len(candidate_sets) > 1 and len(set(models)) < len(models):
-        raise InputError("Plans must be of different models, got the same one to train in two of them.")
+        raise InputError(
+            "Plans must be of different models, got the same one to train in two of them."
+        )
     return candidate_sets
 
 
 def _plan(choice: Choice, candidate_sets: Sequence[CandidateSet]) -> AuditPlan:
     """Return the plan of the chosen model, with its first seed."""
     point = choice.chosen.points[0]
-    chosen_set = next(candidate_set for candidate_set in candidate_sets if candidate_set.name == point.name)
+    chosen_set = next(
+        candidate_set for candidate_set in candidate_sets if candidate_set.name == point.name
+    )
     if point.name:
         return chosen_set.plan
-    return replace(chosen_set.plan, title="", config=replace(point.config, roles=chosen_set.plan.config.roles))
+    return replace(
+        chosen_set.plan, title="", config=replace(point.config, roles=chosen_set.plan.config.roles)
+    )
 
 
 def _outcome(
-    choice: Choice, candidate_set: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings
+    choice: Choice,
+    candidate_set: CandidateSet,
+    plan: AuditPlan,
+    policy: Policy,
+    settings: ChooseSettings,
 ) -> CommandOutcome:
     return CommandOutcome(
         about=list(_about(choice, candidate_set)),

@@ -11,7 +11,14 @@ from ..auditing.policy import estimate_text
 from ..base.errors import InputError
 from ..base.files import write_file
 from ..report import Report, to_json
-from ..report.comparison import NO_PROOF, CheckChange, Comparison, change_range, change_text, compare
+from ..report.comparison import (
+    NO_PROOF,
+    CheckChange,
+    Comparison,
+    change_range,
+    change_text,
+    compare,
+)
 from ..report.comparison_page import comparison_html
 from ..report.verification import readable
 from ..store.events import Entry
@@ -24,7 +31,8 @@ HELP = "Compare two audits check by check."
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
 
 _PROJECT_AUDIT = (
-    "released (the last one whose last decision releases it), latest, or a number or fingerprint of its list"
+    "released (the last one whose last decision releases it), latest, or a number "
+    "or fingerprint of its list"
 )
 
 
@@ -37,12 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "be worse, not that nothing is."
     )
     parser.add_argument(
-        "before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_PROJECT_AUDIT}."
+        "before",
+        metavar="BEFORE",
+        help=f"The earlier audit: {_AUDIT}; with --project also {_PROJECT_AUDIT}.",
     )
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
-    parser.add_argument("--project", metavar="NAME", help="Project of the history with an audit that is no file.")
+    parser.add_argument(
+        "--project", metavar="NAME", help="Project of the history with an audit that is no file."
+    )
     add_history_argument(parser)
-    help_text = "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
+    help_text = (
+        "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
+    )
     parser.add_argument("--margin", type=float, metavar="SHARE", help=help_text)
     add_file_arguments(parser, "html", "json")
 
@@ -67,7 +81,9 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
         history = History.open(arguments.history, create=False)
         entry = _entry(history, str(path), arguments.project)
         signed = history.signatures(entry)
-        console.note(f"{name} is audit {entry.id}. {signed[-1].sentence if signed else 'It is not signed.'}")
+        console.note(
+            f"{name} is audit {entry.id}. {signed[-1].sentence if signed else 'It is not signed.'}"
+        )
         return readable(to_json(history.document(entry)), name=name)
     path = report_in(path, what=name)
     _, text = read_report(path, what=name)
@@ -82,11 +98,19 @@ def _entry(history: History, audit: str, project: str) -> Entry:
         last = {
             signature.fingerprint: signature for signature in history.signatures(project=project)
         }  # a later one overrules
-        signed = [signature for signature in last.values() if signature.decision in ("release", "accept_risk")]
+        signed = [
+            signature
+            for signature in last.values()
+            if signature.decision in ("release", "accept_risk")
+        ]
         if not signed:
-            raise InputError(f"No audit of the project {project!r} is signed for release in {history.location}.")
+            raise InputError(
+                f"No audit of the project {project!r} is signed for release in {history.location}."
+            )
         latest = max(signed, key=lambda signature: signature.number)
-        return next(entry for entry in history.entries(project, deleted=True) if latest.covers(entry))
+        return next(
+            entry for entry in history.entries(project, deleted=True) if latest.covers(entry)
+        )
     return history.find(audit, project=project)
 
 
@@ -101,7 +125,9 @@ def _printed(comparison: Comparison) -> Iterator[str]:
     yield ""
     header = ["verdict", "check", "before", "after", "change", "95% CI", "adjusted"]
     yield aligned(header, [_row(check) for check in comparison.checks], left=range(2))
-    reasons = [f"{check.title}: {check.turn}. {check.why}" for check in comparison.checks if check.why]
+    reasons = [
+        f"{check.title}: {check.turn}. {check.why}" for check in comparison.checks if check.why
+    ]
     yield from ("", *reasons) if reasons else ()
     yield ""
     yield NO_PROOF
@@ -110,7 +136,9 @@ def _printed(comparison: Comparison) -> Iterator[str]:
     if not comparison.changed:
         yield comparison.nothing_changed
         return
-    cells = [[change.part, change.what, change.before, change.after] for change in comparison.changed]
+    cells = [
+        [change.part, change.what, change.before, change.after] for change in comparison.changed
+    ]
     yield aligned(["changed", "what", "before", "after"], cells, left=range(4))
 
 

@@ -44,17 +44,24 @@ def _visible_character(character: str) -> str:
     return "\ufffd"
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> Block:
+def aligned(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)
+) -> Block:
     """Return a table with the columns `left` flush left and the others flush right."""
     header = [visible(cell) for cell in header]
     rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
 
     def line(cells: Sequence[str]) -> str:
-        set_ = [c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
+        set_ = [
+            c.ljust(w) if i in left else c.rjust(w)
+            for i, (c, w) in enumerate(zip(cells, widths, strict=True))
+        ]
         return "  ".join(set_).rstrip()
 
-    return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
+    return Block(
+        "\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)])
+    )
 
 
 def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
@@ -148,7 +155,9 @@ def write_csv(content: bytes, arguments: argparse.Namespace, console: Console) -
 def write_json(content: Any, arguments: argparse.Namespace, console: Console) -> None:
     """Write results and settings where --json asks for it; null stands for what was not measured."""
     if arguments.json is not None:
-        text = json.dumps(plain(content, finite=True), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            plain(content, finite=True), indent=1, ensure_ascii=False, allow_nan=False
+        )
         write_file(arguments.json, f"{text}\n".encode(), what="--json")
         console.note(f"Everything is in {arguments.json}.")
 
@@ -180,7 +189,11 @@ def present(outcome: CommandOutcome, arguments: argparse.Namespace, console: Con
         *({"table": title, **row} for title, table_rows in tables.items() for row in table_rows),
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    write_csv(csv_bytes(columns, ([row.get(name) for name in columns] for row in rows)), arguments, console)
+    write_csv(
+        csv_bytes(columns, ([row.get(name) for name in columns] for row in rows)),
+        arguments,
+        console,
+    )
     content = {"about": list(outcome.about), "findings": list(outcome.findings), "tables": tables}
     write_json({**outcome.content, **outcome.settings, **content}, arguments, console)
 
@@ -204,7 +217,11 @@ def _lines(outcome: CommandOutcome) -> Iterator[str]:
             header, cells, left = formatted_table(rows)
             yield from ("", title, aligned(header, cells, left=left))
     hidden = ", ".join(title for title in outcome.details if outcome.tables.get(title))
-    notes = [*outcome.notes, f"Only in the files of --csv and --json: {hidden}."] if hidden else outcome.notes
+    notes = (
+        [*outcome.notes, f"Only in the files of --csv and --json: {hidden}."]
+        if hidden
+        else outcome.notes
+    )
     yield from ("", *notes) if notes else ()
 
 
@@ -215,4 +232,6 @@ def sentences(finding: Finding) -> Iterator[str]:
         point = finding.point
     else:
         point = f"{finding.point}."
-    yield from filter(None, (point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats))
+    yield from filter(
+        None, (point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)
+    )

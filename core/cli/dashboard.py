@@ -10,7 +10,12 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..base.files import MEGABYTE
 from ..base.untrusted import ask_child
-from ..base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
+from ..base.untrusted.confinement import (
+    ALLOW_UNCONFINED,
+    PROTECTIONS,
+    UNCONFINED,
+    is_unconfined_allowed,
+)
 from ..store.prepared import default_folder
 from .console import Block, Console
 
@@ -21,7 +26,9 @@ _SERVER = Path(__file__).resolve().parents[2] / "serve.py"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--port", type=int, default=8501, metavar="N", help="Port on localhost (default: 8501).")
+    parser.add_argument(
+        "--port", type=int, default=8501, metavar="N", help="Port on localhost (default: 8501)."
+    )
     parser.add_argument("--headless", action="store_true", help="No browser is opened.")
     parser.add_argument(
         "--check",

@@ -12,7 +12,13 @@ HELP = "List the datasets of --dataset, with sensitive attributes."
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("name", nargs="?", choices=tuple(CATALOG), metavar="NAME", help="One dataset (default: all).")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        choices=tuple(CATALOG),
+        metavar="NAME",
+        help="One dataset (default: all).",
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -21,7 +27,11 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         console.result(
             table(
                 [
-                    {"name": name, "records": entry.people, "attributes": ", ".join(entry.attributes)}
+                    {
+                        "name": name,
+                        "records": entry.people,
+                        "attributes": ", ".join(entry.attributes),
+                    }
                     for name, entry in CATALOG.items()
                 ],
                 left=3,

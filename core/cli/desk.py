@@ -105,10 +105,16 @@ def _add_ledger(parser: argparse.ArgumentParser) -> None:
 
 def _add_register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="Name of the test set, for askers.")
-    add_path(parser, "--test-set", required=True, help="CSV or Parquet file with a record a person.")
-    parser.add_argument("--attribute", required=True, metavar="COLUMN", help="Column of the sensitive attribute.")
+    add_path(
+        parser, "--test-set", required=True, help="CSV or Parquet file with a record a person."
+    )
+    parser.add_argument(
+        "--attribute", required=True, metavar="COLUMN", help="Column of the sensitive attribute."
+    )
     parser.add_argument("--advantaged", metavar="VALUE", help=_ADVANTAGED)
-    parser.add_argument("--id", metavar="COLUMN", help="Column of the people's identifiers (default: a guess).")
+    parser.add_argument(
+        "--id", metavar="COLUMN", help="Column of the people's identifiers (default: a guess)."
+    )
     label = "Column of the true outcome, for equal opportunity; it counts as public."
     parser.add_argument("--label", metavar="COLUMN", help=label)
     positive = "Positive value of the true outcome; not needed if the column holds 1 and 0."
@@ -121,16 +127,22 @@ def _add_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="Registered test set.")
     add_path(parser, "--test-set", required=True, help="File of its registration.")
     add_path(parser, "--predictions", required=True, help="CSV: identifier and score.")
-    parser.add_argument("--score", metavar="COLUMN", help="Column of the scores, if the file has further columns.")
+    parser.add_argument(
+        "--score", metavar="COLUMN", help="Column of the scores, if the file has further columns."
+    )
     add_settings(parser, AskSettings)
     asker = 'Asker and model, for the record ("team A, model 7"); required unless --quote is given.'
     parser.add_argument("--asker", metavar="WHO", help=asker)
-    parser.add_argument("--quote", action="store_true", help="Only the price and the precision, at no charge.")
+    parser.add_argument(
+        "--quote", action="store_true", help="Only the price and the precision, at no charge."
+    )
     _add_ledger(parser)
 
 
 def _add_status(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help="One registration (default: all of them).")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="One registration (default: all of them)."
+    )
     _add_ledger(parser)
 
 
@@ -152,7 +164,9 @@ def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
 
 def _people(arguments: argparse.Namespace) -> Table:
     """Table of the test set's file."""
-    return people_table(content_of(arguments.test_set, what="The test set"), arguments.test_set.name)
+    return people_table(
+        content_of(arguments.test_set, what="The test set"), arguments.test_set.name
+    )
 
 
 def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
@@ -160,7 +174,9 @@ def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
     person = arguments.id or suggested_roles(people).person
     group = filter(None, [arguments.advantaged])
     outcome = {"label": arguments.label or "", "positive": arguments.positive or ""}
-    return roles_in(people, desk_roles(arguments.attribute, person=person, group=tuple(group), **outcome))
+    return roles_in(
+        people, desk_roles(arguments.attribute, person=person, group=tuple(group), **outcome)
+    )
 
 
 def _titled_lines(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
@@ -178,7 +194,9 @@ def _register(arguments: argparse.Namespace, console: Console) -> None:
     if settings.count_epsilon is not None:
         budget = millionths(settings.budget, name="budget")
         if millionths(settings.count_epsilon, name="count_epsilon") == budget:
-            console.alert("Note: the noisy group size takes the whole budget; no question can be answered afterwards.")
+            console.alert(
+                "Note: the noisy group size takes the whole budget; no question can be answered afterwards."
+            )
     for note in (*people.notes, *(fact.text for fact in facts)):
         console.note(f"Note: {note}")
     if values := together(everybody_else(people, roles)):
@@ -195,8 +213,12 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     name = arguments.name
     registration = ledger.status(name).registration
     test_set = test_set_of(_people(arguments), registration.roles)
-    predictions = people_table(content_of(arguments.predictions, what="The predictions"), arguments.predictions.name)
-    scores = predictions_of(predictions, test_set, person=registration.roles.person, score=arguments.score)
+    predictions = people_table(
+        content_of(arguments.predictions, what="The predictions"), arguments.predictions.name
+    )
+    scores = predictions_of(
+        predictions, test_set, person=registration.roles.person, score=arguments.score
+    )
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
     answer = (
@@ -209,20 +231,43 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     if isinstance(answer, Quote):
         console.results(
             _titled_lines(
-                [("cost", f"epsilon {epsilon_amount(answer.charged)} of {epsilon_amount(answer.remaining)} left{free}")]
+                [
+                    (
+                        "cost",
+                        f"epsilon {epsilon_amount(answer.charged)} of {epsilon_amount(answer.remaining)} left{free}",
+                    )
+                ]
             )
         )
         console.results([*made_of, *_titled_lines([("compares", sides(registration))])])
-        console.results(_titled_lines([("standard error", f"about {error_text(answer.standard_error)}")]))
+        console.results(
+            _titled_lines([("standard error", f"about {error_text(answer.standard_error)}")])
+        )
     elif not answer.refused:
         title = gap_title(answer.metric, labels=set(scores) <= {0.0, 1.0})
-        console.result(f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}")
-        console.results(
-            _titled_lines([("compares", sides(registration)), ("standard error", error_text(answer.standard_error))])
+        console.result(
+            f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}"
         )
-        console.results([*_titled_lines([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]), *made_of])
+        console.results(
+            _titled_lines(
+                [
+                    ("compares", sides(registration)),
+                    ("standard error", error_text(answer.standard_error)),
+                ]
+            )
+        )
+        console.results(
+            [
+                *_titled_lines([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]),
+                *made_of,
+            ]
+        )
         record = f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}"
-        console.results(_titled_lines([("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]))
+        console.results(
+            _titled_lines(
+                [("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]
+            )
+        )
     if answer.from_past and (old := earlier(answer.standard_error, epsilon)):
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
@@ -264,7 +309,10 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
         *_registration(registration),
         ("spent", f"epsilon {spent}"),
         ("left", f"epsilon {epsilon_amount(status.remaining)}"),
-        ("so far", f"all answers together change the odds of one person's attribute by at most e^{spent}"),
+        (
+            "so far",
+            f"all answers together change the odds of one person's attribute by at most e^{spent}",
+        ),
         (
             "",
             "(its square if the true group sizes are known); "
@@ -315,7 +363,9 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
     check_writable(arguments.file, what="FILE")
     seal = _opened(arguments).export(arguments.file)
     console.result(seal)
-    console.note(f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten.")
+    console.note(
+        f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten."
+    )
 
 
 def _verify(arguments: argparse.Namespace, console: Console) -> str:
@@ -345,10 +395,18 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
 
 
 COMMANDS = {
-    "register": Action("Register a test set and an attribute with a total budget.", _add_register, _register),
+    "register": Action(
+        "Register a test set and an attribute with a total budget.", _add_register, _register
+    ),
     "ask": Action("Answer one question, or quote its price.", _add_ask, _ask),
-    "status": Action("Print what is left of the budgets, and the answers so far.", _add_status, _status),
-    "export": Action("Write the record to a new file that anybody can verify.", _add_export, _export),
-    "verify": Action("Verify an export: hashes, budgets, gaps and standard errors.", _add_verify, _verify),
+    "status": Action(
+        "Print what is left of the budgets, and the answers so far.", _add_status, _status
+    ),
+    "export": Action(
+        "Write the record to a new file that anybody can verify.", _add_export, _export
+    ),
+    "verify": Action(
+        "Verify an export: hashes, budgets, gaps and standard errors.", _add_verify, _verify
+    ),
 }
 """Name -> command of the desk."""

@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_planned_table_arguments(parser)
     help_text = "Key of a plan and its values, such as model.tolerance=0.01,0.05,0.1; repeatable, every combination."
     parser.add_argument("--vary", action="append", default=[], metavar="KEY=VALUES", help=help_text)
-    help_text = f"Studies whose checks are measured: {', '.join(measuring_studies())} (default: all)."
+    help_text = (
+        f"Studies whose checks are measured: {', '.join(measuring_studies())} (default: all)."
+    )
     parser.add_argument("--studies", default="", metavar="LIST", help=help_text)
     help_text = "Checks, and numbers beside them, that are measured instead, such as attack_before,attack_gain."
     parser.add_argument("--measures", default="", metavar="LIST", help=help_text)
@@ -58,7 +60,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     varied = dict(map(_varied, arguments.vary))
     if arguments.seeds is not None:
         if SEED in varied:
-            raise InputError(f"--seeds must be left out where --vary names {SEED}, got {arguments.seeds!r}.")
+            raise InputError(
+                f"--seeds must be left out where --vary names {SEED}, got {arguments.seeds!r}."
+            )
         varied[SEED] = seeds_in(arguments.seeds)
     plan = planned.plan
     if "data.attribute" in varied and plan.data.dataset:
@@ -73,7 +77,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         model_file=planned.model_file,
     )
     uploaded = bool(plan.data.file)
-    rows = in_grid_order(collected(measured, arguments, console, noun="models", uploaded=uploaded), points)
+    rows = in_grid_order(
+        collected(measured, arguments, console, noun="models", uploaded=uploaded), points
+    )
     summaries = summarise(rows)
     if any(len(summary.seeds) > 1 for summary in summaries):
         console.results(_printed_summary(summaries))
@@ -97,9 +103,13 @@ def _rows(points: Sequence[GridPoint], source: Any, **running: Any) -> Iterator[
 def _varied(text: str) -> tuple[str, tuple[Any, ...]]:
     key, sign, values = text.partition("=")
     if not sign:
-        raise InputError(f"--vary must be KEY=VALUES, such as model.tolerance=0.01,0.05, got {value_excerpt(text)}.")
+        raise InputError(
+            f"--vary must be KEY=VALUES, such as model.tolerance=0.01,0.05, got {value_excerpt(text)}."
+        )
     setting = plan_setting(key.strip())
-    return key.strip(), tuple(_value(setting, part) for part in parts_of(values, name=f"--vary {key.strip()}"))
+    return key.strip(), tuple(
+        _value(setting, part) for part in parts_of(values, name=f"--vary {key.strip()}")
+    )
 
 
 def _value(setting: Setting, text: str) -> Any:

@@ -51,7 +51,9 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 def _add_show(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
     add_path(parser, "--report", help="New file for its report.json, as it was kept.")
-    help_text = "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
+    help_text = (
+        "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
+    )
     add_path(parser, "--page", help=help_text)
     add_history_argument(parser)
 
@@ -60,7 +62,11 @@ def _add_sign(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
     decisions = ", ".join(DECISIONS)
     parser.add_argument(
-        "--decision", required=True, choices=tuple(DECISIONS), metavar="WORD", help=f"One of {decisions}."
+        "--decision",
+        required=True,
+        choices=tuple(DECISIONS),
+        metavar="WORD",
+        help=f"One of {decisions}.",
     )
     parser.add_argument("--name", required=True, metavar="NAME", help="Who signs.")
     parser.add_argument("--role", required=True, metavar="ROLE", help="Role in which they sign.")
@@ -77,7 +83,9 @@ def _add_delete(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_expire(parser: argparse.ArgumentParser) -> None:
-    help_text = "Reports kept more than N days ago are deleted, but for those whose sign-off stands."
+    help_text = (
+        "Reports kept more than N days ago are deleted, but for those whose sign-off stands."
+    )
     parser.add_argument("--days", type=int, required=True, metavar="N", help=help_text)
     parser.add_argument("--project", metavar="NAME", help="One project (default: all of them).")
     _add_who(parser)
@@ -85,11 +93,15 @@ def _add_expire(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_audit(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("audit", nargs=nargs, metavar="AUDIT", help="Number of an audit, or its fingerprint.")
+    parser.add_argument(
+        "audit", nargs=nargs, metavar="AUDIT", help="Number of an audit, or its fingerprint."
+    )
 
 
 def _add_who(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--who", metavar="NAME", help="Who does it, for the record (default: your login name).")
+    parser.add_argument(
+        "--who", metavar="NAME", help="Who does it, for the record (default: your login name)."
+    )
 
 
 def _opened(arguments: argparse.Namespace) -> History:
@@ -147,9 +159,9 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
 def _sign_off(entry: Entry, signatures: Iterable[Signature]) -> str:
     """Return the decisions on an audit that stand; "void" where it has only others."""
     covering = [signature for signature in signatures if signature.covers(entry)]
-    return "; ".join(dict.fromkeys(signature.title for signature in covering if not signature.void)) or (
-        "void" if covering else ""
-    )
+    return "; ".join(
+        dict.fromkeys(signature.title for signature in covering if not signature.void)
+    ) or ("void" if covering else "")
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> None:
@@ -174,7 +186,9 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
         "kept": f"{entry.when} by {entry.who}",
     }
     if entry.deleted is not None:
-        lines["deleted"] = f"{entry.deleted.when} by {entry.deleted.who}. {entry.deleted.reason}".strip()
+        lines["deleted"] = (
+            f"{entry.deleted.when} by {entry.deleted.who}. {entry.deleted.reason}".strip()
+        )
     console.results(f"{name:<13}{text}" for name, text in lines.items())
     for signed in history.signatures(entry):
         console.result(f"{'signed':<13}{signed.sentence}")
@@ -194,12 +208,16 @@ def _delete(arguments: argparse.Namespace, console: Console) -> None:
 
 def _expire(arguments: argparse.Namespace, console: Console) -> None:
     history = _with_project(arguments)
-    _gone(history.expire(days=arguments.days, project=arguments.project, who=_who(arguments)), console)
+    _gone(
+        history.expire(days=arguments.days, project=arguments.project, who=_who(arguments)), console
+    )
 
 
 def _gone(entries: tuple[Entry, ...], console: Console) -> None:
     for entry in entries:
-        console.result(f"Deleted the report of audit {entry.id} of the project {entry.project!r}, {entry.short}.")
+        console.result(
+            f"Deleted the report of audit {entry.id} of the project {entry.project!r}, {entry.short}."
+        )
     if not entries:
         console.result("Nothing was deleted.")
 
@@ -207,8 +225,12 @@ def _gone(entries: tuple[Entry, ...], console: Console) -> None:
 COMMANDS = {
     "keep": Action("Keep a report that lies in a file.", _add_keep, _keep),
     "list": Action("Print the audits kept, newest first.", _add_list, _list),
-    "show": Action("Print one audit and its signatures, and write its report to a file.", _add_show, _show),
-    "sign": Action("Sign an audit: release it, accept the risk, or do not release it.", _add_sign, _sign),
+    "show": Action(
+        "Print one audit and its signatures, and write its report to a file.", _add_show, _show
+    ),
+    "sign": Action(
+        "Sign an audit: release it, accept the risk, or do not release it.", _add_sign, _sign
+    ),
     "delete": Action("Delete the reports of audits.", _add_delete, _delete),
     "expire": Action("Delete the reports that were kept long ago.", _add_expire, _expire),
 }

@@ -45,7 +45,9 @@ _KEYS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_table_arguments(parser)
-    add_path(parser, "-o", "--output", help="File for the plan, which must be new (default: stdout).")
+    add_path(
+        parser, "-o", "--output", help="File for the plan, which must be new (default: stdout)."
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -59,7 +61,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         console.result(Block.of(text.rstrip("\n").split("\n")))
         return
     write_file(arguments.output, text.encode(), what="--output", new=True)
-    console.note(f"The plan is in {arguments.output}: read it, correct it, and run fairleak audit on it.")
+    console.note(
+        f"The plan is in {arguments.output}: read it, correct it, and run fairleak audit on it."
+    )
 
 
 def _of_file(arguments: argparse.Namespace, console: Console) -> str:
@@ -67,7 +71,9 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     name = _beside(arguments.file, arguments.output, "--file")
     model = ""
     if arguments.model is not None:
-        model = _beside(arguments.model, arguments.output if arguments.output else arguments.file, "--model")
+        model = _beside(
+            arguments.model, arguments.output if arguments.output else arguments.file, "--model"
+        )
     table, model_file = files_of(arguments, console)
     suggestion = file_suggestion(arguments, console, table, model_file, file=name, model=model)
     comments, open_keys = _comments(suggestion, console)
@@ -82,7 +88,9 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     return commented_plan(suggestion.plan, notes=comments, instead=open_keys)
 
 
-def _comments(suggestion: SuggestedAudit, console: Console) -> tuple[dict[str, str], dict[str, str]]:
+def _comments(
+    suggestion: SuggestedAudit, console: Console
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return the comments of a plan's keys, and those of keys that stand open; print what is to be looked at."""
     roles = suggestion.plan.config.roles
     source = suggestion.source

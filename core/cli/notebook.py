@@ -17,7 +17,13 @@ from ..base.errors import InputError
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
-from ..experiments.experiment import ExperimentRow, grid_of, in_grid_order, rows_frame, run_experiment
+from ..experiments.experiment import (
+    ExperimentRow,
+    grid_of,
+    in_grid_order,
+    rows_frame,
+    run_experiment,
+)
 from ..report import Reports, board_html, board_style, caveats_html, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
@@ -56,7 +62,9 @@ class AuditResult:
         """A row for each check: verdict, value with 95% CI, limit, baseline."""
         import pandas as pd
 
-        (checks,) = (table for table in report_tables(self.reports.document) if table.name == "checks")
+        (checks,) = (
+            table for table in report_tables(self.reports.document) if table.name == "checks"
+        )
         return pd.DataFrame(checks.rows, columns=list(checks.columns))
 
     @property
@@ -94,7 +102,11 @@ class AuditResult:
 
     def _repr_markdown_(self) -> str:
         """Return the verdict and a table of the checks with a limit."""
-        lines = [f"**{self.headline}** {self.reports.audit.verdict.detail}", "", "| | Check | Value | Limit |"]
+        lines = [
+            f"**{self.headline}** {self.reports.audit.verdict.detail}",
+            "",
+            "| | Check | Value | Limit |",
+        ]
         lines.append("|---|---|---|---|")
         for row in self.reports.document.rows:
             if row.limit:
@@ -146,7 +158,12 @@ def audit(
     report : callable, optional
         Called with (steps done, steps in all).
     """
-    answers = {"label": label, "predictions": predictions, "positive": positive, "favourable": favourable}
+    answers = {
+        "label": label,
+        "predictions": predictions,
+        "positive": positive,
+        "favourable": favourable,
+    }
     plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
     policy_name = policy or ("predictions" if plan.model.kind == "predictions" else "default")
     judged_by = applied_policy(policy_name, plan, Path(), what="policy")
@@ -167,7 +184,9 @@ def _plan_and_table(
     if isinstance(data, str) and data in CATALOG:
         for name, value in (*answers.items(), ("confirmed", confirmed)):
             if value:
-                raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
+                raise InputError(
+                    f"{name} must be left out with a dataset by its name, got {value!r}."
+                )
         return catalogue_plan(data, attribute), _catalogue_table(data), ()
     if isinstance(data, str | os.PathLike):
         name = Path(data).name
@@ -176,7 +195,9 @@ def _plan_and_table(
         name = "table.csv"
         content = data.to_csv(index=False).encode()
     else:
-        raise InputError(f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}.")
+        raise InputError(
+            f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}."
+        )
     table = read_table(content, name)
     suggestion = suggested_plan(
         table,
@@ -263,14 +284,20 @@ def experiment(
         sources = [_plan_and_table(data, attribute, answers, ()) for attribute in names]
         table = sources[0][1]
         plans = [plan for plan, _, _ in sources]
-    values = dict(methods=methods, tolerances=tolerances, epsilons=epsilons, seeds=seeds, decimals=decimals)
-    varied = {key: tuple(values[name]) for name, key in _VARIED.items() if len(values[name])} | dict(vary)
+    values = dict(
+        methods=methods, tolerances=tolerances, epsilons=epsilons, seeds=seeds, decimals=decimals
+    )
+    varied = {
+        key: tuple(values[name]) for name, key in _VARIED.items() if len(values[name])
+    } | dict(vary)
     points = [
         replace(point, values={"attribute": attribute, **point.values})
         for attribute, plan in zip(names, plans, strict=True)
         for point in grid_of([plan], varied)
     ]
-    rows = run_experiment(points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report)
+    rows = run_experiment(
+        points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report
+    )
     return ExperimentResult(tuple(in_grid_order(list(rows), points)))
 
 
@@ -284,4 +311,6 @@ def _about(plan: AuditPlan, attribute: str) -> AuditPlan:
 def _catalogue_table(name: str) -> Table:
     """Return a dataset of the catalogue, from the folder of local files where there is one."""
     local = os.environ.get("FAIRLEAK_DATA")
-    return load(name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+    return load(
+        name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder()
+    )

@@ -25,7 +25,14 @@ from ..datasets import Table, read_table
 from ..datasets.catalog import default_cache_folder
 from ..experiments.choose.findings import SECTION
 from ..models.model_files import ModelFile, read_model
-from ..report import Report, from_json, public_summary, report_document, summary_markdown, verify_report
+from ..report import (
+    Report,
+    from_json,
+    public_summary,
+    report_document,
+    summary_markdown,
+    verify_report,
+)
 from ..report.canonical import strict
 from ..report.changes import ChangedValue, Replay, compare_runs
 from ..report.one_page import NAME, one_page
@@ -38,7 +45,15 @@ from ..report.verification import (
     signature_finding,
     signature_of,
 )
-from .arguments import Action, add_data_argument, add_path, data_folder_of, read_report, report_in, report_that_holds
+from .arguments import (
+    Action,
+    add_data_argument,
+    add_path,
+    data_folder_of,
+    read_report,
+    report_in,
+    report_that_holds,
+)
 from .console import Console, aligned
 
 _MOST_CHANGES = 20
@@ -97,7 +112,8 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> V
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "exit codes: 0 pass, the same; 1 fail, not the same; 3 input that cannot be used, such as another table."
+        "exit codes: 0 pass, the same; 1 fail, not the same; 3 input that cannot be "
+        "used, such as another table."
     )
     _add_report(parser, "The report.json of an internal report.")
     add_data_argument(parser)
@@ -118,12 +134,16 @@ def _replay(arguments: argparse.Namespace, console: Console) -> str:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit = run_audit(plan, table, old.policy, model_file=model_file, self_tests=tests, report=steps)
+    audit = run_audit(
+        plan, table, old.policy, model_file=model_file, self_tests=tests, report=steps
+    )
     replayed = _without_choice(old)
     comparison = compare_runs(strict(replayed), strict(report_document(audit)))
     console.results(_printed(comparison))
     if len(replayed.findings) < len(old.findings):
-        console.result("How the model was chosen was not run again, and that section was not compared.")
+        console.result(
+            "How the model was chosen was not run again, and that section was not compared."
+        )
     if comparison.same:
         return "pass"
     return "fail"
@@ -140,7 +160,9 @@ def _without_choice(old: Report) -> Report:
 def _report_text(path: Path) -> str:
     _, text = read_report(path)
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        raise InputError(f"REPORT must be the report.json of an internal report, got {path.name!r}.")
+        raise InputError(
+            f"REPORT must be the report.json of an internal report, got {path.name!r}."
+        )
     document_in(text, name=repr(path.name))  # a public summary is refused
     return text
 
@@ -148,22 +170,32 @@ def _report_text(path: Path) -> str:
 def _content(path: Path | None, flag: str, name: str) -> bytes:
     """Return the bytes of a file that the report needs, and knows under its old name."""
     if path is None:
-        raise InputError(f"{flag} must name the file that was {name!r} in the report; it was left out.")
+        raise InputError(
+            f"{flag} must name the file that was {name!r} in the report; it was left out."
+        )
     return content_of(path, what=flag)
 
 
 def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:
     if plan.data.file:  # under its old name, so that both reports have the same
-        return read_table(_content(arguments.file, "--file", plan.data.file), Path(plan.data.file).name)
+        return read_table(
+            _content(arguments.file, "--file", plan.data.file), Path(plan.data.file).name
+        )
     if arguments.file is not None:
-        raise InputError(f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}.")
+        raise InputError(
+            f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}."
+        )
     folder = data_folder_of(arguments)
-    return load_table(plan, folder=Path(os.curdir), data_folder=folder, cache_folder=default_cache_folder())
+    return load_table(
+        plan, folder=Path(os.curdir), data_folder=folder, cache_folder=default_cache_folder()
+    )
 
 
 def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:
     if plan.model.kind == "file":
-        return read_model(_content(arguments.model, "--model", plan.model.file), Path(plan.model.file).name)
+        return read_model(
+            _content(arguments.model, "--model", plan.model.file), Path(plan.model.file).name
+        )
     if arguments.model is not None:
         raise InputError("--model is for an audit of a model file; this one had none.")
     return None
@@ -195,7 +227,10 @@ def _printed(comparison: Replay) -> Iterator[str]:
     if not comparison.changes:
         return
     yield ""
-    rows = [[change.path, _value(change.before), _value(change.now)] for change in comparison.changes[:_MOST_CHANGES]]
+    rows = [
+        [change.path, _value(change.before), _value(change.now)]
+        for change in comparison.changes[:_MOST_CHANGES]
+    ]
     yield aligned(["where", "report", "now"], rows)
     if len(comparison.changes) > _MOST_CHANGES:
         yield f"and {len(comparison.changes) - _MOST_CHANGES:,} more"
@@ -221,7 +256,12 @@ def _value(value: str | float | int | bool | None) -> str:
 def _add_sign(parser: argparse.ArgumentParser) -> None:
     _add_report(parser, "JSON or HTML file of a report.", "?")
     how = parser.add_mutually_exclusive_group(required=True)
-    add_path(how, "--key", metavar="KEY.pem", help="Private key; the signature goes beside the report, in REPORT.sig.")
+    add_path(
+        how,
+        "--key",
+        metavar="KEY.pem",
+        help="Private key; the signature goes beside the report, in REPORT.sig.",
+    )
     help_text = "New private key, without a password and readable by you alone; KEY.public.pem is for others."
     add_path(how, "--new-key", metavar="KEY.pem", help=help_text)
 
@@ -230,7 +270,9 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
     """Sign, or make a key."""
     if arguments.new_key is not None:
         if arguments.report is not None:
-            raise InputError("REPORT must be left out with --new-key; sign it with --key afterwards.")
+            raise InputError(
+                "REPORT must be left out with --new-key; sign it with --key afterwards."
+            )
         private = arguments.new_key
         _check_new(private, "--new-key")
         public = private.with_name(f"{private.name.removesuffix('.pem')}.public.pem")
@@ -238,8 +280,12 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
         private_content, public_content = new_key()
         write_file(private, private_content, what="--new-key", new=True, mode=0o600)
         write_file(public, public_content, what="The public key of --new-key", new=True, mode=0o644)
-        console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
-        console.result(f"{public} is the public key: give it to those who verify, by a way they trust.")
+        console.result(
+            f"{private} is the private key: it has no password, so keep it where nobody else can read it."
+        )
+        console.result(
+            f"{public} is the public key: give it to those who verify, by a way they trust."
+        )
         return
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
@@ -247,8 +293,16 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
     content, _ = report_that_holds(arguments.report, what="is signed")
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
-    write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
-    console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
+    write_file(
+        signature,
+        signature_of(content, key).encode("ascii"),
+        what="The signature",
+        new=True,
+        mode=0o644,
+    )
+    console.result(
+        f"{signature} is the signature; keep it beside the report, and change nothing in either."
+    )
 
 
 def _check_new(path: Path, what: str) -> None:
@@ -259,7 +313,9 @@ def _check_new(path: Path, what: str) -> None:
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
     _add_report(parser, "JSON or HTML file of a report, its folder, or an audit's folder.")
-    add_path(parser, "-o", "--output", help=f"File for the page (default: {NAME} beside the report).")
+    add_path(
+        parser, "-o", "--output", help=f"File for the page (default: {NAME} beside the report)."
+    )
 
 
 def _page(arguments: argparse.Namespace, console: Console) -> None:
@@ -273,7 +329,9 @@ def _page(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _add_card(parser: argparse.ArgumentParser) -> None:
-    _add_report(parser, "JSON or HTML file of an internal report, its folder, or an audit's folder.")
+    _add_report(
+        parser, "JSON or HTML file of an internal report, its folder, or an audit's folder."
+    )
     add_path(parser, "-o", "--output", help="File for the summary (default: it is printed).")
 
 
@@ -286,7 +344,9 @@ def _card(arguments: argparse.Namespace, console: Console) -> None:
     else:
         write_file(arguments.output, section.encode("utf-8"), what="--output")
         console.note(f"{arguments.output} is the public summary for a model card.")
-    console.note("It holds no rates. The Model card page says with which decimals rates of groups expose nobody.")
+    console.note(
+        "It holds no rates. The Model card page says with which decimals rates of groups expose nobody."
+    )
 
 
 _VERIFY = "Check that a report is unaltered, that its numbers give its verdict, and who signed it."
@@ -299,6 +359,8 @@ COMMANDS = {
     "replay": Action(_REPLAY, _add_replay, _replay),
     "sign": Action(_SIGN, _add_sign, _sign),
     "page": Action(_PAGE, _add_page, _page),
-    "card": Action("Write the public summary of a report as Markdown for a model card.", _add_card, _card),
+    "card": Action(
+        "Write the public summary of a report as Markdown for a model card.", _add_card, _card
+    ),
 }
 """Name -> command of reports."""

@@ -40,7 +40,8 @@ _OF_TRAINING = ("method", "epsilon", "depth")
 """Settings of a model that is trained here."""
 
 _ANSWERS = (
-    "--label, --attribute, --positive and --favourable answer here; other keys need a plan, which fairleak init writes."
+    "--label, --attribute, --positive and --favourable answer here; other keys need a "
+    "plan, which fairleak init writes."
 )
 
 
@@ -52,7 +53,11 @@ def add_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable
     text = "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race'; of a file its column"
     text += " (default: the dataset's first, or a guess)."
     parser.add_argument("--attribute", metavar="NAME", help=text)
-    add_path(parser, "--file", help="CSV or Parquet file with your table; the roles of its columns are guessed.")
+    add_path(
+        parser,
+        "--file",
+        help="CSV or Parquet file with your table; the roles of its columns are guessed.",
+    )
     text = "Column of the file that the model predicts (default: a guess)."
     parser.add_argument("--label", metavar="COLUMN", help=text)
     text = "The label's value that scores and predictions are about (default: a guess)."
@@ -62,10 +67,14 @@ def add_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable
     add_path(parser, "--model", help="ONNX or skops file with the model to audit on --file.")
 
 
-def add_planned_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable[str] = ()) -> None:
+def add_planned_table_arguments(
+    parser: argparse.ArgumentParser, *, other_data: Iterable[str] = ()
+) -> None:
     """Add the options of `add_table_arguments`, --plan in their place, and --data."""
     add_table_arguments(parser, other_data=other_data)
-    add_path(parser, "--plan", help="Plan of an audit, in place of the options about table and model.")
+    add_path(
+        parser, "--plan", help="Plan of an audit, in place of the options about table and model."
+    )
     add_data_argument(parser)
 
 
@@ -124,7 +133,9 @@ def files_of(arguments: argparse.Namespace, console: Console) -> tuple[Table, Mo
         return table, None
     model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
     if not model_file.feature_names:
-        console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
+        console.note(
+            f"The model's file does not name its {model_file.width} columns: model.features is a guess."
+        )
     return table, model_file
 
 
@@ -144,9 +155,13 @@ def file_suggestion(
     training share and seed of `config`.
     """
     answers: dict[str, Any] = {role: getattr(arguments, role) or "" for role in _ROLES}
-    audit = suggested_plan(table, file, model=model, model_file=model_file, config=config, **answers)
+    audit = suggested_plan(
+        table, file, model=model, model_file=model_file, config=config, **answers
+    )
     guessed = [role for role in ("label", "attribute") if not answers[role]]
-    console.note(f"Guesses from the columns' names and values, to be checked: {', '.join([*guessed, 'groups'])}.")
+    console.note(
+        f"Guesses from the columns' names and values, to be checked: {', '.join([*guessed, 'groups'])}."
+    )
     return audit
 
 
@@ -172,7 +187,9 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
     plan = read_plan(content_of(arguments.plan, what="--plan"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     cache = default_cache_folder()
-    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=cache)
+    table = load_table(
+        plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=cache
+    )
     return PlannedTable(
         plan=_with_settings(plan, arguments),
         table=table,
@@ -199,7 +216,10 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
     if blocking:
         console.note(_ANSWERS)
     return PlannedTable(
-        plan=_with_settings(audit.plan, arguments), table=table, model_file=model_file, guesses=audit.questions
+        plan=_with_settings(audit.plan, arguments),
+        table=table,
+        model_file=model_file,
+        guesses=audit.questions,
     )
 
 
@@ -210,5 +230,7 @@ def _with_settings(plan: AuditPlan, arguments: argparse.Namespace) -> AuditPlan:
         for name in _OF_TRAINING:
             if name in settings:
                 flag = params(AuditConfig)[name].flag
-                raise InputError(f"{flag} must be left out where the model is given, got {settings[name]}.")
+                raise InputError(
+                    f"{flag} must be left out where the model is given, got {settings[name]}."
+                )
     return replace(plan, config=replace(plan.config, **settings))

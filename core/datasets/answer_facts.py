@@ -145,7 +145,9 @@ def _contradictions(table: CheckedTable) -> _Contradictions:
         return contradictions
     fewest = straight
     for name in table.frame.columns:
-        if name in (*table.answers, table.roles.label) or not few_texts(table.frame[name], _MOST_GROUPS):
+        if name in (*table.answers, table.roles.label) or not few_texts(
+            table.frame[name], _MOST_GROUPS
+        ):
             continue
         groups = text_codes(table.frame[name].iloc[rows])[0]
         fewest = min(fewest, disagreement(predictions, scores, groups)[0])
@@ -226,11 +228,18 @@ def _other_scores(table: CheckedTable) -> list[Repair]:
     for name, content in table.contents.items():
         if content.value and name != roles.score and is_share(table.frame[name]):
             excluded = (*(column for column in roles.excluded if column != name), roles.score)
-            repairs.append(Repair(title=f"{text_of(name)} is the score", changes={"score": name, "excluded": excluded}))
+            repairs.append(
+                Repair(
+                    title=f"{text_of(name)} is the score",
+                    changes={"score": name, "excluded": excluded},
+                )
+            )
     return repairs
 
 
-def _repairs_that_work(table: CheckedTable, options: list[Repair], kind: str, kinds: frozenset[str]) -> list[Repair]:
+def _repairs_that_work(
+    table: CheckedTable, options: list[Repair], kind: str, kinds: frozenset[str]
+) -> list[Repair]:
     """Return the repairs after which the fact is gone and no other has come, those that remove most first."""
     left: list[tuple[int, Repair]] = []
     for option in options:
@@ -281,7 +290,10 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
     missing = np.bincount(table.groups[absent], minlength=sizes.size)
     names = table.grouping[1]
     order = np.argsort(-missing / np.maximum(sizes, 1), kind="stable").tolist()
-    rates = [f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}" for code in order[:2]]
+    rates = [
+        f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}"
+        for code in order[:2]
+    ]
     p_value = absence_p_value(missing, sizes)
     test = "exact test" if sizes.size == 2 else "permutation test"
     if p_value < 0.001:

@@ -91,7 +91,9 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     _check_roles(frame, roles, crossed)
     caveats: list[Caveat] = []
 
-    def drop_incomplete(records: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
+    def drop_incomplete(
+        records: npt.NDArray[np.bool_], columns: Sequence[str], what: str
+    ) -> npt.NDArray[np.bool_]:
         """Leave out, with a caveat, the records that lack one of the columns."""
         complete = records & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
         if lost := int(records.sum() - complete.sum()):
@@ -121,7 +123,9 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     if roles.missing == "drop":
         selected = drop_incomplete(selected, features, "with a missing feature")
     labels = (as_text(frame[roles.label])[selected] == roles.positive).to_numpy(dtype=np.uint8)
-    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
+    _check_sides(
+        labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}")
+    )
     label_names = _label_names(frame, roles)
     codes, names, rare = groups_of(frame.loc[selected, roles.sensitive], roles)
     groups = codes.to_numpy(dtype=np.uint8)
@@ -149,21 +153,36 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
     choice(roles.missing, ("keep", "drop"), name="missing")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
+        raise InputError(
+            f"Every column must have a name of its own, several are called {quoted(twice)}."
+        )
     required = {"label": roles.label, "sensitive attribute": roles.sensitive}
-    optional = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets, "person": roles.person}
+    optional = {
+        "prediction": roles.prediction,
+        "score": roles.score,
+        "sets": roles.sets,
+        "person": roles.person,
+    }
     taken = dict.fromkeys(crossed, "sensitive attribute")
-    for name, column in (required | {name: column for name, column in optional.items() if column}).items():
+    for name, column in (
+        required | {name: column for name, column in optional.items() if column}
+    ).items():
         if column not in frame.columns:
             raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
         if frame[column].isna().all():
-            raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
+            raise InputError(
+                f"The {name} column {quoted(column)} is empty in every record; choose another one."
+            )
         if column in taken:
             role_names = f"{taken[column]} and {name}".capitalize()
-            raise InputError(f"{role_names} must be two different columns, got {quoted(column)} twice.")
+            raise InputError(
+                f"{role_names} must be two different columns, got {quoted(column)} twice."
+            )
         taken[column] = name
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
-        raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
+        raise InputError(
+            f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}."
+        )
     check_values(frame.drop(columns=[roles.sensitive] if crossed else []), roles)
     values = as_text(frame[roles.label]).dropna().unique().tolist()
     if len(values) < 2:
@@ -192,7 +211,11 @@ def _predicts_favourable(roles: Roles) -> bool:
 
 def _label_names(frame: pandas.DataFrame, roles: Roles) -> tuple[str, str]:
     """Return what the labels 0 and 1 of the dataset stand for, the unfavourable outcome first."""
-    values = [str(value) for value in as_text(frame[roles.label]).dropna().unique() if value != roles.positive]
+    values = [
+        str(value)
+        for value in as_text(frame[roles.label]).dropna().unique()
+        if value != roles.positive
+    ]
     if len(values) == 1:
         other_value = values[0]
     else:
@@ -250,7 +273,9 @@ def _one_row_a_person(
                 f"{several:,} people have records in more than one set: one with a training record counts as "
                 "trained on, and not as tested."
             )
-            caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons))
+            caveats.append(
+                Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons)
+            )
     first_rows = np.zeros_like(selected)
     first_rows[rows[order[first]]] = True
     return first_rows
@@ -284,7 +309,9 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     optional_fields = chosen.optional_fields
     caveats = [Caveat(CaveatKind.TABLE_PARSING, note) for note in table.notes]
     caveats += chosen.caveats
-    matrix, names, categories, categorical = encode(table.frame.loc[chosen.selected, chosen.features], caveats)
+    matrix, names, categories, categorical = encode(
+        table.frame.loc[chosen.selected, chosen.features], caveats
+    )
     if repeated := repeated_records(kinds_of_records(matrix, chosen.labels, chosen.groups)):
         caveats.append(repeated)
     return AuditDataset(
@@ -301,9 +328,25 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         rows_read=len(table.frame),
         caveats=tuple(caveats),
         fingerprint=fingerprint(
-            *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
-            *(table.title, table.source, *map(optional_fields.get, ("predictions", "scores", "sets"))),
-            *(optional_fields[name] for name in ("withheld", "answered") if name in optional_fields),
+            *(
+                matrix,
+                chosen.labels,
+                chosen.groups,
+                categorical,
+                list(names),
+                list(categories),
+                roles,
+            ),
+            *(
+                table.title,
+                table.source,
+                *map(optional_fields.get, ("predictions", "scores", "sets")),
+            ),
+            *(
+                optional_fields[name]
+                for name in ("withheld", "answered")
+                if name in optional_fields
+            ),
         ),
         categories=categories,
         **optional_fields,
@@ -327,7 +370,9 @@ def _optional_fields(
                 f"The model gives {missing:,} of {answered.size:,} people no answer. They stay: absence is attacked "
                 "too; fairness, accuracy and membership count those with an answer."
             )
-            caveats.append(Caveat(CaveatKind.ANSWERS_ABSENT, text, count=missing, total=answered.size))
+            caveats.append(
+                Caveat(CaveatKind.ANSWERS_ABSENT, text, count=missing, total=answered.size)
+            )
     if roles.score:
         fields["scores"] = scores = score_values(frame.loc[selected, roles.score], roles.score)
         fields["predictions"] = thresholded = (scores >= threshold).astype(np.uint8)
@@ -340,13 +385,17 @@ def _optional_fields(
                 f"In {odd:,} record{'s' * (odd != 1)} {roles.prediction} is not what a {roles.score} of at least "
                 f"{threshold:g} would say; {roles.prediction} is what counts."
             )
-            caveats.append(Caveat(CaveatKind.CONTRADICTIONS, text, count=odd, total=int(compared.sum())))
+            caveats.append(
+                Caveat(CaveatKind.CONTRADICTIONS, text, count=odd, total=int(compared.sum()))
+            )
         if hidden := int((np.isnan(scores) & answered).sum()):
             text = (
                 f"{hidden:,} record{'s have' if hidden != 1 else ' has'} a {roles.prediction} and no {roles.score}: "
                 "whose score is withheld counts as released, and where a number is needed the label stands for it."
             )
-            caveats.append(Caveat(CaveatKind.STAND_IN_LABELS, text, count=hidden, total=answered.size))
+            caveats.append(
+                Caveat(CaveatKind.STAND_IN_LABELS, text, count=hidden, total=answered.size)
+            )
     if roles.score and np.isnan(scores).any():
         fields["withheld"] = np.isnan(scores)
         fields["scores"] = np.where(np.isnan(scores), fields["predictions"], scores)
@@ -376,12 +425,18 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
     positive = as_written(frame, roles).positive
     texts = [str(value) for value in values]
     negative_values = [value for value in texts if value != positive]
-    if parse_bool(positive, texts) or not negative_values or all(parse_bool(value, texts) is None for value in texts):
+    if (
+        parse_bool(positive, texts)
+        or not negative_values
+        or all(parse_bool(value, texts) is None for value in texts)
+    ):
         return labels.astype(np.int64)
     return np.where(labels == 1, positive, negative_values[0]).astype(object)
 
 
-def _labels(frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+def _labels(
+    frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.uint8]:
     """Return the predicted labels of the selected records, 1 for the positive value; 0 where there is no answer."""
     check_values(frame, roles)  # one of several predictions has its turn only now
     roles = as_written(frame, roles)
@@ -400,7 +455,9 @@ def _labels(frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool
             f"The prediction {quoted(roles.prediction)} must be written in one way, got {quoted(mixed[0])} and "
             f"{quoted(other_value)}."
         )
-    if codes is general and (torn := [v for v in values if specific[v] is not None and specific[v] != general[v]]):
+    if codes is general and (
+        torn := [v for v in values if specific[v] is not None and specific[v] != general[v]]
+    ):
         raise InputError(
             f"The prediction {quoted(roles.prediction)} must be written either as {quoted(roles.label)} is or as 0 and "
             f"1, got {quoted(torn[0])}, which would mean one thing there and another here."
@@ -423,7 +480,9 @@ def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
     if not is_numeric(column):
         present = as_text(column).dropna()
         strange = next((value for value in present if not is_number(value)), present.iloc[0])
-        raise InputError(f"The score {quoted(name)} must be a column of numbers in [0, 1], got {quoted(strange)}.")
+        raise InputError(
+            f"The score {quoted(name)} must be a column of numbers in [0, 1], got {quoted(strange)}."
+        )
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     outside = values[(values < 0.0) | (values > 1.0)]
     if outside.size:

@@ -127,7 +127,9 @@ DEMO_FILE = Path(__file__).resolve().parents[2] / "data" / "demo_loans.csv"
 """The kept table: the only file core reads by itself."""
 
 
-def _halves(base: Roles, column: str, group: tuple[str, ...], first: str, second: str, **more: Any) -> Roles:
+def _halves(
+    base: Roles, column: str, group: tuple[str, ...], first: str, second: str, **more: Any
+) -> Roles:
     """Return roles with two groups: these values of a column, called `first`, and everybody else."""
     return replace(base, sensitive=column, group=group, first_name=first, other_name=second, **more)
 
@@ -197,12 +199,18 @@ def _load_frame(
             with _quietly():
                 return read(path)
         except Exception:
-            problem = f"{files} in the given folder is damaged or not in its original form. Replace it"
+            problem = (
+                f"{files} in the given folder is damaged or not in its original form. Replace it"
+            )
         more = f"or {own_table}"
         if fetch is not None:
             more = f"{own_table}, or unset the environment variable FAIRLEAK_DATA to download the dataset"
-        raise DataUnavailableError(f"{title} could not be read: {problem}, use the built-in demo, {more}.")
-    folder_context: Any = nullcontext(keep_in) if keep_in else TemporaryDirectory(ignore_cleanup_errors=True)
+        raise DataUnavailableError(
+            f"{title} could not be read: {problem}, use the built-in demo, {more}."
+        )
+    folder_context: Any = (
+        nullcontext(keep_in) if keep_in else TemporaryDirectory(ignore_cleanup_errors=True)
+    )
     with folder_context as folder:
         home = Path(folder)
         try:
@@ -263,26 +271,48 @@ def _failure_reason(error: Exception) -> str:
 
 
 _ADULT_FILES = ("adult/adult.data", "adult/adult.test")
-_ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+_ADULT_NUMBERS = (
+    "age",
+    "fnlwgt",
+    "education-num",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+)
 ADULT_COLUMNS = (
-    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *(
+        "age",
+        "workclass",
+        "fnlwgt",
+        "education",
+        "education-num",
+        "marital-status",
+        "occupation",
+        "relationship",
+    ),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
 
 
-def _adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+def _adult(
+    data_folder: Path | None, cache_folder: Path | None
+) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
     """Return the 48,842 records of Adult, training file first, and roles: sex, race, five races, age in quarters."""
     from fairlearn.datasets import fetch_adult
 
     frame = _load_frame(
         "Adult",
         " and ".join(_ADULT_FILES),
-        data_folder if data_folder and all((data_folder / name).is_file() for name in _ADULT_FILES) else None,
+        data_folder
+        if data_folder and all((data_folder / name).is_file() for name in _ADULT_FILES)
+        else None,
         lambda folder: _tidy_adult(_read_uci(folder)),
         lambda home: _tidy_adult(fetch_adult(data_home=str(home)).frame),
         cache_folder / "adult-openml" if cache_folder else None,
     )
-    income = Roles(label="income", positive=">50K", favourable=">50K", sensitive="race", missing="drop")
+    income = Roles(
+        label="income", positive=">50K", favourable=">50K", sensitive="race", missing="drop"
+    )
     other_races = tuple(sorted(set(frame["race"].dropna()) - {"White"}))
     quartiles = (28.0, 37.0, 47.0)  # of the complete records
     return frame, (
@@ -298,7 +328,10 @@ def _read_uci(folder: Path) -> pandas.DataFrame:
     import pandas as pd
 
     form: dict[str, Any] = {"names": ADULT_COLUMNS, "skipinitialspace": True, "comment": "|"}
-    parts = [pd.read_csv(folder / name, **form, na_values="?", keep_default_na=False) for name in _ADULT_FILES]
+    parts = [
+        pd.read_csv(folder / name, **form, na_values="?", keep_default_na=False)
+        for name in _ADULT_FILES
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -325,14 +358,18 @@ _CENSUS_NUMBERS = ("AGEP", "SCHL", "WKHP", "PINCP")  # every other column holds 
 _DIGITS = {"OCCP": 4, "POBP": 3, "RELP": 2}  # other codes have one digit
 
 
-def _acs_income(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+def _acs_income(
+    data_folder: Path | None, cache_folder: Path | None
+) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
     """Return ACSIncome, label income above $50,000, and its roles: race, then sex."""
     from folktables import ACSIncome
 
     earner = Roles(label="income_over_50000", positive="yes", favourable="yes", sensitive="")
     frame = _census("acs_income", ACSIncome, earner.label, data_folder, cache_folder)
     other_races = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
-    race = _halves(earner, "RAC1P", other_races, "people of other races", "white people", attribute_name="race")
+    race = _halves(
+        earner, "RAC1P", other_races, "people of other races", "white people", attribute_name="race"
+    )
     return frame, (race, _halves(earner, "SEX", ("2",), "women", "men", attribute_name="sex"))
 
 
@@ -343,23 +380,32 @@ def _acs_public_coverage(
     from folktables import ACSPublicCoverage
 
     insured = Roles(label="public_coverage", positive="yes", favourable="yes", sensitive="")
-    frame = _census("acs_public_coverage", ACSPublicCoverage, insured.label, data_folder, cache_folder)
+    frame = _census(
+        "acs_public_coverage", ACSPublicCoverage, insured.label, data_folder, cache_folder
+    )
     limit = float(frame["AGEP"].quantile(0.25))
     names = (f"people up to {limit:g}", f"people over {limit:g}")
     young = _halves(insured, "AGEP", (), *names, at_most=limit, attribute_name="age group")
     return frame, (young, _halves(insured, "SEX", ("2",), "women", "men", attribute_name="sex"))
 
 
-def _census(name: str, task: Any, label: str, data_folder: Path | None, cache_folder: Path | None) -> pandas.DataFrame:
+def _census(
+    name: str, task: Any, label: str, data_folder: Path | None, cache_folder: Path | None
+) -> pandas.DataFrame:
     """Return one of folktables' tasks: whole numbers, codes as text, and the label as yes and no."""
 
     def tidy(raw: pandas.DataFrame) -> pandas.DataFrame:
         import pandas as pd
 
         features, target, _ = task.df_to_pandas(raw)
-        integers = features.drop(columns="ST", errors="ignore").apply(pd.to_numeric).astype("int64")  # one state
+        integers = (
+            features.drop(columns="ST", errors="ignore").apply(pd.to_numeric).astype("int64")
+        )  # one state
         codes = [column for column in integers.columns if column not in _CENSUS_NUMBERS]
-        texts = {code: integers[code].astype(str).str.zfill(_DIGITS.get(code, 1)).astype(object) for code in codes}
+        texts = {
+            code: integers[code].astype(str).str.zfill(_DIGITS.get(code, 1)).astype(object)
+            for code in codes
+        }
         answer = target[task.target].map({True: "yes", False: "no"}).astype(object)
         return integers.assign(**texts, **{label: answer})
 
@@ -378,7 +424,9 @@ def _census(name: str, task: Any, label: str, data_folder: Path | None, cache_fo
 def _read_persons(root: Path, *, download: bool = False) -> pandas.DataFrame:
     from folktables import ACSDataSource
 
-    source = ACSDataSource(survey_year="2018", horizon="1-Year", survey="person", root_dir=str(root))
+    source = ACSDataSource(
+        survey_year="2018", horizon="1-Year", survey="person", root_dir=str(root)
+    )
     return source.get_data(states=["TX"], download=download)
 
 
@@ -406,18 +454,40 @@ def _download_persons(home: Path) -> pandas.DataFrame:
 _COMPAS_FILES = ("compas/compas_two_years.csv", "compas/compas-scores-two-years.csv")
 _COMPAS_TEXTS = ("sex", "age_cat", "race", "c_charge_degree", "score_text")
 COMPAS_COLUMNS = (
-    *("sex", "age", "age_cat", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"),
-    *("c_charge_degree", "days_b_screening_arrest", "decile_score", "score_text", "is_recid", "two_year_recid"),
+    *(
+        "sex",
+        "age",
+        "age_cat",
+        "race",
+        "juv_fel_count",
+        "juv_misd_count",
+        "juv_other_count",
+        "priors_count",
+    ),
+    *(
+        "c_charge_degree",
+        "days_b_screening_arrest",
+        "decile_score",
+        "score_text",
+        "is_recid",
+        "two_year_recid",
+    ),
 )
 
 
-def _compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+def _compas(
+    data_folder: Path | None, cache_folder: Path | None
+) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
     """Return the 7,214 records of COMPAS, label arrested again within two years, and its roles: sex, race, each race.
 
     They are read from compas/compas_two_years.csv in the data folder, or from ProPublica's own
     compas/compas-scores-two-years.csv; nothing is downloaded.
     """
-    paths = {name: data_folder / name for name in _COMPAS_FILES if data_folder and (data_folder / name).is_file()}
+    paths = {
+        name: data_folder / name
+        for name in _COMPAS_FILES
+        if data_folder and (data_folder / name).is_file()
+    }
     if not paths:
         raise DataUnavailableError(
             "COMPAS is read from a file of yours, never downloaded: put compas-scores-two-years.csv, which ProPublica "
@@ -437,7 +507,13 @@ def _compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas
     )
     return frame, (
         _halves(arrested, "sex", ("Female",), "women", "men"),
-        _halves(arrested, "race", ("African-American",), "African-American people", "people of other races"),
+        _halves(
+            arrested,
+            "race",
+            ("African-American",),
+            "African-American people",
+            "people of other races",
+        ),
         replace(arrested, each=True),
     )
 
@@ -452,8 +528,12 @@ def _read_compas(path: Path) -> pandas.DataFrame:
         if name in _COMPAS_TEXTS:
             cells[name] = raw[name].astype(object).str.strip()
         else:
-            cells[name] = raw[name].astype("float64" if name == "days_b_screening_arrest" else "int64")
-    if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(cells["race"]):
+            cells[name] = raw[name].astype(
+                "float64" if name == "days_b_screening_arrest" else "int64"
+            )
+    if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(
+        cells["race"]
+    ):
         raise ValueError("two_year_recid or race takes other values than ProPublica's")
     return pd.DataFrame(cells)
 
@@ -495,7 +575,9 @@ def load(name: str, *, data_folder: Path | None = None, cache_folder: Path | Non
     choice(name, CATALOG, name="dataset")
     if name == "demo":
         return demo_table()
-    data, cache = (Path(folder) if folder is not None else None for folder in (data_folder, cache_folder))
+    data, cache = (
+        Path(folder) if folder is not None else None for folder in (data_folder, cache_folder)
+    )
     frame, roles = _LOADERS[name](data, cache)
     entry = CATALOG[name]
     return Table(

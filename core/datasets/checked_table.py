@@ -196,7 +196,9 @@ class CheckedTable:
         """What columns without a role of their own hold by name and values."""
         roles = self.roles
         without = (roles.sensitive, *self.crossed)
-        return contents_of(self.frame, label=roles.label if self.has(roles.label) else "", without=without)
+        return contents_of(
+            self.frame, label=roles.label if self.has(roles.label) else "", without=without
+        )
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -230,4 +232,11 @@ class CheckedTable:
                 return Fact(kind=kind, severity=Severity.NOTE, text=text, key=key, columns=columns)
             changes = {"confirmed": (*self.input_roles.confirmed, *names)}
             repairs = (*repairs, Repair(title=confirm, changes=changes))
-        return Fact(kind=kind, severity=severity, text=text, key=key, columns=columns, repairs=tuple(repairs))
+        return Fact(
+            kind=kind,
+            severity=severity,
+            text=text,
+            key=key,
+            columns=columns,
+            repairs=tuple(repairs),
+        )

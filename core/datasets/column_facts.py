@@ -33,7 +33,14 @@ def label_facts(table: CheckedTable) -> Iterable[Fact]:
     columns = (roles.label,)
     if roles.label == roles.sensitive or roles.label in table.crossed:
         text = f"{text_of(roles.label)} is label and sensitive attribute at once; choose two different columns."
-        yield table.fact("label_is_attribute", Severity.BLOCKING, text, key="data.label", columns=columns, confirm="")
+        yield table.fact(
+            "label_is_attribute",
+            Severity.BLOCKING,
+            text,
+            key="data.label",
+            columns=columns,
+            confirm="",
+        )
         return
     yield from _values_left(table)
     if roles.favourable not in texts:
@@ -55,7 +62,9 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
     (codes, texts) = table.label
     audited = table.audited
     if roles.missing == "drop" and table.features:
-        audited = audited & table.frame[list(table.features)].notna().all(axis=1).to_numpy(dtype=bool)
+        audited = audited & table.frame[list(table.features)].notna().all(axis=1).to_numpy(
+            dtype=bool
+        )
     if table.has(roles.sets):
         audited = audited & table.frame[roles.sets].notna().to_numpy(dtype=bool)
     left = np.unique(codes[audited])
@@ -69,7 +78,9 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
         text += " that have the other roles' values"
     text += "; an audit needs two outcomes."
     columns = (roles.label,)
-    yield table.fact("label_one_value", Severity.BLOCKING, text, key="data.label", columns=columns, confirm="")
+    yield table.fact(
+        "label_one_value", Severity.BLOCKING, text, key="data.label", columns=columns, confirm=""
+    )
 
 
 def _favourable(table: CheckedTable) -> Fact:
@@ -77,7 +88,9 @@ def _favourable(table: CheckedTable) -> Fact:
     (codes, texts) = table.label
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     order = sorted(range(len(texts)), key=lambda code: -counts[code])
-    shares = [f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}" for code in order[:3]]
+    shares = [
+        f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}" for code in order[:3]
+    ]
     more = f" and {len(texts) - 3} more values" * (len(texts) > 3)
     text = f"Which outcome is good for the person is not answered. {text_of(roles.label)} is {', '.join(shares)}{more}."
     if roles.favourable:
@@ -89,7 +102,10 @@ def _favourable(table: CheckedTable) -> Fact:
         key="data.favourable",
         columns=(roles.label,),
         repairs=[
-            Repair(title=f"{text_of(texts[code])} is good for the person", changes={"favourable": texts[code]})
+            Repair(
+                title=f"{text_of(texts[code])} is good for the person",
+                changes={"favourable": texts[code]},
+            )
             for code in order[:MOST_REPAIRS]
         ],
         confirm="",
@@ -111,10 +127,14 @@ def _label_copies(table: CheckedTable) -> Iterable[Fact]:
         )
     text = ""
     # Codes by first appearance are equal where one column is the other, however the two are written.
-    if table.has(roles.prediction) and np.array_equal(codes, text_codes(table.frame[roles.prediction])[0]):
+    if table.has(roles.prediction) and np.array_equal(
+        codes, text_codes(table.frame[roles.prediction])[0]
+    ):
         text = f"The label {label} says the same as {text_of(roles.prediction)} in every record."
     elif table.scores is not None and len(texts) == 2 and divides(codes, table.scores):
-        text = f"The label {label} follows from {text_of(roles.score)} by a threshold in every record."
+        text = (
+            f"The label {label} follows from {text_of(roles.score)} by a threshold in every record."
+        )
     if text:
         yield table.fact(
             "label_is_prediction",
@@ -175,7 +195,10 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
     merged = table.frame.attrs.get(SPELLINGS, {})
     for name in dict.fromkeys((roles.label, roles.sensitive, *table.crossed, roles.prediction)):
         if table.has(name) and (spellings := merged.get(name)):
-            pairs = [f"{', '.join(map(text_of, rare))} as {text_of(value)}" for value, rare in spellings.items()]
+            pairs = [
+                f"{', '.join(map(text_of, rare))} as {text_of(value)}"
+                for value, rare in spellings.items()
+            ]
             yield table.fact(
                 "spellings",
                 Severity.QUESTION,
@@ -191,7 +214,10 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
     else:
         variants = {}
     if variants:
-        pairs = [f"{', '.join(map(text_of, rare))} and {text_of(value)}" for value, rare in variants.items()]
+        pairs = [
+            f"{', '.join(map(text_of, rare))} and {text_of(value)}"
+            for value, rare in variants.items()
+        ]
         yield table.fact(
             "spellings",
             Severity.QUESTION,
@@ -270,10 +296,14 @@ def _doubt(
     out_title = "Leave them out" if several else "Leave it out"
     without = tuple(column for column in roles.excluded if column not in names)
     if all(name in table.features for name in names):
-        alternative = Repair(title=out_title, changes={"excluded": (*without, *names), "confirmed": confirmed})
+        alternative = Repair(
+            title=out_title, changes={"excluded": (*without, *names), "confirmed": confirmed}
+        )
         confirm = feature_title
     else:
-        alternative = Repair(title=feature_title, changes={"excluded": without, "confirmed": confirmed})
+        alternative = Repair(
+            title=feature_title, changes={"excluded": without, "confirmed": confirmed}
+        )
         confirm = out_title
     return table.fact(
         kind,
@@ -342,9 +372,15 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
     for name in names[:MOST_REPAIRS]:
         column = table.frame[name]
         if is_score(column) and not roles.score:
-            repairs.append(_role_repair(table, f"{text_of(name)} is the model's score", "score", name))
+            repairs.append(
+                _role_repair(table, f"{text_of(name)} is the model's score", "score", name)
+            )
         elif may_be_labels(column) and not roles.prediction and _is_written_like_label(table, name):
-            repairs.append(_role_repair(table, f"{text_of(name)} is the model's prediction", "prediction", name))
+            repairs.append(
+                _role_repair(
+                    table, f"{text_of(name)} is the model's prediction", "prediction", name
+                )
+            )
     return repairs
 
 
@@ -378,7 +414,9 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if table.has(roles.sets) and "sets" in table.guesses:
         values = few_texts(table.frame[roles.sets], MOST_LABELS)
-        meanings = [f"{text_of(value)} as {name}" for value, name in named_sets(values, roles.sets).items()]
+        meanings = [
+            f"{text_of(value)} as {name}" for value, name in named_sets(values, roles.sets).items()
+        ]
         yield table.fact(
             "sets",
             Severity.QUESTION,

@@ -175,4 +175,8 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
 
 def usable_features(columns: Sequence[ColumnSummary], assigned: Mapping[str, str]) -> list[str]:
     """Return the columns to predict from."""
-    return [column.name for column in columns if assigned[column.name] == FEATURE and not column.set_aside]
+    return [
+        column.name
+        for column in columns
+        if assigned[column.name] == FEATURE and not column.set_aside
+    ]

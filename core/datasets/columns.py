@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 ID_TERMS = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "identifier", "identifiant", "kennung"}
 """Words of a name that surely say an identifier."""
 
-_ALONE = {"index", "unnamed", "index level"}  # "Unnamed: 0", "__index_level_0__": what pandas calls a kept index
+_ALONE = {
+    "index",
+    "unnamed",
+    "index level",
+}  # "Unnamed: 0", "__index_level_0__": what pandas calls a kept index
 _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")
 _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
@@ -73,7 +77,9 @@ def _names_identifier(name: str, *, all_distinct: bool, mostly_distinct: bool) -
     parts = [part.casefold() for part in _PARTS.findall(name)]
     if mostly_distinct and ((ID_TERMS | {"ssn"}).intersection(parts) or " ".join(parts) in _ALONE):
         return True
-    return all_distinct and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
+    return (
+        all_distinct and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
+    )
 
 
 def is_numeric(column: pandas.Series) -> bool:
@@ -127,7 +133,9 @@ def parse_bool(text: str, values: Iterable[str] = ()) -> bool | None:
     return None
 
 
-def label_codes(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+def label_codes(
+    values: Sequence[str], label_values: Sequence[str], positive: str
+) -> dict[str, int | None]:
     """Codes of predicted labels: 1 where a value means the positive one, 0 where another, None where nothing known.
 
     A prediction is written as the label is; else as 0 and 1, false and true, no and yes, t and f. These words mean the
@@ -139,7 +147,9 @@ def label_codes(values: Sequence[str], label_values: Sequence[str], positive: st
     return codes_in_general(values, label_values, positive)
 
 
-def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+def codes_as_label(
+    values: Sequence[str], label_values: Sequence[str], positive: str
+) -> dict[str, int | None]:
     """Whether each value is the label's positive one, as 0 or 1; None if the label does not take it."""
     spellings: dict[str, list[str]] = {}
     for label_value in label_values:
@@ -155,7 +165,9 @@ def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive:
     return codes
 
 
-def codes_in_general(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+def codes_in_general(
+    values: Sequence[str], label_values: Sequence[str], positive: str
+) -> dict[str, int | None]:
     """Return what 0 and 1, false and true, no and yes say, as 0 or 1; None for other values.
 
     They say whether the label is positive, unless the label is made of these words itself: then they mean the same
@@ -265,16 +277,22 @@ def names_records(column: pandas.Series, name: str) -> bool:
         text = as_text(column)
         return _is_identifier(text) and not len(_stray(text))
     values = column.dropna().to_numpy(dtype=np.float64)
-    return bool(values.size and np.isfinite(values).all() and identifier_reason(values, len(column), name))
+    return bool(
+        values.size and np.isfinite(values).all() and identifier_reason(values, len(column), name)
+    )
 
 
-def usable_columns(frame: pandas.DataFrame, selected: npt.NDArray[np.bool_]) -> tuple[list[str], list[str]]:
+def usable_columns(
+    frame: pandas.DataFrame, selected: npt.NDArray[np.bool_]
+) -> tuple[list[str], list[str]]:
     """Return the columns to predict from, given which records are used, and a note for each of the others."""
     usable = []
     notes = []
     for name in frame.columns:
         # a running number of all records does not run on among those used
-        if reason := set_aside(frame.loc[selected, name], str(name)) or _NUMBERING * _numbers_records(frame[name]):
+        if reason := set_aside(
+            frame.loc[selected, name], str(name)
+        ) or _NUMBERING * _numbers_records(frame[name]):
             notes.append(f"Column {text_of(name)} {reason} and is left out.")
         else:
             usable.append(name)
@@ -320,7 +338,9 @@ def set_aside(column: pandas.Series, name: str) -> str:
 
 def encode(
     frame: pandas.DataFrame, caveats: list[Caveat]
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...], tuple[tuple[str, ...], ...], npt.NDArray[np.bool_]]:
+) -> tuple[
+    npt.NDArray[np.float64], tuple[str, ...], tuple[tuple[str, ...], ...], npt.NDArray[np.bool_]
+]:
     """Return the columns as numbers (n, d), their names, their categories, and which have some; adds to `caveats`."""
     columns = []
     names = []
@@ -340,7 +360,9 @@ def encode(
             values = codes.astype(np.float64)  # a missing value is the category -1
             texts = tuple(str(text) for text in levels)
         if values.min() == values.max():  # constant since records were dropped
-            constant = f"Column {text_of(name)} holds the same value in every record and is left out."
+            constant = (
+                f"Column {text_of(name)} holds the same value in every record and is left out."
+            )
             caveats.append(Caveat(CaveatKind.COLUMNS_DROPPED, constant))
             continue
         columns.append(values)
@@ -353,8 +375,15 @@ def encode(
             text = "1 missing number is filled with its column's median."
         caveats.append(Caveat(CaveatKind.VALUES_FILLED, text, count=filled))
     if not columns:
-        raise InputError("No feature is left to predict from; every column is constant in the complete records.")
-    return np.column_stack(columns), tuple(names), tuple(categories), np.array(categorical, dtype=bool)
+        raise InputError(
+            "No feature is left to predict from; every column is constant in the complete records."
+        )
+    return (
+        np.column_stack(columns),
+        tuple(names),
+        tuple(categories),
+        np.array(categorical, dtype=bool),
+    )
 
 
 def _check_not_mixed(text: pandas.Series, name: str) -> None:
@@ -374,7 +403,9 @@ def _stray(text: pandas.Series) -> pandas.Series:
     if len(values) <= _FEW_VALUES:
         return present[:0]
     texts = pd.Series(values)
-    no_number = ~texts.str.match(_NUMBER_BEGINS).to_numpy(dtype=bool)  # which spares most texts a conversion
+    no_number = ~texts.str.match(_NUMBER_BEGINS).to_numpy(
+        dtype=bool
+    )  # which spares most texts a conversion
     perhaps = pd.to_numeric(texts[~no_number], errors="coerce")
     no_number[~no_number] = perhaps.isna().to_numpy(dtype=bool)
     stray = present[no_number[codes]]
@@ -388,7 +419,23 @@ def _is_identifier(text: pandas.Series) -> bool:
     return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)
 
 
-MISSING_MARKERS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
+MISSING_MARKERS = (
+    "",
+    "?",
+    "-",
+    "NA",
+    "na",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "<NA>",
+    "nan",
+    "NaN",
+    "NAN",
+    "null",
+    "Null",
+    "NULL",
+)
 """Cells that count as missing, after trimming."""
 
 MOST_CELLS = 50_000_000
@@ -397,7 +444,9 @@ MOST_CELLS = 50_000_000
 
 def empty_file(name: str) -> InputError:
     """Return the error for a file without content."""
-    return InputError(f"The file {quoted(name)} is empty; choose a file with column names and records.")
+    return InputError(
+        f"The file {quoted(name)} is empty; choose a file with column names and records."
+    )
 
 
 def megabytes(size: int) -> str:
@@ -411,7 +460,9 @@ def check_names(names: Sequence[str], *, without: Container[int] = ()) -> None:
         if number - 1 in without:
             continue
         if not name:
-            raise InputError(f"Every column must have a name, column {number} has none; name it or delete it.")
+            raise InputError(
+                f"Every column must have a name, column {number} has none; name it or delete it."
+            )
         if (first := names.index(name) + 1) < number:
             raise InputError(
                 f"Every column must have a name of its own, columns {first} and {number} are both called "
@@ -422,7 +473,9 @@ def check_names(names: Sequence[str], *, without: Container[int] = ()) -> None:
 def check_rows(count: int, max_rows: int) -> None:
     """Refuse more records than the limit."""
     if count > max_rows:
-        raise InputError(f"The table must not have more than {max_rows:,} records; draw a random sample of them.")
+        raise InputError(
+            f"The table must not have more than {max_rows:,} records; draw a random sample of them."
+        )
 
 
 def cleaned(column: Any) -> Any:
@@ -431,4 +484,6 @@ def cleaned(column: Any) -> Any:
     import pyarrow.compute as pc
 
     column = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.is_in(column, pa.array(MISSING_MARKERS)), pa.scalar(None, pa.string()), column)
+    return pc.if_else(
+        pc.is_in(column, pa.array(MISSING_MARKERS)), pa.scalar(None, pa.string()), column
+    )

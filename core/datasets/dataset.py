@@ -133,7 +133,9 @@ class Table:
                 return roles
         if not self.roles or CROSS not in attribute:
             return None
-        base = dataclasses.replace(self.roles[0], sensitive=attribute, group=(), at_most=None, each=False, cuts=())
+        base = dataclasses.replace(
+            self.roles[0], sensitive=attribute, group=(), at_most=None, each=False, cuts=()
+        )
         return dataclasses.replace(base, first_name="", other_name="", attribute_name="")
 
 

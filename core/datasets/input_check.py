@@ -42,14 +42,24 @@ from .checked_table import CheckedTable, Fact, Severity
 from .column_facts import column_questions, label_facts, label_questions
 from .columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
 from .name_patterns import SCORE_NAMES
-from .roles import Roles, as_written, check_values, crossed_columns, groups_of, value_problems, with_crossed
+from .roles import (
+    Roles,
+    as_written,
+    check_values,
+    crossed_columns,
+    groups_of,
+    value_problems,
+    with_crossed,
+)
 from .score_copies import copy_facts
 
 if TYPE_CHECKING:
     import pandas
 
 
-def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
+def check_input(
+    frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[str] = ()
+) -> tuple[Fact, ...]:
     """Return what to confirm, answer or know before an audit with these roles: blocking facts first.
 
     Parameters
@@ -66,7 +76,13 @@ def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[st
         return ()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     problems = tuple(
-        Fact(kind="too_many_values", severity=Severity.BLOCKING, text=text, key=f"data.{role}", columns=(column,))
+        Fact(
+            kind="too_many_values",
+            severity=Severity.BLOCKING,
+            text=text,
+            key=f"data.{role}",
+            columns=(column,),
+        )
         for role, column, text in value_problems(frame, roles)
     )
     if problems:
@@ -99,7 +115,9 @@ _NEAR = 0.95
 _MOSTLY_MISSING = 0.5
 """Share of missing cells from which on a column says little."""
 
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b")
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b"
+)
 """How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
 
 _FEW_DATES = 20
@@ -162,18 +180,26 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     if roles.prediction in frame:
-        codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
+        codes = as_text(frame[roles.prediction]).factorize()[
+            0
+        ]  # it may be written otherwise than the label
         sides["prediction"] = np.where(codes < 0, np.nan, codes)
     features = frame.drop(columns=list(crossed))
     cautioned += _confirmed_answers(features, roles) + _scores_left_out(features, roles)
-    cautioned += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    cautioned += (
+        _near_copies(features, roles, sides)
+        + _mostly_missing(features, roles)
+        + _dates(features, roles)
+    )
     return tuple(cautioned)
 
 
 def _header(frame: pandas.DataFrame) -> list[Caution]:
     """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
     names = [str(name) for name in frame.columns]
-    value_like = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
+    value_like = [
+        name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()
+    ]
     if len(value_like) < max(_FEWEST_CELLS, len(names) / 2):
         return []
     return [
@@ -189,14 +215,19 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     cautioned = []
     for name in map(str, frame.columns):
         missing = int(frame[name].isna().sum())
-        if name in (*roles.excluded, *roles.auxiliary) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
+        if (
+            name in (*roles.excluded, *roles.auxiliary)
+            or not _MOSTLY_MISSING <= missing / len(frame) < 1
+        ):
             continue
         target = name in (roles.label, roles.sensitive)
         if not target and _no_feature(frame[name], name):
             continue
         point = f"{text_of(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
         if target or roles.missing == "drop":
-            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
+            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(
+                name, "a feature"
+            )
             gaps = f"As {role} it leaves {len(frame) - missing:,} records."
         elif is_numeric(frame[name]):
             gaps = "The column's median fills the gaps."
@@ -208,7 +239,11 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
 
 def _no_feature(column: pandas.Series, name: str) -> bool:
     """Whether a column is set aside by itself: dates, one number alone, what names the records."""
-    return column.dtype.kind in "mM" or (is_numeric(column) and column.nunique() < 2) or names_records(column, name)
+    return (
+        column.dtype.kind in "mM"
+        or (is_numeric(column) and column.nunique() < 2)
+        or names_records(column, name)
+    )
 
 
 def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
@@ -216,12 +251,16 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     cautioned = []
     for name in map(str, frame.columns):
         column = frame[name]
-        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary) or is_numeric(column):
+        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary) or is_numeric(
+            column
+        ):
             continue
         if _no_feature(column, name):
             continue
         values = as_text(column).dropna().unique()
-        if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
+        if len(values) <= _FEW_DATES or sum(
+            bool(_DATE.match(text)) for text in values
+        ) < _NEAR * len(values):
             continue
         cautioned.append(
             Caution(
@@ -233,7 +272,9 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     return cautioned
 
 
-def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
+def _baseline(
+    groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles
+) -> list[Caution]:
     counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
     share = float(counts.max() / max(1, counts.sum()))
     if share <= _LOPSIDED:
@@ -263,21 +304,31 @@ def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     if not roles.prediction or roles.score:
         return []
     excluded = [name for name in map(str, frame.columns) if name in roles.excluded]
-    scores = [name for name in excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])]
+    scores = [
+        name for name in excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])
+    ]
     if not scores:
         return []
     point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
-    return [Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score.")]
+    return [
+        Caution(
+            point=point, more="If the model gives them, write them as 0 to 1, with the role Score."
+        )
+    ]
 
 
 _BLIND_SPOT = "A feature counts as known without the model: an audit would miss what it reveals."
 
 
-def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
+def _near_copies(
+    frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]
+) -> list[Caution]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
-        if name in (roles.sensitive, *roles.excluded, *roles.auxiliary) or names_records(frame[name], name):
+        if name in (roles.sensitive, *roles.excluded, *roles.auxiliary) or names_records(
+            frame[name], name
+        ):
             continue
         values = _codes(frame[name].iloc[rows])
         for side in sides:
@@ -313,7 +364,9 @@ def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
         bins = min(_MOST_BINS, present.size // _ROWS_PER_BIN)
         if bins > 1 and np.unique(present).size > bins:
             edges = np.quantile(present, np.arange(1, bins) / bins)
-            return np.where(np.isfinite(numbers), 1 + np.searchsorted(edges, numbers, side="left"), 0)
+            return np.where(
+                np.isfinite(numbers), 1 + np.searchsorted(edges, numbers, side="left"), 0
+            )
     return np.asarray(as_text(column).factorize()[0], dtype=np.int64) + 1
 
 
@@ -324,9 +377,9 @@ def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.flo
     codes = groups[present].astype(np.int64)
     half = codes.size // 2
     k = int(codes.max(initial=0)) + 1
-    counts = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
-        -1, k
-    )
+    counts = np.bincount(
+        values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k
+    ).reshape(-1, k)
     training_sizes = counts.sum(axis=0)
     test_sizes = np.bincount(codes[half:], minlength=k)
     if k < 2 or not (training_sizes.all() and test_sizes.all()):

@@ -70,14 +70,41 @@ class ColumnContent(Result):
 
 
 PREDICTION_NAMES = (
-    *("model prediction", "prediction", "predictions", "predicted", "predicted label", "prediction label"),
+    *(
+        "model prediction",
+        "prediction",
+        "predictions",
+        "predicted",
+        "predicted label",
+        "prediction label",
+    ),
     *("pred", "y pred", "y hat", "yhat", "decision", "model decision", "model output"),
     *("vorhersage", "vorhersagen", "vorhergesagt", "modellvorhersage", "prognose", "entscheidung"),
     *("prevision", "predit", "predite"),
-    *("predict", "pred class", "predicted class", "prediction class", "class prediction", "predicted labels"),
-    *("pred label", "predicted outcome", "predicted value", "predicted values", "predicted target", "ypred"),
+    *(
+        "predict",
+        "pred class",
+        "predicted class",
+        "prediction class",
+        "class prediction",
+        "predicted labels",
+    ),
+    *(
+        "pred label",
+        "predicted outcome",
+        "predicted value",
+        "predicted values",
+        "predicted target",
+        "ypred",
+    ),
     *("scored labels", "scored label", "em classification"),
-    *("predicted {target}", "{target} predicted", "{target} prediction", "prediction {target}", "pred {target}"),
+    *(
+        "predicted {target}",
+        "{target} predicted",
+        "{target} prediction",
+        "prediction {target}",
+        "pred {target}",
+    ),
     *("{target} pred", "{target} hat", "predicted {target} value", "predicted {target} classes"),
     *("i {target}", "${x} {target}"),
 )
@@ -86,28 +113,117 @@ PREDICTION_NAMES = (
 SCORE_NAMES = (
     *("model score", "score", "scores", "y score", "probability", "predicted probability"),
     *("proba", "y proba", "prob", "y prob", "wahrscheinlichkeit", "punktwert", "probabilite"),
-    *("scored probabilities", "scored probability", "pred proba", "pred prob", "predict proba", "predicted proba"),
-    *("predicted prob", "prediction probability", "prediction proba", "prediction score", "predicted score"),
-    *("probabilities", "predicted probabilities", "phat", "p hat", "em eventprobability", "em event probability"),
-    *("{target} probability", "{target} prob", "{target} proba", "probability {target}", "prob {target}"),
-    *("predicted {target} prob", "predicted {target} probs", "predicted {target} probability", "proba {target}"),
-    *("predicted {target} scores", "predicted {target} score", "{target} score", "p {target}", "${x}p {target}"),
+    *(
+        "scored probabilities",
+        "scored probability",
+        "pred proba",
+        "pred prob",
+        "predict proba",
+        "predicted proba",
+    ),
+    *(
+        "predicted prob",
+        "prediction probability",
+        "prediction proba",
+        "prediction score",
+        "predicted score",
+    ),
+    *(
+        "probabilities",
+        "predicted probabilities",
+        "phat",
+        "p hat",
+        "em eventprobability",
+        "em event probability",
+    ),
+    *(
+        "{target} probability",
+        "{target} prob",
+        "{target} proba",
+        "probability {target}",
+        "prob {target}",
+    ),
+    *(
+        "predicted {target} prob",
+        "predicted {target} probs",
+        "predicted {target} probability",
+        "proba {target}",
+    ),
+    *(
+        "predicted {target} scores",
+        "predicted {target} score",
+        "{target} score",
+        "p {target}",
+        "${x}p {target}",
+    ),
     *("pred {target} prob", "pred {target} proba", "${x}c {target}"),
 )
 """Names of scores; BigQuery ML writes `predicted_<label>_probs`, Vertex AI `predicted_<label>_scores`."""
 
 CLASS_SCORE_NAMES = (
-    *("p{value}", "p {value}", "pred {value}", "prob {value}", "proba {value}", "probability {value}"),
-    *("prediction {value}", "predicted {value}", "score {value}", "scores {value}", "confidence {value}"),
-    *("probability of {value}", "prob of {value}", "p of {value}", "pr {value}", "pr{value}", "cal p{value}"),
-    *("pred proba {value}", "predict proba {value}", "predicted proba {value}", "predicted probability {value}"),
-    *("y proba {value}", "y prob {value}", "y score {value}", "pred prob {value}", "prob{value}", "proba{value}"),
-    *("scored probabilities for class {value}", "scored probabilities {value}", "scored probability {value}"),
+    *(
+        "p{value}",
+        "p {value}",
+        "pred {value}",
+        "prob {value}",
+        "proba {value}",
+        "probability {value}",
+    ),
+    *(
+        "prediction {value}",
+        "predicted {value}",
+        "score {value}",
+        "scores {value}",
+        "confidence {value}",
+    ),
+    *(
+        "probability of {value}",
+        "prob of {value}",
+        "p of {value}",
+        "pr {value}",
+        "pr{value}",
+        "cal p{value}",
+    ),
+    *(
+        "pred proba {value}",
+        "predict proba {value}",
+        "predicted proba {value}",
+        "predicted probability {value}",
+    ),
+    *(
+        "y proba {value}",
+        "y prob {value}",
+        "y score {value}",
+        "pred prob {value}",
+        "prob{value}",
+        "proba{value}",
+    ),
+    *(
+        "scored probabilities for class {value}",
+        "scored probabilities {value}",
+        "scored probability {value}",
+    ),
     *("score predicted {value}", "wahrscheinlichkeit {value}", "probabilite {value}", "ip {value}"),
     *("p {target}{value}", "p {target} {value}", "prob {target} {value}", "proba {target} {value}"),
-    *("{target} {value} prediction", "{target} {value} probability", "{target} {value} score", "{target} {value}"),
-    *("predicted {target} {value}", "pred {target} {value}", "${x}p {value}", "${x}p {target} {value}"),
-    *("{value} probability", "{value} prob", "{value} proba", "{value} score", "{value} prediction"),
+    *(
+        "{target} {value} prediction",
+        "{target} {value} probability",
+        "{target} {value} score",
+        "{target} {value}",
+    ),
+    *(
+        "predicted {target} {value}",
+        "pred {target} {value}",
+        "${x}p {value}",
+        "${x}p {target} {value}",
+    ),
+    *(
+        "{value} probability",
+        "{value} prob",
+        "{value} proba",
+        "{value} score",
+        "{value} prediction",
+    ),
 )
 """Names of the score of one value of the label: of H2O `p1`, of SAS `P_target1`, of DataRobot `target_1_PREDICTION`."""
 
@@ -118,13 +234,44 @@ _DEFAULT_VALUES = (
 """What a name of a class score may call the two values of a label, the negative one first."""
 
 SET_NAMES_OF_COLUMNS = (
-    *("split", "set", "sets", "subset", "partition", "data split", "data set split", "train test", "traintest"),
-    *("train test split", "tvt", "partind", "aufteilung", "teilmenge", "ensemble", "sous ensemble", "partage"),
+    *(
+        "split",
+        "set",
+        "sets",
+        "subset",
+        "partition",
+        "data split",
+        "data set split",
+        "train test",
+        "traintest",
+    ),
+    *(
+        "train test split",
+        "tvt",
+        "partind",
+        "aufteilung",
+        "teilmenge",
+        "ensemble",
+        "sous ensemble",
+        "partage",
+    ),
 )
 """Names that say a set whatever the values; values that do not say which make them a question."""
 
 WEAK_SET_NAMES = (
-    *("dataset", "data set", "fold", "membership", "member", "phase", "usage", "role", "sample", "period", "part"),
+    *(
+        "dataset",
+        "data set",
+        "fold",
+        "membership",
+        "member",
+        "phase",
+        "usage",
+        "role",
+        "sample",
+        "period",
+        "part",
+    ),
     *("datensatz", "phase", "echantillon", "jeu", "jeu de donnees", "stichprobe"),
 )
 """Names that may say a set or something else: the values decide."""
@@ -139,21 +286,124 @@ _MEMBERS = ("member", "is member", "membership", "mitglied", "membre")
 
 _PERSON_NOUNS = {
     *("person", "student", "pupil", "customer", "client", "patient", "user", "member", "subject"),
-    *("applicant", "borrower", "employee", "worker", "citizen", "household", "individual", "participant"),
+    *(
+        "applicant",
+        "borrower",
+        "employee",
+        "worker",
+        "citizen",
+        "household",
+        "individual",
+        "participant",
+    ),
     *("respondent", "defendant", "inmate", "claimant", "policyholder", "beneficiary"),
-    *("kunde", "kunden", "kundin", "patientin", "patienten", "schuler", "mitarbeiter", "versicherte", "burger"),
+    *(
+        "kunde",
+        "kunden",
+        "kundin",
+        "patientin",
+        "patienten",
+        "schuler",
+        "mitarbeiter",
+        "versicherte",
+        "burger",
+    ),
     *("etudiant", "personne", "utilisateur", "salarie", "assure", "eleve", "candidat"),
 }
 _SURE_ID_TERMS = ID_TERMS | {"pid"}
-_ID_TERMS = _SURE_ID_TERMS | {"nr", "no", "num", "number", "nbr", "nummer", "numero", "hash", "ref", "code"}
-_PERSON_IDS = {"ssn", "mrn", "email", "e mail", "nhs number", "subjid", "usubjid", "personid", "userid", "customerid"}
-_PERSON_IDS |= {"patientid", "studentid", "memberid", "clientid", "custid", "cust id", "empid", "emp id"}
-_PERSON_IDS |= {"kundennummer", "personalnummer", "versichertennummer", "matrikelnummer", "personennummer"}
+_ID_TERMS = _SURE_ID_TERMS | {
+    "nr",
+    "no",
+    "num",
+    "number",
+    "nbr",
+    "nummer",
+    "numero",
+    "hash",
+    "ref",
+    "code",
+}
+_PERSON_IDS = {
+    "ssn",
+    "mrn",
+    "email",
+    "e mail",
+    "nhs number",
+    "subjid",
+    "usubjid",
+    "personid",
+    "userid",
+    "customerid",
+}
+_PERSON_IDS |= {
+    "patientid",
+    "studentid",
+    "memberid",
+    "clientid",
+    "custid",
+    "cust id",
+    "empid",
+    "emp id",
+}
+_PERSON_IDS |= {
+    "kundennummer",
+    "personalnummer",
+    "versichertennummer",
+    "matrikelnummer",
+    "personennummer",
+}
 _GROUP_NOUNS = {
-    *("school", "store", "shop", "hospital", "clinic", "branch", "region", "country", "state", "city", "zip", "postal"),
-    *("product", "item", "category", "type", "class", "department", "dept", "company", "employer", "team", "site"),
-    *("group", "source", "admission", "discharge", "disposition", "agent", "county", "district", "area", "census"),
-    *("occupation", "industry", "job", "model", "status", "language", "provider", "vendor", "channel", "campaign"),
+    *(
+        "school",
+        "store",
+        "shop",
+        "hospital",
+        "clinic",
+        "branch",
+        "region",
+        "country",
+        "state",
+        "city",
+        "zip",
+        "postal",
+    ),
+    *(
+        "product",
+        "item",
+        "category",
+        "type",
+        "class",
+        "department",
+        "dept",
+        "company",
+        "employer",
+        "team",
+        "site",
+    ),
+    *(
+        "group",
+        "source",
+        "admission",
+        "discharge",
+        "disposition",
+        "agent",
+        "county",
+        "district",
+        "area",
+        "census",
+    ),
+    *(
+        "occupation",
+        "industry",
+        "job",
+        "model",
+        "status",
+        "language",
+        "provider",
+        "vendor",
+        "channel",
+        "campaign",
+    ),
     *("device", "currency", "bank", "course", "teacher", "doctor", "officer", "judge", "court"),
 }
 """Nouns whose identifiers repeat because many people share them."""
@@ -168,14 +418,42 @@ _WEIGHT_ALONE = re.compile(r"weights?|w|gewichte?|poids|wt")
 
 OUTPUT_TERMS = {
     *("prediction", "predictions", "predicted", "predict", "pred", "preds", "yhat", "yhats"),
-    *("scored", "score", "scores", "probability", "probabilities", "proba", "probas", "prob", "probs"),
+    *(
+        "scored",
+        "score",
+        "scores",
+        "probability",
+        "probabilities",
+        "proba",
+        "probas",
+        "prob",
+        "probs",
+    ),
     *("propensity", "logit", "logits", "likelihood"),
-    *("vorhersage", "vorhersagen", "vorhergesagt", "wahrscheinlichkeit", "probabilite", "prevision", "predit"),
+    *(
+        "vorhersage",
+        "vorhersagen",
+        "vorhergesagt",
+        "wahrscheinlichkeit",
+        "probabilite",
+        "prevision",
+        "predit",
+    ),
     *("scoring", "fitted", "residual", "residuals", "resid"),
 }
 """Words that tell of a model's output anywhere in a name; a "court decision", a "test set" may be something else."""
 
-_RISK_TERMS = {"risk", "pd", "confidence", "certainty", "chance", "risiko", "risque", "hazard", "percentile"}
+_RISK_TERMS = {
+    "risk",
+    "pd",
+    "confidence",
+    "certainty",
+    "chance",
+    "risiko",
+    "risque",
+    "hazard",
+    "percentile",
+}
 """Words that tell of a model's output where the values are shares, between 0 and 1."""
 
 _ANSWER_ENDING = re.compile(r"(score|scores|proba|probability|wahrscheinlichkeit|prediction)$")
@@ -200,7 +478,11 @@ def _compiled(templates: Sequence[str], targets: Iterable[str]) -> list[re.Patte
     """Regular expressions of names in the table's order; `targets` are columns that may be predicted, by plain name."""
     longest_first = sorted(targets, key=len, reverse=True)
     alternatives = "|".join(map(re.escape, longest_first)) or "(?!)"  # which matches nothing
-    placeholders = {"target": f"(?P<target>{alternatives})", "value": "(?P<value>.+)", "x": "[a-z]{1,3}"}
+    placeholders = {
+        "target": f"(?P<target>{alternatives})",
+        "value": "(?P<value>.+)",
+        "x": "[a-z]{1,3}",
+    }
     patterns = []
     for template in templates:
         parts = re.split(r"\{(target|value|x)\}", template)
@@ -224,7 +506,9 @@ class _Names:
     values: tuple[str, ...]
 
 
-def contents_of(frame: pandas.DataFrame, *, label: str = "", without: Sequence[str] = ()) -> dict[str, ColumnContent]:
+def contents_of(
+    frame: pandas.DataFrame, *, label: str = "", without: Sequence[str] = ()
+) -> dict[str, ColumnContent]:
     """Return what the columns hold by name and values, for those of which they say something.
 
     Parameters
@@ -237,7 +521,9 @@ def contents_of(frame: pandas.DataFrame, *, label: str = "", without: Sequence[s
     texts = {str(name): few_texts(frame[name], MOST_LABELS) for name in frame.columns}
     columns = [name for name in texts if name != label and name not in without]
     targets = {plain_name(name): name for name, values in texts.items() if len(values) >= 2}
-    possible_labels = (texts[label],) if label in texts else tuple(few for few in texts.values() if len(few) == 2)
+    possible_labels = (
+        (texts[label],) if label in texts else tuple(few for few in texts.values() if len(few) == 2)
+    )
     names = _Names(
         predictions=_compiled(PREDICTION_NAMES, targets),
         scores=_compiled(SCORE_NAMES, targets),
@@ -247,7 +533,9 @@ def contents_of(frame: pandas.DataFrame, *, label: str = "", without: Sequence[s
     )
     contents: dict[str, ColumnContent] = {}
     for name in columns:
-        content = _answer(frame[name], name, names) or _other_content(frame[name], name, texts[name])
+        content = _answer(frame[name], name, names) or _other_content(
+            frame[name], name, texts[name]
+        )
         if content is not None:
             contents[name] = content
     contents |= _class_score_contents(frame, columns, texts.get(label, ()))
@@ -306,7 +594,10 @@ def positive_rank(value: str) -> int:
 def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | None:
     """Return what a column holds that is called like a model's answer; None if it is not."""
     plain = plain_name(name)
-    for content, patterns in ((Content.PREDICTION, names.predictions), (Content.SCORE, names.scores)):
+    for content, patterns in (
+        (Content.PREDICTION, names.predictions),
+        (Content.SCORE, names.scores),
+    ):
         for rank, pattern in enumerate(patterns):
             match = pattern.fullmatch(plain)
             if match is None:
@@ -339,7 +630,9 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
     return _answer_in_doubt(column, plain)
 
 
-def _answer_of_values(column: pandas.Series, content: Content, rank: int, target: str) -> ColumnContent:
+def _answer_of_values(
+    column: pandas.Series, content: Content, rank: int, target: str
+) -> ColumnContent:
     """Return what a column holds that bears the name of an answer, by its values."""
     if content is Content.PREDICTION:
         what = "prediction"
@@ -358,7 +651,9 @@ def _answer_of_values(column: pandas.Series, content: Content, rank: int, target
     if is_share(column):
         rank += len(SCORE_NAMES) + len(CLASS_SCORE_NAMES) if content is Content.PREDICTION else 0
         reason = f"named like a {what}, numbers from 0 to 1"
-        return ColumnContent(content=Content.SCORE, certain=True, rank=rank, reason=reason, target=target)
+        return ColumnContent(
+            content=Content.SCORE, certain=True, rank=rank, reason=reason, target=target
+        )
     number = is_numeric(column)
     if number:
         content = Content.SCORE
@@ -366,7 +661,9 @@ def _answer_of_values(column: pandas.Series, content: Content, rank: int, target
         values = "but not numbers from 0 to 1"
     else:
         values = "but with many different texts"
-    return ColumnContent(content=content, certain=False, rank=rank, reason=f"named like a {what}, {values}")
+    return ColumnContent(
+        content=content, certain=False, rank=rank, reason=f"named like a {what}, {values}"
+    )
 
 
 def _surely_class_score(template: str) -> bool:
@@ -384,7 +681,9 @@ def _class_value(name: str, value_name: str, values: Iterable[str]) -> str:
     candidates = [value for value in values if plain_name(value) == value_name]
     if len(candidates) > 1:
         bare = name.strip().rstrip("\"')] ").casefold()
-        candidates = sorted((value for value in candidates if bare.endswith(value.casefold())), key=len)[-1:]
+        candidates = sorted(
+            (value for value in candidates if bare.endswith(value.casefold())), key=len
+        )[-1:]
     if candidates:
         return candidates[0]
     if any(value_name in pair for pair in _DEFAULT_VALUES):
@@ -403,15 +702,23 @@ def _answer_in_doubt(column: pandas.Series, plain: str) -> ColumnContent | None:
         content = Content.SCORE
     else:
         content = Content.PREDICTION
-    return ColumnContent(content=content, certain=False, rank=0, reason="may be a model's answer, by its name")
+    return ColumnContent(
+        content=content, certain=False, rank=0, reason="may be a model's answer, by its name"
+    )
 
 
 def _class_score_contents(
     frame: pandas.DataFrame, columns: Sequence[str], values: Sequence[str]
 ) -> dict[str, ColumnContent]:
     """Return the scores that are called like the label's values alone, as AutoGluon and caret do: they sum to one."""
-    by_value = {value: name for name in columns for value in values if name.casefold() == value.casefold()}
-    if len(values) < 2 or len(by_value) != len(values) or not all(is_score(frame[name]) for name in by_value.values()):
+    by_value = {
+        value: name for name in columns for value in values if name.casefold() == value.casefold()
+    }
+    if (
+        len(values) < 2
+        or len(by_value) != len(values)
+        or not all(is_score(frame[name]) for name in by_value.values())
+    ):
         return {}
     if not has_unit_sum(frame, list(by_value.values())):
         return {}
@@ -436,7 +743,9 @@ def has_unit_sum(frame: pandas.DataFrame, names: Sequence[str]) -> bool:
     return bool(present.size and np.abs(present - 1.0).max() < 0.02 * len(names))
 
 
-def _with_partners(frame: pandas.DataFrame, contents: dict[str, ColumnContent]) -> dict[str, ColumnContent]:
+def _with_partners(
+    frame: pandas.DataFrame, contents: dict[str, ColumnContent]
+) -> dict[str, ColumnContent]:
     """Return the contents with those class scores made certain that sum to one with their partners."""
     of_values = {name: content for name, content in contents.items() if content.value}
     uncertain = [name for name, content in of_values.items() if not content.certain]
@@ -452,7 +761,9 @@ def _with_partners(frame: pandas.DataFrame, contents: dict[str, ColumnContent]) 
     return result
 
 
-def _other_content(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnContent | None:
+def _other_content(
+    column: pandas.Series, name: str, texts: tuple[str, ...]
+) -> ColumnContent | None:
     """Return what a column holds that is no answer: sets, a person, a weight; None for anything else."""
     return _set(column, name, texts) or _weight(column, name) or _person(column, name)
 
@@ -467,7 +778,9 @@ def _set(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnCont
         how = "named like a set, and its" if strong or weak else "its"
         reason = f"{how} values say who was in training and who in the test set"
         certain = plain not in _MEMBERS or all(named_set(value) for value in texts)
-        return ColumnContent(content=Content.SETS, certain=certain, rank=0 if strong else 1, reason=reason)
+        return ColumnContent(
+            content=Content.SETS, certain=certain, rank=0 if strong else 1, reason=reason
+        )
     if not texts:
         return None
     if plain in SET_NAMES_OF_COLUMNS or _FOLDS.fullmatch(plain):
@@ -487,7 +800,12 @@ def _weight(column: pandas.Series, name: str) -> ColumnContent | None:
         values = column.dropna().to_numpy(dtype=np.float64)
         positive = bool(values.size and values.min() >= 0.0 and (values != np.round(values)).any())
         if positive and abs(float(values.mean()) - 1.0) < _MEAN_WEIGHT_TOLERANCE:
-            return ColumnContent(content=Content.WEIGHT, certain=False, rank=1, reason=f"{reason}, about 1 on average")
+            return ColumnContent(
+                content=Content.WEIGHT,
+                certain=False,
+                rank=1,
+                reason=f"{reason}, about 1 on average",
+            )
     return None
 
 
@@ -510,7 +828,9 @@ def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     if not seldom and (not sure or not called_id):
         return None
     reason = f"an identifier of which {present - distinct:,} repeat"
-    return ColumnContent(content=Content.PERSON, certain=sure, rank=0 if nouns else 1, reason=reason)
+    return ColumnContent(
+        content=Content.PERSON, certain=sure, rank=0 if nouns else 1, reason=reason
+    )
 
 
 def _is_integral(column: pandas.Series) -> bool:

@@ -138,7 +138,9 @@ def build_ratings(
     if len(items) < 2:
         raise InputError(f"The ratings must be of at least 2 items, got {len(items)}.")
     if not (parts[0].data > 0).any():
-        raise InputError("The people who publish the attribute must have a rating above 0, got none.")
+        raise InputError(
+            "The people who publish the attribute must have a rating above 0, got none."
+        )
     arrays = [array for part in parts for array in (part.data, part.indices, part.indptr)]
     titles = tuple((names or {}).get(label, label) for label in label_values)
     return Ratings(
@@ -184,7 +186,9 @@ def read_ratings(folder: Path) -> Ratings:
     labels = []
     for users, label in (RATING_FILES[:2], RATING_FILES[2:]):
         pair = {"name": users, "users": contents[users], "labels": contents[label]}
-        answer, table = ask_child(f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES)
+        answer, table = ask_child(
+            f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES
+        )
         if table is None:
             raise InputError(f"The file {users} broke its reader; download it again.")
         labels.append([str(value) for value in answer["labels"]])
@@ -214,7 +218,9 @@ def rehearse() -> None:
     table.columns[0].to_numpy()
 
 
-def lines_of(report: object, *, name: str, users: bytes, labels: bytes) -> tuple[dict[str, Any], pyarrow.Table]:
+def lines_of(
+    report: object, *, name: str, users: bytes, labels: bytes
+) -> tuple[dict[str, Any], pyarrow.Table]:
     """Label of each line, and row, item and rating of each entry, in the process that is asked."""
     import pyarrow as pa
 
@@ -230,8 +236,15 @@ def lines_of(report: object, *, name: str, users: bytes, labels: bytes) -> tuple
         lines = []
     rows, items, ratings = np.array(entries, dtype=np.float64).reshape(-1, 3).T
     valid = (items >= 0) & (items < MOST_ITEMS) & (ratings >= 0) & (ratings <= 1)
-    if not lines or len(lines) != len(values) or not valid.all() or len({entry[:2] for entry in entries}) < rows.size:
-        raise InputError(f"{name} and its labels must be as they were published, a line a person; download them again.")
+    if (
+        not lines
+        or len(lines) != len(values)
+        or not valid.all()
+        or len({entry[:2] for entry in entries}) < rows.size
+    ):
+        raise InputError(
+            f"{name} and its labels must be as they were published, a line a person; download them again."
+        )
     columns = {"row": rows.astype(np.int32), "item": items.astype(np.int32), "rating": ratings}
     return {"labels": values}, pa.table(columns)
 
@@ -247,7 +260,9 @@ def _canonical(people: sparse.csr_array) -> sparse.csr_array:
     return matrix
 
 
-def _check_values(label_values: list[str], labels: tuple[Sequence[str], Sequence[str]], attribute: str) -> None:
+def _check_values(
+    label_values: list[str], labels: tuple[Sequence[str], Sequence[str]], attribute: str
+) -> None:
     if not labels[0] or not labels[1]:
         if not labels[0]:
             part = "whose attribute is known"
@@ -312,9 +327,13 @@ def ratings_from_csv(content: bytes, name: str, *, seed: int = 42) -> Ratings:
         raise InputError(f"Ratings must be one CSV file with {_HEADER}, got {quoted(name)}.")
     frame = read_table(content, name, max_rows=_MOST_RATINGS).frame
     if set(frame.columns) != set(RATING_COLUMNS):
-        raise InputError(f"A table of ratings must have {_HEADER}, got {quoted(', '.join(frame.columns), 80)}.")
+        raise InputError(
+            f"A table of ratings must have {_HEADER}, got {quoted(', '.join(frame.columns), 80)}."
+        )
     lines = pd.DataFrame({column: as_text(frame[column]) for column in ("person", "item")})
-    lines = lines.assign(value=as_text(frame["attribute"]), rating=_stars(frame["rating"], lines["item"]))
+    lines = lines.assign(
+        value=as_text(frame["attribute"]), rating=_stars(frame["rating"], lines["item"])
+    )
     return _split(lines, name, seed)
 
 
@@ -329,7 +348,9 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
             f"Ratings must be numbers, got {quoted(next((c for c in texts if not is_number(c)), texts.iloc[0]))}."
         )
     if (column.notna() != items.notna()).any():
-        raise InputError("Every row of a table of ratings must have both an item and a rating, or neither.")
+        raise InputError(
+            "Every row of a table of ratings must have both an item and a rating, or neither."
+        )
     ratings = column.astype("Float64").fillna(0).astype(float)
     stars = ratings.max() > 1
     outside = ratings[items.notna() & ~ratings.between(*((1, 5) if stars else (0, 1)))]
@@ -348,21 +369,33 @@ def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
         raise InputError("Every row of a table of ratings must have a person, got one without.")
     people = lines["person"].unique()
     if len(people) < _LEAST_PEOPLE:
-        raise InputError(f"A table of ratings must have at least {_LEAST_PEOPLE} people, got {len(people)}.")
+        raise InputError(
+            f"A table of ratings must have at least {_LEAST_PEOPLE} people, got {len(people)}."
+        )
     attributes = lines[["person", "value"]].drop_duplicates()
-    if len(wrong := attributes.loc[attributes["value"].isna() | attributes["person"].duplicated(), "person"]):
+    if len(
+        wrong := attributes.loc[
+            attributes["value"].isna() | attributes["person"].duplicated(), "person"
+        ]
+    ):
         raise InputError(
             f"Every row of a person must have the same attribute, person {quoted(wrong.iloc[0])} has none or several."
         )
     rated = lines[lines["item"].notna()]
     columns, item_names = rated["item"].factorize()
     if not 1 <= len(item_names) <= MOST_ITEMS:
-        raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(item_names)}.")
+        raise InputError(
+            f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(item_names)}."
+        )
     if len(twice := rated.loc[rated.duplicated(["person", "item"]), ["person", "item"]]):
         person, item = twice.iloc[0]
-        raise InputError(f"A person must rate an item once, got person {quoted(person)} and item {quoted(item)} twice.")
+        raise InputError(
+            f"A person must rate an item once, got person {quoted(person)} and item {quoted(item)} twice."
+        )
     rows = lines["person"].factorize()[0][lines["item"].notna()]
-    matrix = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(item_names)))
+    matrix = sparse.csr_array(
+        (rated["rating"], (rows, columns)), shape=(len(people), len(item_names))
+    )
     value = attributes["value"].to_numpy(dtype=object)
     order = child_generator(seed, "who keeps the attribute").permutation(len(people))
     last = order[::-1][np.unique(value[order[::-1]], return_index=True)[1]]  # of each value
@@ -386,14 +419,38 @@ def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
 
 _CITIES = ("Ardenholm", "Belcaro", "Corvale", "Dunmere", "Estrova", "Fennick", "Galdora", "Hollin")
 _CITY_SHARES = (0.20, 0.17, 0.15, 0.13, 0.11, 0.10, 0.08, 0.06)
-_LOCAL = ("trams", "parking", "news", "weather", "library", "football", "radio", "markets", "cinema", "museums")
-_GENERAL = ("chat", "maps", "photos", "puzzle", "racing", "music", "recipes", "budget", "running", "languages")
+_LOCAL = (
+    "trams",
+    "parking",
+    "news",
+    "weather",
+    "library",
+    "football",
+    "radio",
+    "markets",
+    "cinema",
+    "museums",
+)
+_GENERAL = (
+    "chat",
+    "maps",
+    "photos",
+    "puzzle",
+    "racing",
+    "music",
+    "recipes",
+    "budget",
+    "running",
+    "languages",
+)
 _TASTES = 5
 _PEOPLE = 3000
 _ITEMS = 600
 _TEST = 300
 _LOCAL_APPS = 30  # of each city
-_LOCAL_SHARE = 0.12  # of a person's ratings go to her city's own apps, and as much to those of all cities
+_LOCAL_SHARE = (
+    0.12  # of a person's ratings go to her city's own apps, and as much to those of all cities
+)
 _STARS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _STAR_SHARES = (0.04, 0.03, 0.07, 0.18, 0.68)
 
@@ -443,7 +500,9 @@ def _weights(city: npt.NDArray[np.int64], taste: npt.NDArray[np.int64], appeal: 
     local_fame = np.where(local == city[:, None], fame, 0.0)
     local_fame /= local_fame.sum(axis=1, keepdims=True)
     anybody = fame / fame.sum()
-    return np.asarray((1 - 2 * _LOCAL_SHARE) * everywhere + _LOCAL_SHARE * (local_fame + anybody) + 1e-12)
+    return np.asarray(
+        (1 - 2 * _LOCAL_SHARE) * everywhere + _LOCAL_SHARE * (local_fame + anybody) + 1e-12
+    )
 
 
 def _item_names() -> list[str]:

@@ -93,11 +93,15 @@ def read_table(
     }
     modules = (f"{__name__}:rehearse", "pandas", "pyarrow.parquet")
     function = f"{__name__}:columns_of"
-    answer, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
+    answer, columns = ask_child(
+        f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules
+    )
     if columns is None:
         raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
-    frame.attrs[SPELLINGS] = json.loads((columns.schema.metadata or {}).get(SPELLINGS.encode(), b"{}"))
+    frame.attrs[SPELLINGS] = json.loads(
+        (columns.schema.metadata or {}).get(SPELLINGS.encode(), b"{}")
+    )
     return Table(
         name="upload",
         title=name,
@@ -129,7 +133,9 @@ def columns_of(
     if ending in _PARQUET_NAMES:
         names, columns = _parquet_columns(content, name, max_columns, max_rows)
     else:
-        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes, header=header)
+        names, columns = text_columns(
+            content, name, max_columns, max_rows, notes=notes, header=header
+        )
     if len(columns[0]) < min_records:
         raise InputError(
             f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
@@ -147,7 +153,10 @@ def rehearse() -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    lines = [f"{number},{number / 7},{number % 2 == 0},2020-01-{number % 28 + 1:02},é" for number in range(60)]
+    lines = [
+        f"{number},{number / 7},{number % 2 == 0},2020-01-{number % 28 + 1:02},é"
+        for number in range(60)
+    ]
     text = "\n".join(["whole,share,fact,day,word", *lines, ""])
     parquet = io.BytesIO()
     columns = {"whole": list(range(60)), "word": ["é"] * 60}
@@ -155,7 +164,15 @@ def rehearse() -> None:
     files = {"a.csv": text.encode(), "b.csv": text.encode("cp1252"), "c.csv": text.encode("utf-16")}
     files["d.parquet"] = parquet.getvalue()
     for name, content in files.items():
-        columns_of(None, content=content, name=name, max_columns=10, max_rows=100, header=True, min_records=0)
+        columns_of(
+            None,
+            content=content,
+            name=name,
+            max_columns=10,
+            max_rows=100,
+            header=True,
+            min_records=0,
+        )
 
 
 def _check_name(name: str, ending: str) -> None:
@@ -187,9 +204,13 @@ def _check_kind(content: bytes, name: str, ending: str) -> None:
         )
     marked = content.startswith(b"PAR1")
     if marked and ending in _TEXT_NAMES:
-        raise InputError(f"The file {quoted(name)} is Parquet and not text; let its name end in .parquet.")
+        raise InputError(
+            f"The file {quoted(name)} is Parquet and not text; let its name end in .parquet."
+        )
     if not marked and ending in _PARQUET_NAMES:
-        raise InputError(f"The file {quoted(name)} is not Parquet; if it is a text table, let its name end in .csv.")
+        raise InputError(
+            f"The file {quoted(name)} is not Parquet; if it is a text table, let its name end in .csv."
+        )
 
 
 def series_of(column: Any) -> pandas.Series:
@@ -228,20 +249,30 @@ def _is_plain(kind: Any) -> bool:
     from pyarrow import types
 
     times = (pa.timestamp(_TIME_UNIT), pa.duration(_TIME_UNIT))
-    plain = (types.is_integer, types.is_boolean, types.is_float64, types.is_string, types.is_large_string)
+    plain = (
+        types.is_integer,
+        types.is_boolean,
+        types.is_float64,
+        types.is_string,
+        types.is_large_string,
+    )
     return kind in times or types.is_null(kind) or any(fits(kind) for fits in plain)
 
 
 _PARQUET_BATCH = 2_000
 
 
-def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int) -> tuple[list[str], list[Any]]:
+def _parquet_columns(
+    content: bytes, name: str, max_columns: int, max_rows: int
+) -> tuple[list[str], list[Any]]:
     """Return the names and the cells of the columns; a file's size is known before it is unpacked."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     try:
-        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
+        file = ParquetFile(
+            pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False
+        )
         schema = file.schema_arrow
         records = file.metadata.num_rows
         names = [str(title).strip() for title in schema.names]
@@ -258,16 +289,22 @@ def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int)
             batches.append(batch)
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
-        return names, [_flat(column, title) for title, column in zip(names, table.columns, strict=True)]
+        return names, [
+            _flat(column, title) for title, column in zip(names, table.columns, strict=True)
+        ]
     except (InputError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
-        raise InputError(f"The Parquet file {quoted(name)} is damaged or cut off; export it again.") from None
+        raise InputError(
+            f"The Parquet file {quoted(name)} is damaged or cut off; export it again."
+        ) from None
 
 
 def _check_size(names: list[str], max_columns: int, records: int, max_rows: int) -> None:
     if len(names) > max_columns:
-        raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
+        raise InputError(
+            f"The table must not have more than {max_columns:,} columns, got {len(names):,}."
+        )
     if len(names) < 2:
         raise InputError(
             f"The table must have a label, a sensitive attribute and features, got {len(names)} columns; add the "

@@ -58,15 +58,45 @@ if TYPE_CHECKING:
 _ATTRIBUTES = (
     *("sex", "gender", "geschlecht", "sexe", "genre"),
     *("race", "ethnicity", "ethnic", "ethnic group", "ethnie", "herkunft", "origine"),
-    *("origin", "nationality", "national origin", "country of birth", "citizenship", "nationalitat", "nationalite"),
+    *(
+        "origin",
+        "nationality",
+        "national origin",
+        "country of birth",
+        "citizenship",
+        "nationalitat",
+        "nationalite",
+    ),
     *("religion", "disability", "disabled", "orientation", "behinderung", "handicap"),
     *("age", "age group", "age cat", "agep", "alter", "altersgruppe"),
 )
 """Names of sensitive columns, those asked for most often first."""
 
-_LABELS = ("label value", "y true", "true label", "label", "target", "outcome", "ground truth", "truth", "obs")
+_LABELS = (
+    "label value",
+    "y true",
+    "true label",
+    "label",
+    "target",
+    "outcome",
+    "ground truth",
+    "truth",
+    "obs",
+)
 _POSITIVES = (
-    *("1", "true", "yes", "y", "positive", "approved", "accepted", "granted", "hired", "good", ">50k"),
+    *(
+        "1",
+        "true",
+        "yes",
+        "y",
+        "positive",
+        "approved",
+        "accepted",
+        "granted",
+        "hired",
+        "good",
+        ">50k",
+    ),
     *("ja", "oui"),
 )
 
@@ -112,7 +142,12 @@ class _OutputColumns:
 
 
 def suggest_roles(
-    frame: pandas.DataFrame, *, attribute: str = "", label: str = "", prediction: str = "", model: bool = False
+    frame: pandas.DataFrame,
+    *,
+    attribute: str = "",
+    label: str = "",
+    prediction: str = "",
+    model: bool = False,
 ) -> Suggestion:
     """Guess what the columns of a table are for.
 
@@ -151,7 +186,13 @@ def suggest_roles(
     if ordered:
         answers = replace(answers, prediction=ordered)
         why["prediction"] = "two values that the score divides"
-    roles = Roles(label=label, positive="", sensitive=sensitive, prediction=answers.prediction, score=answers.score)
+    roles = Roles(
+        label=label,
+        positive="",
+        sensitive=sensitive,
+        prediction=answers.prediction,
+        score=answers.score,
+    )
     questions: list[str] = []
     roles = _with_sets_and_person(frame, contents, roles, why, questions)
     if label:
@@ -185,7 +226,10 @@ def suggested_limit(column: pandas.Series) -> float | None:
 def names_attribute(name: str) -> bool:
     """Whether a column is called like a sensitive attribute: "nationality", "nationality_group"."""
     bare = bare_name(name)
-    return bare in _ATTRIBUTES or re.sub(" (group|code|class|category|status)$", "", bare) in _ATTRIBUTES
+    return (
+        bare in _ATTRIBUTES
+        or re.sub(" (group|code|class|category|status)$", "", bare) in _ATTRIBUTES
+    )
 
 
 def _called(columns: Mapping[str, str], names: Collection[str]) -> list[str]:
@@ -222,7 +266,9 @@ def _answers(
     why.pop("score", None)
     predictions = _by_rank(contents, Content.PREDICTION)
     if label:
-        predictions = [name for name in predictions if _is_written_like(frame, name, contents[name], label)]
+        predictions = [
+            name for name in predictions if _is_written_like(frame, name, contents[name], label)
+        ]
     if not prediction and predictions:
         prediction = predictions[0]
         why["prediction"] = contents[prediction].reason
@@ -238,19 +284,27 @@ def _answers(
         return _OutputColumns(prediction=prediction, score=scores[0])
     rank = contents[scores[0]].rank
     family = [name for name in scores if contents[name].value and contents[name].rank == rank]
-    score = _score_of_positive(family, contents, few_texts(frame[label], MOST_LABELS) if label else ())
+    score = _score_of_positive(
+        family, contents, few_texts(frame[label], MOST_LABELS) if label else ()
+    )
     why["score"] = contents[score].reason
     copies = tuple(name for name in family if name != score)
-    return _OutputColumns(prediction=prediction, score=score, value=contents[score].value, copies=copies)
+    return _OutputColumns(
+        prediction=prediction, score=score, value=contents[score].value, copies=copies
+    )
 
 
 def _by_rank(contents: Mapping[str, ColumnContent], content: Content) -> list[str]:
     """Return the columns that certainly hold this, those with the names known best first."""
-    names = [name for name, column in contents.items() if column.content is content and column.certain]
+    names = [
+        name for name, column in contents.items() if column.content is content and column.certain
+    ]
     return sorted(names, key=lambda name: contents[name].rank)
 
 
-def _is_written_like(frame: pandas.DataFrame, name: str, content: ColumnContent, label: str) -> bool:
+def _is_written_like(
+    frame: pandas.DataFrame, name: str, content: ColumnContent, label: str
+) -> bool:
     """Whether a column named after another, or like a score, is written as the label is or as 0 and 1."""
     if not content.target and content.rank < len(PREDICTION_NAMES):
         return True
@@ -262,13 +316,19 @@ def _is_written_like(frame: pandas.DataFrame, name: str, content: ColumnContent,
 def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:
     """Whether a column is how sure a model is of its prediction: never below one half, whichever it predicts."""
     values = score.to_numpy(dtype=np.float64, na_value=np.nan)
-    if prediction.nunique() != 2 or not np.nanmin(values) >= 0.5 or np.nanmax(values) == np.nanmin(values):
+    if (
+        prediction.nunique() != 2
+        or not np.nanmin(values) >= 0.5
+        or np.nanmax(values) == np.nanmin(values)
+    ):
         return False
     codes = prediction.factorize()[0]
     return all(float(np.nanmax(values[codes == code], initial=0.0)) > 0.5 for code in (0, 1))
 
 
-def _score_of_positive(family: list[str], contents: Mapping[str, ColumnContent], label_values: Collection[str]) -> str:
+def _score_of_positive(
+    family: list[str], contents: Mapping[str, ColumnContent], label_values: Collection[str]
+) -> str:
     """Return the one of several scores, each of a value, that is of the value that means yes; else the last."""
     values = {contents[name].value: name for name in family}
     vocabulary = (*label_values, *values)
@@ -286,7 +346,9 @@ def _ordered_column(
     answers: _OutputColumns,
 ) -> str:
     """Return the one column of two values that the scores divide, "" if none or several do; a label's name is none."""
-    free = [name for name, plain in columns.items() if plain not in _LABELS and name != answers.score]
+    free = [
+        name for name, plain in columns.items() if plain not in _LABELS and name != answers.score
+    ]
     free = [name for name in free if name not in contents or not contents[name].certain]
     ordered = [name for name in free if is_ordered(frame[name], frame[answers.score])]
     if len(ordered) == 1:
@@ -311,7 +373,9 @@ def _label(
         if column not in taken and may_be_labels(frame[column], fewest=2):
             why["label"] = "named like a label"
             return column
-    possible = [name for name, plain in columns.items() if name not in contents and plain not in _ATTRIBUTES]
+    possible = [
+        name for name, plain in columns.items() if name not in contents and plain not in _ATTRIBUTES
+    ]
     free = [name for name in possible if name not in taken]
     targets = {contents[name].target for name in taken if name in contents}
     for column in free:
@@ -325,7 +389,9 @@ def _label(
         predicted = set(few_texts(frame[prediction], MOST_LABELS))
     else:
         predicted = set()
-    same = [name for name in two if predicted and predicted <= set(few_texts(frame[name], MOST_LABELS))]
+    same = [
+        name for name in two if predicted and predicted <= set(few_texts(frame[name], MOST_LABELS))
+    ]
     if same:
         why["label"] = "the values of the prediction, the last such column"
     elif two:
@@ -386,7 +452,9 @@ def _with_positive(
         measured = _measured_positive(frame, roles, values)
     if roles.gives_predictions and not model:
         questions.insert(0, "positive")
-    higher = f"from the scores, which are higher where {text_of(roles.label)} is {text_of(measured)}"
+    higher = (
+        f"from the scores, which are higher where {text_of(roles.label)} is {text_of(measured)}"
+    )
     if not roles.score:
         higher = f"from the predictions, which are 1 more often where {text_of(roles.label)} is {text_of(measured)}"
     if value in counts:
@@ -425,12 +493,16 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
             for value in text.dropna().unique()
         }
         if None in codes.values():
-            return ""  # written as the label is, so that they say of every value what they are about
+            return (
+                ""  # written as the label is, so that they say of every value what they are about
+            )
         answers = text.map(codes).to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         return ""
     answered = ~np.isnan(answers) & (label != "")
-    areas = {value: area_under_curve(label[answered] == value, answers[answered]) for value in values}
+    areas = {
+        value: area_under_curve(label[answered] == value, answers[answered]) for value in values
+    }
     lower = {value: area.lower for value, area in areas.items() if area is not None}
     best = max(lower, key=lambda value: lower[value], default="")
     if best and lower[best] > 0.5:
@@ -492,13 +564,19 @@ def _with_excluded(
         for role in ("prediction", "score"):
             why.pop(role, None)
     remaining = [column for column in free if column not in excluded]
-    excluded |= {column: "names the records" for column in remaining if names_records(frame[column], column)}
+    excluded |= {
+        column: "names the records" for column in remaining if names_records(frame[column], column)
+    }
     if excluded:
         why["excluded"] = "; ".join(dict.fromkeys(excluded.values()))
-    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in excluded)), excluded
+    return replace(
+        roles, excluded=tuple(str(name) for name in frame.columns if str(name) in excluded)
+    ), excluded
 
 
-def _reason_left_out(frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _OutputColumns) -> str:
+def _reason_left_out(
+    frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _OutputColumns
+) -> str:
     """Return why a column that is no feature is left out."""
     if name in answers.copies and has_unit_sum(frame, [answers.score, *answers.copies]):
         return f"the score of {content.value}, which follows from {text_of(answers.score)}"
@@ -506,6 +584,10 @@ def _reason_left_out(frame: pandas.DataFrame, name: str, content: ColumnContent,
         return _LEFT_OUT[content.content]
     if not content.certain:
         return content.reason
-    if answers.prediction and is_share(frame[name]) and _is_confidence(frame[name], frame[answers.prediction]):
+    if (
+        answers.prediction
+        and is_share(frame[name])
+        and _is_confidence(frame[name], frame[answers.prediction])
+    ):
         return "how sure the model is of its prediction, and no score of one value"
     return "another prediction or score, by its name"

@@ -44,10 +44,15 @@ class Roles(Result):
     """
 
     label: Annotated[str, Param("Label", "The column the model predicts.")]
-    positive: Annotated[str, Param("The score predicts", "The label's value that scores and predictions are about.")]
+    positive: Annotated[
+        str, Param("The score predicts", "The label's value that scores and predictions are about.")
+    ]
     sensitive: Annotated[
         str,
-        Param("Sensitive attribute", 'The column of the sensitive attribute, or two columns crossed: "sex × race".'),
+        Param(
+            "Sensitive attribute",
+            'The column of the sensitive attribute, or two columns crossed: "sex × race".',
+        ),
     ]
     favourable: Annotated[
         str,
@@ -64,16 +69,23 @@ class Roles(Result):
             "value, at_most = 30 or cuts = [30, 50] for numbers.",
         ),
     ] = ()
-    at_most: Annotated[float | None, Param("First group up to", "Everybody up to this number is the first group.")] = (
-        None
-    )
+    at_most: Annotated[
+        float | None, Param("First group up to", "Everybody up to this number is the first group.")
+    ] = None
     each: Annotated[
         bool,
-        Param("A group each value", "A group each value (2 to 20; rare values are taken together).", written=False),
+        Param(
+            "A group each value",
+            "A group each value (2 to 20; rare values are taken together).",
+            written=False,
+        ),
     ] = False
-    cuts: Annotated[tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")] = ()
+    cuts: Annotated[
+        tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")
+    ] = ()
     excluded: Annotated[
-        tuple[str, ...], Param("Left out", "Columns that neither model nor attacker sees.", written=True)
+        tuple[str, ...],
+        Param("Left out", "Columns that neither model nor attacker sees.", written=True),
     ] = ()
     missing: Annotated[
         str,
@@ -83,19 +95,35 @@ class Roles(Result):
             options={"keep": "Keep: median for numbers, a category for text", "drop": "Drop"},
         ),
     ] = "keep"
-    first_name: Annotated[str, Param("Name of the first group", "What sentences call the first group.")] = ""
-    other_name: Annotated[str, Param("Name of the second group", "What sentences call everybody else.")] = ""
+    first_name: Annotated[
+        str, Param("Name of the first group", "What sentences call the first group.")
+    ] = ""
+    other_name: Annotated[
+        str, Param("Name of the second group", "What sentences call everybody else.")
+    ] = ""
     attribute_name: Annotated[
-        str, Param("Name of the attribute", "What sentences call the attribute; its column's name when left out.")
+        str,
+        Param(
+            "Name of the attribute",
+            "What sentences call the attribute; its column's name when left out.",
+        ),
     ] = ""
     prediction: Annotated[
-        str, Param("Predictions", "The column of predicted labels.", only=("model.kind", ("predictions",)))
+        str,
+        Param(
+            "Predictions", "The column of predicted labels.", only=("model.kind", ("predictions",))
+        ),
     ] = ""
-    score: Annotated[str, Param("Scores", "The column of scores in [0, 1].", only=("model.kind", ("predictions",)))] = (
-        ""
-    )
+    score: Annotated[
+        str,
+        Param("Scores", "The column of scores in [0, 1].", only=("model.kind", ("predictions",))),
+    ] = ""
     sets: Annotated[
-        str, Param("Sets", "The column that says train, attack or test for each record; without it the sets are drawn.")
+        str,
+        Param(
+            "Sets",
+            "The column that says train, attack or test for each record; without it the sets are drawn.",
+        ),
     ] = ""
     person: Annotated[
         str,
@@ -113,7 +141,9 @@ class Roles(Result):
     @property
     def auxiliary(self) -> tuple[str, ...]:
         """Columns that came with the table and are never features: predictions, scores, sets, names of people."""
-        return tuple(column for column in (self.prediction, self.score, self.sets, self.person) if column)
+        return tuple(
+            column for column in (self.prediction, self.score, self.sets, self.person) if column
+        )
 
     @property
     def gives_predictions(self) -> bool:
@@ -193,7 +223,10 @@ def _meant(frame: pandas.DataFrame, column: str, requested: tuple[str, ...]) -> 
     if len(values) > 2 * _MOST_VALUES or set(requested) <= set(values):
         return requested
     present = [str(value) for value in values]
-    matches = [[candidate for candidate in present if _loosely(candidate) == _loosely(value)] for value in requested]
+    matches = [
+        [candidate for candidate in present if _loosely(candidate) == _loosely(value)]
+        for value in requested
+    ]
     return tuple(
         candidates[0] if value not in present and len(candidates) == 1 else value
         for value, candidates in zip(requested, matches, strict=True)
@@ -213,7 +246,9 @@ SPELLINGS = "spellings"
 """Attribute of a table's frame (`DataFrame.attrs`) that holds the `Spellings` taken as one in reading it."""
 
 
-def one_spelling(names: Sequence[str], columns: Sequence[Any], notes: list[str]) -> tuple[list[Any], Spellings]:
+def one_spelling(
+    names: Sequence[str], columns: Sequence[Any], notes: list[str]
+) -> tuple[list[Any], Spellings]:
     """Return the columns with the most frequent spelling of each value, and what was taken as what.
 
     Adds a sentence to `notes` where there were several.
@@ -243,7 +278,10 @@ def _spelled(column: Any) -> tuple[Any, dict[str, tuple[str, ...]]]:
     few = pc.unique(column[:10_000])
     if len(few) > 2 * _MOST_VALUES:
         return column, {}
-    counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column.drop_null()).to_pylist()}
+    counts = {
+        entry["values"]: entry["counts"]
+        for entry in pc.value_counts(column.drop_null()).to_pylist()
+    }
     best, variants = best_spellings(counts)
     if not variants or len(best) > _MOST_VALUES:
         return column, {}
@@ -259,7 +297,9 @@ def best_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], dict[str,
     """
     best: dict[str, str] = {}
     variants: dict[str, list[str]] = {}
-    for value in sorted(counts, key=lambda value: (value.endswith("."), -counts[value], len(value), value)):
+    for value in sorted(
+        counts, key=lambda value: (value.endswith("."), -counts[value], len(value), value)
+    ):
         key = spelling_key(value)
         if key in best:
             variants.setdefault(best[key], []).append(value)
@@ -316,7 +356,9 @@ def check_values(frame: pandas.DataFrame, roles: Roles) -> None:
 def _check_role(column: pandas.Series, role: str, roles: Roles) -> None:
     if role != "sensitive":
         remedy = "; choose scores as the score" * (role == "prediction" and is_numeric(column))
-        check_distinct(column, "column of sets" if role == "sets" else role, MOST_LABELS, remedy=remedy)
+        check_distinct(
+            column, "column of sets" if role == "sets" else role, MOST_LABELS, remedy=remedy
+        )
     elif roles.at_most is None and not roles.cuts:
         remedy = "; choose another column, or limits for numbers"
         check_distinct(column, "sensitive attribute", MOST_ATTRIBUTE_VALUES, remedy=remedy)
@@ -349,7 +391,9 @@ def _chosen(column: pandas.Series, roles: Roles, name: str) -> Groups:
     text = as_text(column)
     values = set(text.dropna().unique())
     if absent := [v for v in roles.group if v not in values]:
-        raise InputError(f"The first group must be made of values of {name}, got {quoted(absent[0])}.")
+        raise InputError(
+            f"The first group must be made of values of {name}, got {quoted(absent[0])}."
+        )
     remaining = values - set(roles.group)
     if not roles.group or len(values) < 2 or not remaining:
         raise InputError(
@@ -379,7 +423,9 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
     ordered = sorted(sizes, key=lambda value: (-sizes[value], value))
     rare = [v for v in ordered if sizes[v] < MINIMUM_PER_GROUP]
     if len(rare) == 1 and len(ordered) >= _COMPANY and sizes[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
-        rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
+        rare = ordered[
+            -2:
+        ]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
     rare_people = sum(sizes[value] for value in rare)
     together = len(rare) > 1 and rare_people >= MINIMUM_PER_GROUP
     merged = set(rare) if together else set()
@@ -393,7 +439,9 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
             f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
             "first group or limits instead."
         )
-    code = {value: i for i, value in enumerate(separate)} | (dict.fromkeys(rare, len(separate)) if together else {})
+    code = {value: i for i, value in enumerate(separate)} | (
+        dict.fromkeys(rare, len(separate)) if together else {}
+    )
     if together:
         note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”."
     else:
@@ -405,12 +453,19 @@ def _cells(column: pandas.Series, name: str) -> Groups:
     """Return a group for each pair of values of two crossed columns; every one must have enough people."""
     text = as_text(column)
     sizes = text.value_counts()
-    sides = [dict.fromkeys(side) for side in zip(*(value.split(CROSS, 1) for value in sizes.index), strict=False)]
+    sides = [
+        dict.fromkeys(side)
+        for side in zip(*(value.split(CROSS, 1) for value in sizes.index), strict=False)
+    ]
     n_cells = math.prod(map(len, sides)) * bool(sides)
     if not 2 <= n_cells <= MOST_GROUPS:
-        raise InputError(f"{name} must have 2 to {MOST_GROUPS} cells, got {n_cells}; cross columns of fewer values.")
+        raise InputError(
+            f"{name} must have 2 to {MOST_GROUPS} cells, got {n_cells}; cross columns of fewer values."
+        )
     people = {cell: int(sizes.get(cell, 0)) for cell in map(CROSS.join, itertools.product(*sides))}
-    small = sorted((cell for cell in people if people[cell] < MINIMUM_PER_GROUP), key=lambda cell: people[cell])
+    small = sorted(
+        (cell for cell in people if people[cell] < MINIMUM_PER_GROUP), key=lambda cell: people[cell]
+    )
     if small:
         listing = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])
         more = f" and fewer than {MINIMUM_PER_GROUP} in {len(small) - _SHOWN_CELLS} more"
@@ -430,14 +485,23 @@ def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
         raise InputError(f"A limit for {name} needs a column of numbers; choose values instead.")
     if wrong := [c for c in cuts if not math.isfinite(c)]:
         raise InputError(f"The limit for {name} must be a finite number, got {wrong[0]!r}.")
-    if any(later <= earlier for earlier, later in itertools.pairwise(cuts)) or len(cuts) >= MOST_GROUPS:
+    if (
+        any(later <= earlier for earlier, later in itertools.pairwise(cuts))
+        or len(cuts) >= MOST_GROUPS
+    ):
         listing = ", ".join(f"{c:.12g}" for c in cuts)
-        raise InputError(f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {listing}.")
-    codes = pd.cut(column.astype("Float64"), [-math.inf, *cuts, math.inf], labels=False, include_lowest=True)
+        raise InputError(
+            f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {listing}."
+        )
+    codes = pd.cut(
+        column.astype("Float64"), [-math.inf, *cuts, math.inf], labels=False, include_lowest=True
+    )
     if roles.at_most is None:
         integral = bool((column.dropna() % 1 == 0).all())
         return codes.astype("Int8"), _range_names(roles.sensitive, cuts, integral=integral), ""
-    first, second = (f"{roles.sensitive} {side} {roles.at_most:.12g}" for side in ("up to", "above"))
+    first, second = (
+        f"{roles.sensitive} {side} {roles.at_most:.12g}" for side in ("up to", "above")
+    )
     return (1 - codes).astype("Int8"), (roles.other_name or second, roles.first_name or first), ""
 
 

@@ -105,12 +105,18 @@ def find_copies(
     positive : ndarray of shape (n,), bool
         Who has the positive label.
     """
-    columns = [column for name in features.columns if (column := _column(features[name], str(name))) is not None]
+    columns = [
+        column
+        for name in features.columns
+        if (column := _column(features[name], str(name))) is not None
+    ]
     outputs = _ModelOutputs(scores=scores, predictions=predictions, positive=positive)
     copies = [copy for column in columns if (copy := _copy(column, outputs)) is not None]
     suspects = {copy.column for copy in copies}
     return [
-        replace(copy, honest=_is_honest(copy, columns, suspects, outputs)) if len(columns) > len(suspects) else copy
+        replace(copy, honest=_is_honest(copy, columns, suspects, outputs))
+        if len(columns) > len(suspects)
+        else copy
         for copy in copies
     ]
 
@@ -204,7 +210,11 @@ def _tells_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     if share > _CLOSE_SHARE:
         return f"it explains {percent(share)} of the variance of the score's ranks"
     coded = codes >= 0
-    if not outputs.many_scores or not 2 <= column.n_codes <= _FEW_VALUES or coded.sum() < _FEWEST_RECORDS:
+    if (
+        not outputs.many_scores
+        or not 2 <= column.n_codes <= _FEW_VALUES
+        or coded.sum() < _FEWEST_RECORDS
+    ):
         return ""
     if accuracy_by_code(outputs.score_bins[coded], codes[coded])[0] <= _PERHAPS:
         return ""
@@ -216,9 +226,17 @@ def _tells_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
 
 def _follows_from_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     """Return the evidence that a number is a function of the score, as a phrase: how sure the model is; "" if not."""
-    if column.numbers is None or not outputs.has_scores or not outputs.many_scores or column.n_codes <= _FEW_VALUES:
+    if (
+        column.numbers is None
+        or not outputs.has_scores
+        or not outputs.many_scores
+        or column.n_codes <= _FEW_VALUES
+    ):
         return ""
-    if explained_share(column.codes[outputs.scored].astype(np.float64), outputs.score_bins) <= _PERHAPS:
+    if (
+        explained_share(column.codes[outputs.scored].astype(np.float64), outputs.score_bins)
+        <= _PERHAPS
+    ):
         return ""
     numbers = column.numbers[outputs.scored]
     present = np.isfinite(numbers)
@@ -258,7 +276,9 @@ def _label_accuracy(column: _CodedFeature, rows: Mask, labels: Ints) -> tuple[fl
     return max(by_code, by_cut, key=min)
 
 
-def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], outputs: _ModelOutputs) -> bool:
+def _is_honest(
+    copy: Copy, columns: list[_CodedFeature], suspects: set[str], outputs: _ModelOutputs
+) -> bool:
     """Whether a feature looks like one that the model reads: others do not tell the output, but what it leaves open."""
     if copy.derived:
         return False
@@ -276,7 +296,9 @@ def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], out
     if float((left**2).mean()) < _NOTHING_LEFT:
         return False
     predictors = [
-        column for column in columns if column.name not in suspects and not _is_neighbour(column, suspect, chosen)
+        column
+        for column in columns
+        if column.name not in suspects and not _is_neighbour(column, suspect, chosen)
     ]
     if not predictors:
         return False
@@ -297,7 +319,9 @@ def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> 
     """Whether another feature says much the same as the one in question."""
     ranks = mean_ranks(_filled(_model_input(suspect, rows)))
     if column.numbers is not None and suspect.numbers is not None:
-        correlation = rank_correlation(_filled(column.numbers[rows]), _filled(suspect.numbers[rows]))
+        correlation = rank_correlation(
+            _filled(column.numbers[rows]), _filled(suspect.numbers[rows])
+        )
         if abs(correlation) > _NEIGHBOUR:
             return True
     return explained_share(ranks, column.codes[rows]) > _NEIGHBOUR**2
@@ -317,7 +341,9 @@ def _boosted_share(matrix: Floats, target: Floats) -> float:
     for fitted, evaluated in halves(target.size):
         model = HistGradientBoostingRegressor(max_iter=_TREES, learning_rate=0.2, random_state=0)
         model.fit(_finite_or_nan(matrix[fitted]), target[fitted])
-        errors += float(((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum())
+        errors += float(
+            ((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum()
+        )
     if total > 0.0:
         return 1.0 - errors / total
     return 0.0
@@ -339,7 +365,9 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
     else:
         predictions = table.predictions[rows]
     sample = table.frame[list(table.features)].iloc[rows]
-    for copy in find_copies(sample, scores=scores, predictions=predictions, positive=table.positive[rows]):
+    for copy in find_copies(
+        sample, scores=scores, predictions=predictions, positive=table.positive[rows]
+    ):
         name = text_of(copy.column)
         answer = text_of(roles.score if copy.of_score else roles.prediction or roles.score)
         evidence = f"{copy.evidence}{table.sampled}"

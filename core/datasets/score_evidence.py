@@ -181,12 +181,16 @@ def accuracy_by_code(codes: Ints, labels: Ints) -> tuple[float, float]:
     likeliest = np.zeros(labels.size, dtype=np.int64)
     typical = np.zeros(labels.size, dtype=np.int64)
     for fitted, evaluated in halves(labels.size):
-        counts = np.bincount((codes[fitted] + 1) * k + labels[fitted], minlength=size * k).reshape(size, k)
+        counts = np.bincount((codes[fitted] + 1) * k + labels[fitted], minlength=size * k).reshape(
+            size, k
+        )
         frequencies = counts.sum(axis=0)
         empty = counts.sum(axis=1) == 0
         counts[empty] = frequencies
         likeliest[evaluated] = counts.argmax(axis=1)[codes[evaluated] + 1]
-        typical[evaluated] = (counts / np.maximum(frequencies, 1)).argmax(axis=1)[codes[evaluated] + 1]
+        typical[evaluated] = (counts / np.maximum(frequencies, 1)).argmax(axis=1)[
+            codes[evaluated] + 1
+        ]
     sizes = np.bincount(labels, minlength=k)
     right = np.bincount(labels[typical == labels], minlength=k)
     present = sizes > 0

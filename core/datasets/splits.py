@@ -31,7 +31,18 @@ _VALIDATION_NAMES = (
 
 SET_NAMES = {
     "train": (
-        *("train", "training", "trn", "learn", "learning", "fit", "fitting", "development", "estimation", "build"),
+        *(
+            "train",
+            "training",
+            "trn",
+            "learn",
+            "learning",
+            "fit",
+            "fitting",
+            "development",
+            "estimation",
+            "build",
+        ),
         *("in sample", "in-sample", "insample", "member", "members", "training set", "train set"),
         *("trainingsmenge", "trainingsdaten", "lernmenge", "lernen", "mitglied"),
         *("apprentissage", "entraînement", "entrainement", "membre"),
@@ -42,9 +53,26 @@ SET_NAMES = {
     ),
     "test": (
         *("test", "testing", "tst", "test set", "eval", "evaluation", "unseen"),
-        *("holdout", "hold-out", "hold out", "held out", "held-out", "oot", "out of time", "out-of-time"),
+        *(
+            "holdout",
+            "hold-out",
+            "hold out",
+            "held out",
+            "held-out",
+            "oot",
+            "out of time",
+            "out-of-time",
+        ),
         *("oos", "out of sample", "out-of-sample"),
-        *("nonmember", "nonmembers", "non-member", "non-members", "non member", "not member", "not a member"),
+        *(
+            "nonmember",
+            "nonmembers",
+            "non-member",
+            "non-members",
+            "non member",
+            "not member",
+            "not a member",
+        ),
         *("testmenge", "testdaten", "prüfung", "nichtmitglied", "kein mitglied"),
         *("non membre", "non-membre", "hors échantillon", "hors echantillon"),
     ),
@@ -52,13 +80,47 @@ SET_NAMES = {
 """Set -> what it may be called, in any case."""
 
 TRAINED_ON = (
-    *("in training", "in train", "is train", "is training", "train", "training", "trained", "trained on"),
-    *("training set", "used in training", "member", "is member", "membership", "in sample", "is in sample"),
-    *("in train set", "in training set", "in training data", "im training", "trainiert", "mitglied", "membre"),
+    *(
+        "in training",
+        "in train",
+        "is train",
+        "is training",
+        "train",
+        "training",
+        "trained",
+        "trained on",
+    ),
+    *(
+        "training set",
+        "used in training",
+        "member",
+        "is member",
+        "membership",
+        "in sample",
+        "is in sample",
+    ),
+    *(
+        "in train set",
+        "in training set",
+        "in training data",
+        "im training",
+        "trainiert",
+        "mitglied",
+        "membre",
+    ),
 )
 """Bare names of columns that say with a yes or no who was in training."""
 
-TESTED_ON = ("is test", "in test", "in test set", "test set", "holdout", "is holdout", "held out", "is held out")
+TESTED_ON = (
+    "is test",
+    "in test",
+    "in test set",
+    "test set",
+    "holdout",
+    "is holdout",
+    "held out",
+    "is held out",
+)
 """Bare names of columns that say with a yes or no who was not in training."""
 
 _LETTERS = ("t", "f", "y", "n")
@@ -190,10 +252,14 @@ def split_everybody(dataset: AuditDataset, *, train_share: float = 0.34, seed: i
         _check_sizes([rows.size for rows in sets], dataset, halved=halved)
         if halved:
             attacker_rows, test = train_test_split(test, test_size=0.5, random_state=seed)
-        rng = child_generator(seed, "order of the named sets")  # a table may be sorted by what is attacked
+        rng = child_generator(
+            seed, "order of the named sets"
+        )  # a table may be sorted by what is attacked
         train = rng.permutation(train)
         test = rng.permutation(test)
-    attack, validation = train_test_split(attacker_rows, test_size=_VALIDATION_SHARE, random_state=seed)
+    attack, validation = train_test_split(
+        attacker_rows, test_size=_VALIDATION_SHARE, random_state=seed
+    )
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
     _check_sides(splits, dataset)
     return splits
@@ -205,7 +271,9 @@ def known_shares(dataset: AuditDataset, splits: Splits) -> tuple[float, ...]:
     return tuple((counts / counts.sum()).tolist())
 
 
-def attacker_sample(rows: npt.NDArray[np.intp], seed: int, *, most: int = MAX_ATTACKER_SAMPLE) -> npt.NDArray[np.intp]:
+def attacker_sample(
+    rows: npt.NDArray[np.intp], seed: int, *, most: int = MAX_ATTACKER_SAMPLE
+) -> npt.NDArray[np.intp]:
     """Return the people an attacker learns from: all they know, or a seeded sample of so many."""
     if rows.size <= most:
         return rows
@@ -244,7 +312,9 @@ def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
 
 
 def kinds_of_records(
-    features: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8], sensitive: npt.NDArray[np.uint8]
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    sensitive: npt.NDArray[np.uint8],
 ) -> npt.NDArray[np.intp]:
     """Return a number for each record that equal records, and only they, have in common, of shape (n,)."""
     import pandas as pd
@@ -274,7 +344,10 @@ def shared_records(dataset: AuditDataset, splits: Splits) -> dict[str, int]:
     kinds = kinds_of_records(dataset.features, dataset.labels, dataset.sensitive)
     trained = np.zeros(kinds.max(initial=0) + 1, dtype=bool)
     trained[kinds[splits.train]] = True
-    return {name: int(trained[kinds[getattr(splits, name)]].sum()) for name in ("attack", "validation", "test")}
+    return {
+        name: int(trained[kinds[getattr(splits, name)]].sum())
+        for name in ("attack", "validation", "test")
+    }
 
 
 def sharing(dataset: AuditDataset, splits: Splits) -> Caveat | None:

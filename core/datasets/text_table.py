@@ -39,7 +39,9 @@ from .columns import (
 )
 
 _SEPARATORS = (",", ";", "\t", "|")
-_SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many letters
+_SAMPLE = (
+    1 << 20
+)  # the separator is chosen, and the width of the table judged, on this many letters
 _SAMPLE_RECORDS = 200
 _BATCH = 20_000
 
@@ -63,7 +65,9 @@ def text_columns(
             content = content.decode("utf-16").encode()
             encoding = "utf-8"
         except UnicodeDecodeError:
-            raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
+            raise InputError(
+                "The file begins like UTF-16 but is damaged; save it as UTF-8."
+            ) from None
     content, declared = _named_separator(content)
     sample, cut = _sample(content, encoding)
     if not sample:
@@ -72,7 +76,9 @@ def text_columns(
     records = _records(content, encoding, separator, 2 if declared else 1)
     start, first = next(records)
     if not _filled(first):
-        start, first = next(((line, cells) for line, cells in records if _filled(cells)), (start, first))
+        start, first = next(
+            ((line, cells) for line, cells in records if _filled(cells)), (start, first)
+        )
     if not header:
         records = chain([(start, first)], records)
         first = [f"column {number}" for number in range(1, len(first) + 1)]
@@ -114,7 +120,8 @@ def _encoding(content: bytes, name: str) -> tuple[str, str]:
 
 
 _ANSI = (
-    "The file is not UTF-8 and was read as Windows-1252 (see line {:,}); if letters look wrong, save it as 'CSV UTF-8'."
+    "The file is not UTF-8 and was read as Windows-1252 (see line {:,}); if letters look "
+    "wrong, save it as 'CSV UTF-8'."
 )
 
 
@@ -152,7 +159,9 @@ def _separator(sample: str, separators: Sequence[str], cut: bool, max_columns: i
     for separator in separators:
         rows: list[list[str]] = []
         try:
-            reader = csv.reader(io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=True)
+            reader = csv.reader(
+                io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=True
+            )
             rows.extend(islice(filter(_is_record, reader), _SAMPLE_RECORDS))
         except csv.Error:  # an endless cell: reading the file says where
             best = best or separator
@@ -199,13 +208,19 @@ def _filled(cells: list[str]) -> bool:
 
 def _fits(cells: list[str], header: list[str]) -> bool:
     """Return whether a record is as wide as the header, or would be without empty cells beyond the last name."""
-    width = max((number for number, name in enumerate(header, 1) if name.strip()), default=len(header))
+    width = max(
+        (number for number, name in enumerate(header, 1) if name.strip()), default=len(header)
+    )
     return len(cells) == len(header) or (len(cells) >= width and not _filled(cells[width:]))
 
 
-def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    content: bytes, encoding: str, separator: str, line: int
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which each record starts, and its cells; lines with blanks alone are skipped."""
-    reader = csv.reader(_text(content, encoding), delimiter=separator, skipinitialspace=True, strict=True)
+    reader = csv.reader(
+        _text(content, encoding), delimiter=separator, skipinitialspace=True, strict=True
+    )
     before = line - 1
     while True:
         try:
@@ -226,13 +241,17 @@ def _broken(reason: str, line: int, last: int) -> InputError:
             "shorten it, or close its quotation mark."
         )
     if "end of data" in reason:
-        return InputError(f"A quotation mark opened in the record that starts on line {line:,} must be closed.")
+        return InputError(
+            f"A quotation mark opened in the record that starts on line {line:,} must be closed."
+        )
     return InputError(
         f"Line {last:,} has text after a closing quotation mark; double the quotation marks inside a cell."
     )
 
 
-def _columns(records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int) -> tuple[list[Any], int]:
+def _columns(
+    records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int
+) -> tuple[list[Any], int]:
     """Return the trimmed cells column by column, and how many lines had no filled cell."""
     import pyarrow as pa
 
@@ -259,14 +278,20 @@ def _checked(line: int, cells: list[str], header: list[str]) -> list[str]:
             )
         cells = [*cells[:width], *[""] * (width - len(cells))]
     if cells == header:
-        raise InputError(f"The column names must stand on the first line only, line {line:,} repeats them.")
+        raise InputError(
+            f"The column names must stand on the first line only, line {line:,} repeats them."
+        )
     return cells
 
 
-def _inside(names: list[str], columns: list[Any], blank: int, notes: list[str]) -> tuple[list[str], list[Any]]:
+def _inside(
+    names: list[str], columns: list[Any], blank: int, notes: list[str]
+) -> tuple[list[str], list[Any]]:
     """Return the columns without those that have neither name nor content; adds to `notes` what is left out."""
     pairs = enumerate(zip(names, columns, strict=True))
-    empty = {index for index, (name, column) in pairs if not name and column.null_count == len(column)}
+    empty = {
+        index for index, (name, column) in pairs if not name and column.null_count == len(column)
+    }
     check_names(names, without=empty)
     inside = [index for index in range(len(names)) if index not in empty]
     if len(inside) < 2:
@@ -274,7 +299,9 @@ def _inside(names: list[str], columns: list[Any], blank: int, notes: list[str]) 
     if blank:
         notes.append(f"Lines without a filled cell are left out ({blank:,} of them).")
     if empty:
-        notes.append(f"Columns without a name or a filled cell are left out ({len(empty):,} of them).")
+        notes.append(
+            f"Columns without a name or a filled cell are left out ({len(empty):,} of them)."
+        )
     return [names[index] for index in inside], [columns[index] for index in inside]
 
 
@@ -339,7 +366,9 @@ def _every(cells: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     parts = (cells[:_FIRST], cells)
-    return bool(len(cells)) and all(pc.all(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
+    return bool(len(cells)) and all(
+        pc.all(pc.match_substring_regex(part, pattern)).as_py() for part in parts
+    )
 
 
 def _some(cells: Any, pattern: str) -> bool:
@@ -403,19 +432,25 @@ class _Numbers:
         return _some(self.filled, _CODE) or bool(style.thousands and _is_long_code(self.filled))
 
 
-def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
+def number_columns(
+    names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]
+) -> list[Any]:
     """Return the columns (trimmed cells), those of numbers as such; adds to `notes` what was decided.
 
     `separator` is what stands between the cells of the file.
     """
-    decisions: dict[str, list[str]] = defaultdict(list)  # sentence with a place for the names -> columns
+    decisions: dict[str, list[str]] = defaultdict(
+        list
+    )  # sentence with a place for the names -> columns
     detected = [_detect_numbers(column) for column in columns]
     marks = {column.shows for column in detected if column is not None} - {""}
     if not marks and separator == ",":
         marks = {"."}
     parsed = []
     for name, column, numeric in zip(names, columns, detected, strict=True):
-        style, sentence = (None, "") if numeric is None else _choose_style(numeric, marks, separator)
+        style, sentence = (
+            (None, "") if numeric is None else _choose_style(numeric, marks, separator)
+        )
         if numeric is None or style is None:
             numbers = None
         else:
@@ -427,9 +462,13 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
             continue
         money = f"Amounts of money are read as numbers, without their {numeric.unit}, in: COLUMNS."
         decisions[
-            "Percentages are read as shares ('12%' is 0.12) in: COLUMNS." if numeric.unit == "%" else money
+            "Percentages are read as shares ('12%' is 0.12) in: COLUMNS."
+            if numeric.unit == "%"
+            else money
         ].append(name)
-    notes.extend(sentence.replace("COLUMNS", listed(affected)) for sentence, affected in decisions.items())
+    notes.extend(
+        sentence.replace("COLUMNS", listed(affected)) for sentence, affected in decisions.items()
+    )
     return parsed
 
 
@@ -438,9 +477,13 @@ def _detect_numbers(column: Any) -> _Numbers | None:
     import pyarrow.compute as pc
 
     sample = column.drop_null()[:_FIRST]
-    if not len(sample) or not all(re.search(r"\d|[iI][nN][fF]", cell) for cell in sample.to_pylist()):
+    if not len(sample) or not all(
+        re.search(r"\d|[iI][nN][fF]", cell) for cell in sample.to_pylist()
+    ):
         return None
-    if len(sample) < len(column) and _detect_numbers(sample) is None:  # cells that fit no way spare the others
+    if (
+        len(sample) < len(column) and _detect_numbers(sample) is None
+    ):  # cells that fit no way spare the others
         return None
     cells = pc.replace_substring(column, "\u2212", "-")
     filled = cells.drop_null()
@@ -458,14 +501,18 @@ def _detect_numbers(column: Any) -> _Numbers | None:
         unit = str(signs[0])
         if len(signs) > 1 or not _every(filled, _MONEY):
             doubt = "amounts in several currencies, or without one, stand in it"
-        cells = pc.replace_substring_regex(pc.replace_substring_regex(cells, _BEFORE, r"\1"), _AFTER, "")
+        cells = pc.replace_substring_regex(
+            pc.replace_substring_regex(cells, _BEFORE, r"\1"), _AFTER, ""
+        )
     styles = _number_styles(cells.drop_null())
     if styles:
         return _Numbers(cells, styles, unit, doubt)
     return None
 
 
-def _choose_style(column: _Numbers, marks: set[str], separator: str) -> tuple[_NumberStyle | None, str]:
+def _choose_style(
+    column: _Numbers, marks: set[str], separator: str
+) -> tuple[_NumberStyle | None, str]:
     """Return the way in which a column is read, None for as text, and a sentence if that needs saying."""
     if column.doubt:
         return None, f"Kept as text because {column.doubt}: COLUMNS."

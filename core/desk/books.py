@@ -88,12 +88,18 @@ class Account:
 
     def count(self, metric: str) -> tuple[int, Released] | None:
         """Return the noisy size of the disadvantaged group and its entry, None where it is not released yet."""
-        counts = ((entry, release) for (entry, part), release in self.released.items() if part == "count")
+        counts = (
+            (entry, release) for (entry, part), release in self.released.items() if part == "count"
+        )
         return next((pair for pair in counts if pair[1].metric == metric), None)
 
     def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
         """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
-        same = [answer for answer in reversed(self.answers) if (answer.metric, answer.question) == (metric, question)]
+        same = [
+            answer
+            for answer in reversed(self.answers)
+            if (answer.metric, answer.question) == (metric, question)
+        ]
         return min(same, key=lambda answer: answer.standard_error, default=None)
 
     def registration(self) -> Registration:
@@ -112,7 +118,11 @@ class Account:
             count_epsilon=epsilon_of(self.count_epsilon),
             least_epsilon=epsilon_of(self.least),
             n_disadvantaged=Estimate(
-                value=value, low=max(value - reach, 0.0), high=min(value + reach, float(n)), n=n, level=LEVEL
+                value=value,
+                low=max(value - reach, 0.0),
+                high=min(value + reach, float(n)),
+                n=n,
+                level=LEVEL,
             ),
         )
 
@@ -126,7 +136,9 @@ class LedgerState(Record):
 
     def account(self, name: str) -> Account | None:
         """Account of a name in any spelling of its normal form; None without one."""
-        return next((account for account in self.accounts.values() if same_text(account.name, name)), None)
+        return next(
+            (account for account in self.accounts.values() if same_text(account.name, name)), None
+        )
 
     def status(self, name: str) -> LedgerStatus:
         """State of a budget."""
@@ -151,7 +163,9 @@ class LedgerState(Record):
         name = str(body["name"])
         price = _integer(body["count_epsilon"])
         budget = _integer(body["budget"])
-        _require(self.account(name) is None, f"entry {entry.number} registers {name!r} a second time")
+        _require(
+            self.account(name) is None, f"entry {entry.number} registers {name!r} a second time"
+        )
         is_charged = body["charged"] == body["spent"] == price
         _require(is_charged, f"entry {entry.number} charges something else than its price")
         _require(0 < price <= budget, f"entry {entry.number} charges more than its budget")
@@ -175,16 +189,30 @@ class LedgerState(Record):
         _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
         charged = sum(release.noise.epsilon for release in new.values())
-        _require(_integer(body["charged"]) == charged, f"entry {number} charges something else than what it released")
-        _require(_integer(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
-        _require(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
+        _require(
+            _integer(body["charged"]) == charged,
+            f"entry {number} charges something else than what it released",
+        )
+        _require(
+            _integer(body["spent"]) == account.spent + charged,
+            f"entry {number} adds up the budget wrongly",
+        )
+        _require(
+            account.spent + charged <= account.budget, f"entry {number} spends more than the budget"
+        )
         error = _standard_error(number, body, account.n(body["metric"]), account.released | new)
         answer = LedgerAnswer(
             metric=body["metric"],
             asker=body["asker"],
             time=body["time"],
             question=str(body["question"]),
-            gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_integer(body["n"]), level=LEVEL),
+            gap=Estimate(
+                value=body["gap"],
+                low=body["low"],
+                high=body["high"],
+                n=_integer(body["n"]),
+                level=LEVEL,
+            ),
             standard_error=error,
             charged=epsilon_of(charged),
             remaining=epsilon_of(account.remaining - charged),
@@ -198,7 +226,12 @@ class LedgerState(Record):
     def _mismatched(self, entry: Link, body: dict[str, Any]) -> None:
         self.accounts[body["name"]].wrong_files.append(str(body["file"]))
 
-    _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
+    _kinds: ClassVar = {
+        "opened": _opened,
+        "registered": _registered,
+        "answered": _answered,
+        "mismatched": _mismatched,
+    }
 
 
 def _require(holds: bool, violation: str) -> None:
@@ -212,7 +245,9 @@ def _integer(value: Any) -> int:
     return value
 
 
-def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterable[tuple[tuple[int, str], Released]]:
+def _new_releases(
+    number: int, body: dict[str, Any], account: Account
+) -> Iterable[tuple[tuple[int, str], Released]]:
     """Yield what an answer released, by its name: a sum, a count, both, or nothing."""
     for part, unit in (("sum", HALF_STEP), ("count", 1.0)):
         release = body[part]
@@ -225,19 +260,32 @@ def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterab
         else:
             agreed = account.count_epsilon
         _require(price == agreed, f"entry {number} releases a {part} at another price than agreed")
-        _require(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
+        _require(
+            part == "count" or price >= account.least,
+            f"entry {number} releases a sum below the least price",
+        )
         longest_reach = {"sum": GRID, "count": 1}[part]
-        _require(0 < reach <= longest_reach, f"entry {number} releases a {part} of an impossible reach")
-        yield (number, part), Released(body["metric"], _integer(release["units"]), Noise(reach, price, unit))
+        _require(
+            0 < reach <= longest_reach, f"entry {number} releases a {part} of an impossible reach"
+        )
+        yield (
+            (number, part),
+            Released(body["metric"], _integer(release["units"]), Noise(reach, price, unit)),
+        )
 
 
-def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> float:
+def _standard_error(
+    number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]
+) -> float:
     """Return an answer's standard error, if the answer follows from what was released, as far as can be computed again.
 
     Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
     reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
     """
-    _require(_integer(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    _require(
+        _integer(body["n"]) == n,
+        f"entry {number} is about another number of people than registered",
+    )
     entry = body["size_from"]
     if entry is None:
         size = None
@@ -260,18 +308,28 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     _require(good, f"entry {number} tells another gap than the released numbers give")
     part = {"part": body["part"], "deviation": deviations["part"]}
     count = body["size"]
-    error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
+    error = standard_error(
+        n, total=body["total"], **part, count=count, count_deviation=deviations["size"]
+    )
     good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")
     return error
 
 
 def refuse_a_second_budget(
-    state: LedgerState, name: str, roles: Roles, test_set: TestSet, key: bytes, *, another_attribute: bool
+    state: LedgerState,
+    name: str,
+    roles: Roles,
+    test_set: TestSet,
+    key: bytes,
+    *,
+    another_attribute: bool,
 ) -> None:
     """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
     if state.account(name) is not None:
-        raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
+        raise InputError(
+            f"The name {quoted(name)} is registered already; a budget is for a lifetime."
+        )
     seal = test_set.seal_of_people(key)
     for account in state.accounts.values():
         if account.script != test_set.script:
@@ -343,7 +401,9 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
             latest = max(latest, _time(number, entry, latest))
             seen = seen or (noted is not None and entry.hash.startswith(noted.lower()))
         if (header.get("entries"), header.get("hash")) != (state.number, state.hash):
-            raise Damaged(f"it ends with entry {state.number} and should end with entry {header.get('entries')}")
+            raise Damaged(
+                f"it ends with entry {state.number} and should end with entry {header.get('entries')}"
+            )
         if first != _header(state.number, state.hash):
             raise Damaged("its first line holds something else than those of exports do")
         if noted is not None and not seen:
@@ -392,7 +452,9 @@ def _entry(number: int, line: str) -> Link:
         entry = Link(number, canonical(fields["entry"]), str(fields["hash"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Damaged(f"entry {number} cannot be read") from None
-    if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
+    if line != _line(
+        entry
+    ):  # the same key twice, other spaces: what is seen must be what is hashed
         raise Damaged(f"entry {number} is not written as exports are")
     return entry
 
@@ -405,5 +467,7 @@ def _time(number: int, entry: Link, latest: datetime) -> datetime:
     except (TypeError, ValueError):
         raise Damaged(f"entry {number} does not say when it was written") from None
     if latest - time > _CLOCKS:
-        raise Damaged(f"entry {number} was written at {stated}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
+        raise Damaged(
+            f"entry {number} was written at {stated}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}"
+        )
     return time

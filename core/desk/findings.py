@@ -22,7 +22,10 @@ EXACT = 1e-6
 
 _STEPS = (1, 2, 3, 5, 7)
 
-_LABEL_GAPS = {"statistical_parity": "Statistical parity gap", "equal_opportunity": "Equal opportunity gap"}
+_LABEL_GAPS = {
+    "statistical_parity": "Statistical parity gap",
+    "equal_opportunity": "Equal opportunity gap",
+}
 _SCORE_GAPS = {
     "statistical_parity": "Difference of mean scores",
     "equal_opportunity": "Difference of mean scores, positive label",
@@ -61,7 +64,9 @@ def together(sizes: Mapping[str, int], *, most: int = 6) -> str | None:
         return None
     parts = [f"{count(n)} {quoted(value)}" for value, n in list(sizes.items())[:most]]
     if len(sizes) > most:
-        parts.append(f"{count(sum(list(sizes.values())[most:]))} with {len(sizes) - most} more values")
+        parts.append(
+            f"{count(sum(list(sizes.values())[most:]))} with {len(sizes) - most} more values"
+        )
     return ", ".join(parts)
 
 
@@ -71,12 +76,17 @@ def prices(remaining: float, *, least: float) -> tuple[float, ...]:
         return ()
     top = math.floor(math.log10(remaining))
     grid = (round(step * 10.0**power, 6) for power in range(top - 3, top + 1) for step in _STEPS)
-    return (*sorted({price for price in grid if max(least, remaining / 200) <= price < remaining}), remaining)
+    return (
+        *sorted({price for price in grid if max(least, remaining / 200) <= price < remaining}),
+        remaining,
+    )
 
 
 def suggested_price(remaining: float, *, least: float) -> float:
     """Return the round price nearest to a twentieth of what remains."""
-    return min(prices(remaining, least=least) or (least,), key=lambda price: abs(price - 0.05 * remaining))
+    return min(
+        prices(remaining, least=least) or (least,), key=lambda price: abs(price - 0.05 * remaining)
+    )
 
 
 def count_price(charged: float, epsilon: float) -> float:
@@ -99,7 +109,10 @@ def price(quote: Quote, epsilon: float) -> tuple[str, str]:
     """Return what a question costs at a price, and what it leaves."""
     if quote.from_past:
         old = earlier(quote.standard_error, epsilon)
-        return f"Free ({FREE})", f"Nothing is charged; {_epsilon(quote.remaining)} stays.{f' {old}' if old else ''}"
+        return (
+            f"Free ({FREE})",
+            f"Nothing is charged; {_epsilon(quote.remaining)} stays.{f' {old}' if old else ''}",
+        )
     left = round(quote.remaining - quote.charged, 6)
     after = f"{_epsilon(quote.remaining)} is left now, {_epsilon(left)} afterwards."
     return f"Costs {_epsilon(quote.charged)}", "" if quote.refused else after

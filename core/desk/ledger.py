@@ -138,9 +138,16 @@ class Ledger:
         with self._store.write_transaction() as change:
             state = change.record()
             key = change.key()
-            refuse_a_second_budget(state, name, roles, test_set, key, another_attribute=another_attribute)
+            refuse_a_second_budget(
+                state, name, roles, test_set, key, another_attribute=another_attribute
+            )
             body = _registered(test_set, price, key, self._randbelow)
-            body |= {"name": name, "time": state.next_time(), "roles": roles_entry(roles), "budget": total}
+            body |= {
+                "name": name,
+                "time": state.next_time(),
+                "roles": roles_entry(roles),
+                "budget": total,
+            }
             body["another_attribute"] = bool(another_attribute)
             change.charge(name, total, price)
             change.add(state, body)
@@ -181,7 +188,9 @@ class Ledger:
         """
         asker = _title(asker, name="asker")
 
-        def answer(change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan) -> LedgerAnswer:
+        def answer(
+            change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan
+        ) -> LedgerAnswer:
             left = epsilon_of(account.remaining)
             if plan.earlier is not None:
                 return replace(plan.earlier, charged=0.0, remaining=left)
@@ -195,7 +204,9 @@ class Ledger:
             change.add(state, body)
             return account.answers[-1]
 
-        return self._about(name, test_set, scores, answer, epsilon=epsilon, metric=metric, again=again)
+        return self._about(
+            name, test_set, scores, answer, epsilon=epsilon, metric=metric, again=again
+        )
 
     def quote(
         self,
@@ -209,12 +220,16 @@ class Ledger:
     ) -> Quote:
         """Return what `ask` would charge and about how precise it would be; nothing is charged or released."""
 
-        def quoted_price(change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan) -> Quote:
+        def quoted_price(
+            change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan
+        ) -> Quote:
             error = _expected_error(account, plan, plan.new_sum)
             fresh = None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
-                fresh = _expected_error(account, plan, Noise(int(plan.values.max()), plan.price, HALF_STEP))
+                fresh = _expected_error(
+                    account, plan, Noise(int(plan.values.max()), plan.price, HALF_STEP)
+                )
             return Quote(
                 reason=_over_budget(account, plan),
                 charged=epsilon_of(plan.charged),
@@ -223,7 +238,9 @@ class Ledger:
                 fresh_error=fresh,
             )
 
-        return self._about(name, test_set, scores, quoted_price, epsilon=epsilon, metric=metric, again=again)
+        return self._about(
+            name, test_set, scores, quoted_price, epsilon=epsilon, metric=metric, again=again
+        )
 
     def _about(
         self,
@@ -276,7 +293,9 @@ def _title(text: str, *, name: str) -> str:
     """Name of something or somebody as it is shown; refused if it is long, not printable, or looks like another one."""
     title = visible_text(text) if isinstance(text, str) else ""
     if not title or len(title) > _LONGEST or not title.isprintable():
-        raise InputError(f"{name} must be 1 to {_LONGEST} printable characters, got {quoted(text)}.")
+        raise InputError(
+            f"{name} must be 1 to {_LONGEST} printable characters, got {quoted(text)}."
+        )
     normal_form(title, noun=name)
     return title
 
@@ -295,11 +314,15 @@ def _account(state: LedgerState, name: str) -> Account:
     account = state.account(name)
     if account is None:
         listed = ", ".join(list(state.accounts)[:10]) or "nothing yet"
-        raise InputError(f"There is no registration {quoted(name)} in the ledger; registered: {listed}.")
+        raise InputError(
+            f"There is no registration {quoted(name)} in the ledger; registered: {listed}."
+        )
     return account
 
 
-def _is_registered(change: LedgerTransaction, state: LedgerState, account: Account, test_set: TestSet) -> bool:
+def _is_registered(
+    change: LedgerTransaction, state: LedgerState, account: Account, test_set: TestSet
+) -> bool:
     """Return whether a file is the registered one, which is a fact about the attribute.
 
     So all wrong files get the same answer, and one with the registered people and anything else different is put on
@@ -316,12 +339,21 @@ def _is_registered(change: LedgerTransaction, state: LedgerState, account: Accou
     if seal == sealed["whole"]:
         return True
     if test_set.seal_of_people(key) == sealed["people"] and seal not in account.wrong_files:
-        change.add(state, {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": seal})
+        change.add(
+            state,
+            {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": seal},
+        )
     return False
 
 
 def _planned(
-    account: Account, test_set: TestSet, scores: npt.ArrayLike, *, epsilon: Amount, metric: str, again: bool
+    account: Account,
+    test_set: TestSet,
+    scores: npt.ArrayLike,
+    *,
+    epsilon: Amount,
+    metric: str,
+    again: bool,
 ) -> _Plan:
     """Check a question about the registered people and return it with what its answer takes."""
     price = millionths(epsilon, name="epsilon")
@@ -343,7 +375,9 @@ def _planned(
                 f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
             )
         people = test_set.labels[order] == 1
-    digest = hashlib.sha256(steps[people].astype("<i4").tobytes()).hexdigest()  # of the scores that enter its sum
+    digest = hashlib.sha256(
+        steps[people].astype("<i4").tobytes()
+    ).hexdigest()  # of the scores that enter its sum
     values, reach = centred(steps, people)
     count = account.count(metric)
     earlier = account.earlier(metric, digest)
@@ -412,18 +446,29 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> floa
         size = first.value / first.n * n
     else:
         size = plan.count[1].value
-    deviation, count_deviation = (0.0 if noise is None else noise.deviation for noise in (of_sum, of_count))
+    deviation, count_deviation = (
+        0.0 if noise is None else noise.deviation for noise in (of_sum, of_count)
+    )
     return standard_error(
-        n, total=total, part=total * size / n, deviation=deviation, count=size, count_deviation=count_deviation
+        n,
+        total=total,
+        part=total * size / n,
+        deviation=deviation,
+        count=size,
+        count_deviation=count_deviation,
     )
 
 
-def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow: RandBelow) -> dict[str, Any]:
+def _answered(
+    number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow: RandBelow
+) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
     new = {}
     (entry, size) = plan.count or (number, None)
     if plan.new_sum is not None:
-        new["sum"] = Released(plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum)
+        new["sum"] = Released(
+            plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum
+        )
     if plan.new_count is not None:
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
         size = new["count"] = Released(plan.metric, units, plan.new_count)
@@ -431,10 +476,17 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
     total = float(scores.sum())
     n = scores.size
     part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
-    count, count_deviation, count_reach = _law(size, otherwise=float(n))  # scores all the same need no count
+    count, count_deviation, count_reach = _law(
+        size, otherwise=float(n)
+    )  # scores all the same need no count
     gap = gap_interval(scores, part=part, reach=reach, count=count, count_reach=count_reach)
-    error = standard_error(n, total=total, part=part, deviation=deviation, count=count, count_deviation=count_deviation)
-    parts = {name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon} for name, r in new.items()}
+    error = standard_error(
+        n, total=total, part=part, deviation=deviation, count=count, count_deviation=count_deviation
+    )
+    parts = {
+        name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon}
+        for name, r in new.items()
+    }
     return {
         "kind": "answered",
         "metric": plan.metric,
@@ -504,7 +556,9 @@ def example_ledger(seed: int) -> Ledger:
     from .ledger_tables import LedgerTransaction
 
     engine = sa.create_engine(
-        "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
+        "sqlite+pysqlite://",
+        poolclass=sa.pool.StaticPool,
+        connect_args={"check_same_thread": False},
     )
     store = Store(LedgerTransaction, engine, "in memory")
     store.fill()

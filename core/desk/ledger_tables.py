@@ -17,7 +17,9 @@ from ..store.chain import Damaged
 from .books import LedgerState
 
 _tables = sa.MetaData()
-_ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))
+_ledger = database.head_table(
+    "fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False)
+)
 _accounts = sa.Table(
     "fairleak_accounts",
     _tables,
@@ -52,8 +54,13 @@ class LedgerTransaction(database.Transaction[LedgerState]):
         key = self.connection.execute(sa.select(_ledger.c.key)).scalar()
         if hash_of_key(str(key or "")) != state.key_hash:
             raise Damaged("its key is not the one it was opened with")
-        budgets = {name: (budget, spent) for name, budget, spent in self.connection.execute(sa.select(_accounts))}
-        if budgets != {name: (account.budget, account.spent) for name, account in state.accounts.items()}:
+        budgets = {
+            name: (budget, spent)
+            for name, budget, spent in self.connection.execute(sa.select(_accounts))
+        }
+        if budgets != {
+            name: (account.budget, account.spent) for name, account in state.accounts.items()
+        }:
             raise Damaged("what its budgets say is not what its entries add up to")
         return state
 
@@ -66,7 +73,9 @@ class LedgerTransaction(database.Transaction[LedgerState]):
         where = _accounts.c.name == name
         change = sa.update(_accounts).where(where).values(spent=_accounts.c.spent + charged)
         if not self.connection.execute(change).rowcount:
-            self.connection.execute(sa.insert(_accounts).values(name=name, budget=budget, spent=charged))
+            self.connection.execute(
+                sa.insert(_accounts).values(name=name, budget=budget, spent=charged)
+            )
 
     def beside(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the account an entry is about."""

@@ -39,7 +39,9 @@ def millionths(value: Amount, *, name: str) -> int:
         exact = Decimal(str(value)) * MILLION
         amount = int(exact) if exact.is_finite() else 0
     except (InvalidOperation, ValueError, ArithmeticError):
-        raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.") from None
+        raise InputError(
+            f"{name} must be a number above 0 and at most {_MOST}, got {value!r}."
+        ) from None
     if not exact.is_finite() or not 0 < exact <= _MOST * MILLION:
         raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.")
     if exact != amount:
@@ -86,7 +88,9 @@ class Noise:
 
     def bound(self, level: float) -> float:
         """Return the smallest t with P(|noise| > t) at most 1 - `level`, exactly."""
-        ratio = self.epsilon / (MILLION * self.reach)  # P(|X| > k) = 2 p^(k+1) / (1 + p) with p = exp(-ratio)
+        ratio = self.epsilon / (
+            MILLION * self.reach
+        )  # P(|X| > k) = 2 p^(k+1) / (1 + p) with p = exp(-ratio)
         k = (math.log(2 / (1 - level)) - math.log1p(math.exp(-ratio))) / ratio - 1
         return max(0, math.ceil(k)) * self.unit
 
@@ -108,7 +112,9 @@ def release(values: Ints, secret: npt.NDArray[np.bool_], noise: Noise, randbelow
 
     `noise.reach` must be at least the largest |value|, and must not depend on the secret.
     """
-    return int(values[secret].sum()) + discrete_laplace(noise.reach * MILLION, noise.epsilon, randbelow)
+    return int(values[secret].sum()) + discrete_laplace(
+        noise.reach * MILLION, noise.epsilon, randbelow
+    )
 
 
 def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow) -> int:
@@ -149,7 +155,9 @@ def gap_value(total: float, part: float, count: float, n: int) -> float:
     return (total - part) / (n - n0) - part / n0
 
 
-def gap_interval(scores: Floats, *, part: float, reach: float, count: float, count_reach: float) -> Estimate:
+def gap_interval(
+    scores: Floats, *, part: float, reach: float, count: float, count_reach: float
+) -> Estimate:
     """Return the gap with an interval that holds it with probability `LEVEL` at least.
 
     The scores (n,) are less the constant that belongs to `part`; `part` and `count` are the noisy S and N0, `reach` and
@@ -158,7 +166,9 @@ def gap_interval(scores: Floats, *, part: float, reach: float, count: float, cou
     """
     n = scores.size
     total = float(scores.sum())
-    least = np.concatenate([[0.0], np.cumsum(np.sort(scores))])  # S cannot be less with so many disadvantaged
+    least = np.concatenate(
+        [[0.0], np.cumsum(np.sort(scores))]
+    )  # S cannot be less with so many disadvantaged
     count = min(max(count, 1.0), n - 1.0)
     first = max(math.ceil(count - count_reach), 1)
     last = min(math.floor(count + count_reach), n - 1)

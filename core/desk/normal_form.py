@@ -30,7 +30,9 @@ def visible_text(text: object) -> str:
     plain = str(text)
     if not (plain.isascii() and plain.isprintable()):
         spaced = "".join(" " if character.isspace() else character for character in plain)
-        seen = "".join(character for character in spaced if unicodedata.category(character) not in _INVISIBLE)
+        seen = "".join(
+            character for character in spaced if unicodedata.category(character) not in _INVISIBLE
+        )
         plain = unicodedata.normalize("NFKC", seen)
     return " ".join(plain.split())
 

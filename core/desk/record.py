@@ -23,10 +23,17 @@ class RegisterSettings(Settings):
     """What a test set is registered with, unchangeable; budgets are text, because they are counted to the millionth."""
 
     budget: Annotated[
-        str, Param("Total budget ε", "Total privacy budget (epsilon) of all answers; it cannot be increased.")
+        str,
+        Param(
+            "Total budget ε",
+            "Total privacy budget (epsilon) of all answers; it cannot be increased.",
+        ),
     ]
     count_epsilon: Annotated[
-        str | None, Param("Price of the count", "Price of the noisy group size (default: a tenth of the budget).")
+        str | None,
+        Param(
+            "Price of the count", "Price of the noisy group size (default: a tenth of the budget)."
+        ),
     ] = None
     another_attribute: Annotated[
         bool,
@@ -61,7 +68,11 @@ class AskSettings(Settings):
     ] = METRICS[0]
     again: Annotated[
         bool,
-        Param("Pay for a new noisy answer", "New noisy answer, charged although earlier ones exist.", flag="--fresh"),
+        Param(
+            "Pay for a new noisy answer",
+            "New noisy answer, charged although earlier ones exist.",
+            flag="--fresh",
+        ),
     ] = False
 
 

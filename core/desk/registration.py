@@ -52,7 +52,12 @@ _STORED = ("person", "sensitive", "label", "positive")
 
 
 def desk_roles(
-    sensitive: str, *, person: str = "id", group: Sequence[str] = (), label: str = "", positive: str = ""
+    sensitive: str,
+    *,
+    person: str = "id",
+    group: Sequence[str] = (),
+    label: str = "",
+    positive: str = "",
 ) -> Roles:
     """Roles of a table of people at the desk.
 
@@ -66,7 +71,12 @@ def desk_roles(
         Positive value of the true outcome, which is the favourable one; "" for a column of 1 and 0.
     """
     return Roles(
-        person=person, sensitive=sensitive, group=tuple(group), label=label, positive=positive, favourable=positive
+        person=person,
+        sensitive=sensitive,
+        group=tuple(group),
+        label=label,
+        positive=positive,
+        favourable=positive,
     )
 
 
@@ -77,7 +87,10 @@ def roles_entry(roles: Roles) -> dict[str, Any]:
 
 def roles_of_entry(entry: Mapping[str, Any]) -> Roles:
     """Roles that a ledger's entry keeps."""
-    return desk_roles(group=[str(value) for value in entry["group"]], **{name: str(entry[name]) for name in _STORED})
+    return desk_roles(
+        group=[str(value) for value in entry["group"]],
+        **{name: str(entry[name]) for name in _STORED},
+    )
 
 
 def suggested_roles(table: Table) -> Roles:
@@ -86,7 +99,9 @@ def suggested_roles(table: Table) -> Roles:
     columns = [str(name) for name in table.frame.columns if name != roles.sensitive]
     identifiers = [name for name in columns if names_records(table.frame[name], name)]
     unique = [name for name in columns if table.frame[name].is_unique]
-    return replace(roles, person=next(filter(None, (roles.person, *identifiers, *unique, *columns))))
+    return replace(
+        roles, person=next(filter(None, (roles.person, *identifiers, *unique, *columns)))
+    )
 
 
 def roles_in(table: Table, roles: Roles) -> Roles:
@@ -107,7 +122,9 @@ def roles_in(table: Table, roles: Roles) -> Roles:
             "both: how many have the outcome is public."
         )
     check_values(table.frame, desk_roles(sensitive, label=label))
-    positives = _values_of_role(table, label, tuple(filter(None, [roles.positive])), noun="the positive label")
+    positives = _values_of_role(
+        table, label, tuple(filter(None, [roles.positive])), noun="the positive label"
+    )
     return desk_roles(sensitive, person=person, group=group, label=label, positive=positives[0])
 
 
@@ -136,7 +153,9 @@ def _column_name(table: Table, column: str) -> str:
     return matches[0]
 
 
-def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: str) -> tuple[str, ...]:
+def _values_of_role(
+    table: Table, column: str, values: Sequence[str], *, noun: str
+) -> tuple[str, ...]:
     """Values as a column writes them; without any, those that say yes in a column of 1 and 0, true and false.
 
     Such a column may lack the value that says yes, as that nobody has it is no reason for a refusal.
@@ -158,7 +177,9 @@ def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: s
     for value in values:
         form = normal_form(value, noun="A value")
         if form not in spellings and not (is_boolean and parse_bool(value, present)):
-            raise InputError(f"The column {quoted(column)} must hold {noun} {quoted(value)}, got only {listed}.")
+            raise InputError(
+                f"The column {quoted(column)} must hold {noun} {quoted(value)}, got only {listed}."
+            )
         written.append(spellings.get(form, value))
     return tuple(written)
 
@@ -248,7 +269,9 @@ class TestSet:
         """Whether labels of both values are the attribute for everybody, or the other value of it."""
         if self.labels is None or self.labels.min() == self.labels.max():
             return False
-        return np.array_equal(self.labels, self.attribute) or np.array_equal(self.labels, 1 - self.attribute)
+        return np.array_equal(self.labels, self.attribute) or np.array_equal(
+            self.labels, 1 - self.attribute
+        )
 
     def seal(self, key: bytes) -> str:
         """Keyed hash (64 hex digits) of identifiers, attribute and labels."""
@@ -256,7 +279,9 @@ class TestSet:
             labels = b""
         else:
             labels = self.labels[self.order].tobytes()
-        return _hash(key, b"whole", self.attribute[self.order].tobytes(), labels, *self._sorted_ids())
+        return _hash(
+            key, b"whole", self.attribute[self.order].tobytes(), labels, *self._sorted_ids()
+        )
 
     def seal_of_people(self, key: bytes) -> str:
         """Keyed hash of the identifiers alone."""
@@ -275,7 +300,9 @@ def identifier_forms(ids: Sequence[str], *, rule: str) -> list[str]:
             earlier = spellings[form]
             if earlier == identifier:
                 raise InputError(f"{rule}, {quoted(identifier)} stands twice.")
-            raise InputError(f"{rule}, {quoted(earlier)} and {quoted(identifier)} are taken for one person.")
+            raise InputError(
+                f"{rule}, {quoted(earlier)} and {quoted(identifier)} are taken for one person."
+            )
         spellings[form] = identifier
     return forms
 
@@ -321,7 +348,9 @@ def test_set_of(table: Table, roles: Roles) -> TestSet:
     return TestSet(ids=ids, attribute=attribute, labels=labels)
 
 
-def predictions_of(table: Table, test_set: TestSet, *, person: str = "id", score: str | None = None) -> Floats:
+def predictions_of(
+    table: Table, test_set: TestSet, *, person: str = "id", score: str | None = None
+) -> Floats:
     """One score a person, shape (n,), in the order of the test set.
 
     Raises `InputError` if the table lacks a column, or its people or scores are not as they must be.
@@ -343,12 +372,16 @@ def predictions_of(table: Table, test_set: TestSet, *, person: str = "id", score
     ids = list(_filled_cells(table, person))
     name = quoted(table.title)
     if len(ids) != test_set.n:
-        raise InputError(f"The file {name} must have a line for each of {test_set.n:,} people, got {len(ids):,}.")
+        raise InputError(
+            f"The file {name} must have a line for each of {test_set.n:,} people, got {len(ids):,}."
+        )
     forms = identifier_forms(ids, rule=f"The file {name} must have each person once")
     positions = {form: position for position, form in enumerate(forms)}
     strangers = sorted(positions[form] for form in positions.keys() - set(test_set.forms))
     if strangers:
-        raise InputError(f"The file {name} must have the test set's people only, got {quoted(ids[strangers[0]])}.")
+        raise InputError(
+            f"The file {name} must have the test set's people only, got {quoted(ids[strangers[0]])}."
+        )
     _filled_cells(table, column)
     scores = score_values(table.frame[column], column)
     return scores[[positions[form] for form in test_set.forms]]

@@ -77,7 +77,9 @@ def draw_trained(
         after_curve,
     ]
     y = percents(f"Accuracy at inferring {attribute} (%)")
-    return _trained("Accuracy by target tolerance", done, curves, y, height=310, holds=[before.value])
+    return _trained(
+        "Accuracy by target tolerance", done, curves, y, height=310, holds=[before.value]
+    )
 
 
 def _dot(summary: SeedSummary, *, interval: bool) -> Dot:
@@ -96,13 +98,18 @@ def draw_models_accuracy(summaries: Sequence[SeedSummary], tolerances: Sequence[
     done = _by_tolerance(summaries)
     test = [summary.numbers["accuracy_test"] for summary in done]
     training = [summary.numbers["accuracy_train"] for summary in done]
-    curves = [level(summary.baselines["accuracy_test"].value, "chance", "majority class") for summary in done[-1:]]
+    curves = [
+        level(summary.baselines["accuracy_test"].value, "chance", "majority class")
+        for summary in done[-1:]
+    ]
     curves.append(_over(done, test, "grey", "test", grid=tolerances, dash="dash"))
     curves.append(_over(done, training, "ink", "training", grid=tolerances))
     return _trained("Accuracy of the models", done, curves, percents("Model accuracy (%)"))
 
 
-def draw_models_unfairness(summaries: Sequence[SeedSummary], tolerances: Sequence[float]) -> Drawing:
+def draw_models_unfairness(
+    summaries: Sequence[SeedSummary], tolerances: Sequence[float]
+) -> Drawing:
     """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance.
 
     Arguments as `draw_trained`.
@@ -110,11 +117,24 @@ def draw_models_unfairness(summaries: Sequence[SeedSummary], tolerances: Sequenc
     done = _by_tolerance(summaries)
     training = [summary.numbers["unfairness_train"] for summary in done]
     test = [summary.numbers["unfairness"] for summary in done]
-    y = Scale(title="Achieved unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
+    y = Scale(
+        title="Achieved unfairness",
+        span=0.02,
+        start=0.0,
+        write=lambda number: f"{value_of(number):.3f}",
+    )
     axis = y.over([spread.value for spread in (*training, *test)])
     end = min(0.2, axis.ends[1])
     curves = [
-        Curve(x=[0, end], of=[0, end], color="ink", width=1.5, dash="longdash", name="target", value=""),
+        Curve(
+            x=[0, end],
+            of=[0, end],
+            color="ink",
+            width=1.5,
+            dash="longdash",
+            name="target",
+            value="",
+        ),
         _over(done, test, "grey", "test", grid=tolerances, dash="dash"),
         _over(done, training, "ink", "training", grid=tolerances),
     ]
@@ -126,7 +146,11 @@ def _by_tolerance(summaries: Sequence[SeedSummary]) -> list[SeedSummary]:
 
 
 def _over(
-    summaries: Sequence[SeedSummary], spreads: Sequence[Spread | None], color: str, name: str, **look: Any
+    summaries: Sequence[SeedSummary],
+    spreads: Sequence[Spread | None],
+    color: str,
+    name: str,
+    **look: Any,
 ) -> Curve:
     """Return a line through the means over the target tolerance, with a band where the interval is over seeds."""
     band = any(spread is not None and spread.over == "seeds" for spread in spreads)
@@ -145,4 +169,6 @@ def _trained(
 ) -> Drawing:
     """Draw curves over the target tolerance."""
     rows = summary_frame(done)
-    return draw_lines(title, curves, x=tolerance_axis("Target tolerance"), y=y, rows=rows, height=height, **more)
+    return draw_lines(
+        title, curves, x=tolerance_axis("Target tolerance"), y=y, rows=rows, height=height, **more
+    )

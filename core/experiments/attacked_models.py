@@ -52,13 +52,17 @@ EVERY_ATTACKER = tuple(
 """Attackers, costs and protocols that a model is attacked with."""
 
 
-def tolerance_points(plan: AuditPlan, tolerances: Sequence[float], seeds: Sequence[int]) -> tuple[GridPoint, ...]:
+def tolerance_points(
+    plan: AuditPlan, tolerances: Sequence[float], seeds: Sequence[int]
+) -> tuple[GridPoint, ...]:
     """Return the plans of models trained for each tolerance, by the plan's method or one that takes a tolerance."""
     if plan.config.method in TOLERANCE_METHODS:
         method = plan.config.method
     else:
         method = TOLERANCE_METHODS[0]
-    return grid_of([plan], {"model.method": (method,), "model.tolerance": tolerances, "model.seed": seeds})
+    return grid_of(
+        [plan], {"model.method": (method,), "model.tolerance": tolerances, "model.seed": seeds}
+    )
 
 
 def method_points(
@@ -107,16 +111,21 @@ def before_disclosure(summary: SeedSummary) -> Spread:
     return summary.baselines.get("attack_after") or summary.numbers["attack_before"]
 
 
-def trained_tolerances(summaries: Sequence[SeedSummary], config: AuditConfig, *, as_published: bool) -> Finding:
+def trained_tolerances(
+    summaries: Sequence[SeedSummary], config: AuditConfig, *, as_published: bool
+) -> Finding:
     """Return what the curve over trained tolerances shows, and what is drawn."""
-    gains = [summary.numbers["attack_gain"] for summary in summaries if "attack_gain" in summary.numbers]
+    gains = [
+        summary.numbers["attack_gain"] for summary in summaries if "attack_gain" in summary.numbers
+    ]
     helps = sum(gain.low > 0 for gain in gains)
     misleads = sum(gain.high < 0 for gain in gains)
     if len(gains) < 4:
         point = "Sweep over trained tolerances"
     elif helps or misleads:
         point = (
-            f"Disclosure helps the attacker significantly at {helps}, misleads at {misleads} of {len(gains)} tolerances"
+            f"Disclosure helps the attacker significantly at {helps}, misleads at {misleads} "
+            f"of {len(gains)} tolerances"
         )
     else:
         point = "Disclosure has no statistically significant effect at any of these tolerances"
@@ -145,7 +154,11 @@ def trained_tolerances(summaries: Sequence[SeedSummary], config: AuditConfig, *,
 
 def _effects_against(summaries: Sequence[SeedSummary]) -> str:
     """Return what the effects of disclosure are counted against: the same attack before it, over all tolerances."""
-    values = [summary.numbers["attack_before"].value for summary in summaries if "attack_gain" in summary.numbers]
+    values = [
+        summary.numbers["attack_before"].value
+        for summary in summaries
+        if "attack_gain" in summary.numbers
+    ]
     least = percent(min(values))
     most = percent(max(values))
     reached = least if least == most else f"{least} to {most}"

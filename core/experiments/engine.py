@@ -50,7 +50,9 @@ class _Process:
 _process = _Process()
 
 
-def measure_in_process(index: int, config: Any, dataset: AuditDataset, measure: Measure, parent: int) -> Measured:
+def measure_in_process(
+    index: int, config: Any, dataset: AuditDataset, measure: Measure, parent: int
+) -> Measured:
     """Measure in a worker process started by the process `parent`."""
     _settle(parent)
     return index, dumps(measure(config, dataset if dataset.uploaded else _same(dataset)))
@@ -110,7 +112,9 @@ _PATIENCE = 10  # seconds to wait for the scheduler, and for a first worker
 _RETRIES = 3  # of a configuration whose worker was lost
 
 
-def measured_on_cluster(scheduler: str, jobs: Jobs, dataset: AuditDataset, measure: Measure) -> Iterator[Measured]:
+def measured_on_cluster(
+    scheduler: str, jobs: Jobs, dataset: AuditDataset, measure: Measure
+) -> Iterator[Measured]:
     """Yield the records of the configurations as the cluster finishes them.
 
     Raises `InputError` if Dask is not installed, nothing answers at the address, or no worker is there, and
@@ -124,7 +128,14 @@ def measured_on_cluster(scheduler: str, jobs: Jobs, dataset: AuditDataset, measu
         people = client.scatter(dataset, broadcast=True, hash=False)
         futures = [
             client.submit(
-                measure_on_cluster, index, config, people, measure, environment(), pure=False, retries=_RETRIES
+                measure_on_cluster,
+                index,
+                config,
+                people,
+                measure,
+                environment(),
+                pure=False,
+                retries=_RETRIES,
             )
             for index, config in jobs
         ]
@@ -162,7 +173,9 @@ def _connected(scheduler: str) -> Any:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         client.close()
-        raise InputError(f"The Dask scheduler at {scheduler} must have at least one worker, it has none.") from None
+        raise InputError(
+            f"The Dask scheduler at {scheduler} must have at least one worker, it has none."
+        ) from None
     return client
 
 
@@ -248,7 +261,9 @@ def spread(jobs: Jobs) -> list[tuple[int, Any]]:
     methods: dict[str, dict[Any, list[tuple[int, Any]]]] = {}
     for index, config in jobs:
         model = _model_of(config)
-        methods.setdefault(getattr(model, "method", ""), {}).setdefault(model, []).append((index, config))
+        methods.setdefault(getattr(model, "method", ""), {}).setdefault(model, []).append(
+            (index, config)
+        )
     placed: list[tuple[float, list[tuple[int, Any]]]] = []
     for models in methods.values():
         blocks = list(models.values())
@@ -264,13 +279,19 @@ def _model_of(config: Any) -> Any:
     return getattr(plan, "config", plan)
 
 
-def _check(dataset: AuditDataset, n_jobs: int, scheduler: str | None, store: PointStore | None) -> None:
+def _check(
+    dataset: AuditDataset, n_jobs: int, scheduler: str | None, store: PointStore | None
+) -> None:
     if n_jobs < 1:
         raise InputError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}.")
     if dataset.uploaded and scheduler is not None:
-        raise InputError(f"An uploaded table must stay on this machine, got the scheduler {scheduler!r}.")
+        raise InputError(
+            f"An uploaded table must stay on this machine, got the scheduler {scheduler!r}."
+        )
     if dataset.uploaded and store is not None and store.on_disk:
-        raise InputError("What follows from an uploaded table must stay in memory, got a store on disk.")
+        raise InputError(
+            "What follows from an uploaded table must stay in memory, got a store on disk."
+        )
 
 
 def _measured(
@@ -289,24 +310,37 @@ def _measured(
         yield from _in_processes(jobs, dataset, n_jobs, measure)
 
 
-def _in_processes(jobs: Jobs, dataset: AuditDataset, n_jobs: int, measure: Measure) -> Iterator[Measured]:
+def _in_processes(
+    jobs: Jobs, dataset: AuditDataset, n_jobs: int, measure: Measure
+) -> Iterator[Measured]:
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     work = joblib.delayed(measure_in_process)
     # Its folder for memory mapping stays empty; it would lie in /dev/shm.
     backend_options = {"temp_folder": tempfile.gettempdir()}
-    with joblib.parallel_config("loky", inner_max_num_threads=1, **backend_options), _workers_born_deaf():
-        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", max_nbytes=None, batch_size=1)
-        results = parallel(work(index, config, dataset, measure, os.getpid()) for index, config in jobs)
+    with (
+        joblib.parallel_config("loky", inner_max_num_threads=1, **backend_options),
+        _workers_born_deaf(),
+    ):
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, return_as="generator_unordered", max_nbytes=None, batch_size=1
+        )
+        results = parallel(
+            work(index, config, dataset, measure, os.getpid()) for index, config in jobs
+        )
     try:
         for measured in results:  # noqa: UP028 - "yield from" would close the results before the filter below is set
             yield measured
     except TerminatedWorkerError as error:
-        raise FairLeakError("A worker process was killed, most likely for want of memory; use fewer.") from error
+        raise FairLeakError(
+            "A worker process was killed, most likely for want of memory; use fewer."
+        ) from error
     finally:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*cancelled. You could benefit")  # cancelling is meant
+            warnings.filterwarnings(
+                "ignore", message=".*cancelled. You could benefit"
+            )  # cancelling is meant
             results.close()
 
 

@@ -109,7 +109,8 @@ class ModelMeasure:
         return PlanMeasurements(
             plan=content_fingerprint(audited.plan),
             measurements=tuple(
-                measured_number(name, audited) if name in numbers else measured(name, audited) for name in self.names
+                measured_number(name, audited) if name in numbers else measured(name, audited)
+                for name in self.names
             ),
         )
 
@@ -121,7 +122,11 @@ def measuring_studies() -> tuple[str, ...]:
 
 def measurable() -> dict[str, tuple[str, Check]]:
     """Return name of a check or number -> its study, and what it is."""
-    return {check.name: (name, check) for name, study in STUDIES.items() for check in (*study.declared, *study.numbers)}
+    return {
+        check.name: (name, check)
+        for name, study in STUDIES.items()
+        for check in (*study.declared, *study.numbers)
+    }
 
 
 def names_of(studies: Sequence[str] = (), measures: Sequence[str] = ()) -> tuple[str, ...]:
@@ -131,11 +136,16 @@ def names_of(studies: Sequence[str] = (), measures: Sequence[str] = ()) -> tuple
     """
     if measures:
         return tuple(choice(name, tuple(measurable()), name="measures") for name in measures)
-    chosen = tuple(choice(name, measuring_studies(), name="studies") for name in studies) or measuring_studies()
+    chosen = (
+        tuple(choice(name, measuring_studies(), name="studies") for name in studies)
+        or measuring_studies()
+    )
     return tuple(check.name for name in chosen for check in STUDIES[name].declared)
 
 
-def grid_of(plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]) -> tuple[GridPoint, ...]:
+def grid_of(
+    plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]
+) -> tuple[GridPoint, ...]:
     """Return every combination of the values with every plan, each once.
 
     Two combinations that come to the same plan, as two budgets of a method that has none, are one. InputError if a key
@@ -196,7 +206,9 @@ def run_experiment(
         measure = ModelMeasure(names, table, model_file)
     groups: dict[Any, list[GridPoint]] = {}
     for point in points:
-        groups.setdefault((point.plan.data, point.plan.config.roles, point.plan.model), []).append(point)
+        groups.setdefault((point.plan.data, point.plan.config.roles, point.plan.model), []).append(
+            point
+        )
     models = [models_of(group) for group in groups.values()]
     total = sum(map(len, models))
     before = 0
@@ -225,16 +237,22 @@ def run_experiment(
         before += len(group_models)
 
 
-def in_grid_order(rows: Sequence[ExperimentRow], points: Sequence[GridPoint]) -> list[ExperimentRow]:
+def in_grid_order(
+    rows: Sequence[ExperimentRow], points: Sequence[GridPoint]
+) -> list[ExperimentRow]:
     """Return rows in the order of their plans in the grid, whenever each was measured."""
     ranks = {tuple(point.values.items()): rank for rank, point in enumerate(points)}
     return sorted(rows, key=lambda row: ranks[tuple(row.values.items())])
 
 
-def rows_of(points: Sequence[GridPoint], results: Sequence[ModelMeasurements]) -> tuple[ExperimentRow, ...]:
+def rows_of(
+    points: Sequence[GridPoint], results: Sequence[ModelMeasurements]
+) -> tuple[ExperimentRow, ...]:
     """Return a row for each measurement of those plans of a grid that are measured."""
     measurements = {
-        measured_plan.plan: (measured_plan, result.seconds) for result in results for measured_plan in result.plans
+        measured_plan.plan: (measured_plan, result.seconds)
+        for result in results
+        for measured_plan in result.plans
     }
     rows: list[ExperimentRow] = []
     for point in points:

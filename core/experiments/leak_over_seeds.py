@@ -16,11 +16,24 @@ from ..stats.estimates import Spread, mean_over_repeats, percent, summarize_seed
 from ..stats.fairness import METRIC_TITLES
 from ..stats.quantities import Row, Tables, change, share
 from ..studies.config import AuditConfig
-from ..studies.correction import ATTACKERS, KINDS, MEASURES, Attribution, CorrectionSettings, LeakStep
+from ..studies.correction import (
+    ATTACKERS,
+    KINDS,
+    MEASURES,
+    Attribution,
+    CorrectionSettings,
+    LeakStep,
+)
 from ..studies.correction.attribution import BUILDS_ON
 from ..studies.correction.findings import signed, step_rows
 from ..studies.correction.knowledge import IDENTIFIABLE
-from ..studies.correction.numbers import CONTROL_NUMBERS, ESTIMATE_NUMBERS, STEP_NUMBERS, change_name, value_name
+from ..studies.correction.numbers import (
+    CONTROL_NUMBERS,
+    ESTIMATE_NUMBERS,
+    STEP_NUMBERS,
+    change_name,
+    value_name,
+)
 from ..studies.study import Finding
 from .attacked_models import attacked_by
 from .experiment import ExperimentRow, GridPoint, grid_of
@@ -53,7 +66,9 @@ def leak_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:
     return tuple(
         point
         for adversary in ATTACKERS
-        for point in attacked_by(points, CorrectionSettings(adversary=adversary, tolerance=plan.config.tolerance))
+        for point in attacked_by(
+            points, CorrectionSettings(adversary=adversary, tolerance=plan.config.tolerance)
+        )
     )
 
 
@@ -79,7 +94,8 @@ class LeakOverSeeds:
             for row in self.rows
             if row.measurement.check == name
             and row.measurement.estimate is not None
-            and (row.values["model.method"], row.values["correction.adversary"]) == (method, adversary)
+            and (row.values["model.method"], row.values["correction.adversary"])
+            == (method, adversary)
         }
 
 
@@ -93,7 +109,9 @@ def attribution_of(summary: SeedSummary, kind: str, config: AuditConfig) -> Attr
         n_seeds=len(summary.seeds),
         n_true=summary.count("tolerance_holds"),
         steps=tuple(
-            _step(summary, step) for step in ("majority", *BUILDS_ON) if value_name(step, MEASURES[0]) in measured
+            _step(summary, step)
+            for step in ("majority", *BUILDS_ON)
+            if value_name(step, MEASURES[0]) in measured
         ),
     )
 
@@ -219,9 +237,13 @@ def _estimated(leak: LeakOverSeeds) -> Finding:
     else:
         most = max(IDENTIFIABLE, key=lambda metric: summary.count(f"estimates_{metric}"))
         title = METRIC_TITLES[most].lower()
-        evidence.append(f"Seeds in which the attacker estimates {title}: {_identified(summary, most)}.")
+        evidence.append(
+            f"Seeds in which the attacker estimates {title}: {_identified(summary, most)}."
+        )
     if "estimated_after" in summary.numbers:
-        evidence.append(f"Accuracy with the estimated constraint: {percent(summary.numbers['estimated_after'].value)}.")
+        evidence.append(
+            f"Accuracy with the estimated constraint: {percent(summary.numbers['estimated_after'].value)}."
+        )
     if "estimated_difference" in summary.numbers:
         evidence.append(
             f"With the true one: {percent(summary.baselines['estimated_after'].value)}. Difference: "
@@ -245,8 +267,13 @@ def _identified(summary: SeedSummary, metric: str) -> str:
 def leak_tables(leak: LeakOverSeeds, attributions: Sequence[Attribution]) -> Tables:
     """Return the attribution of the leak over seeds, and what mitigation changes."""
     steps = {
-        f"What each piece of knowledge adds, {attribution.attacker} attacker": list(step_rows(attribution))
+        f"What each piece of knowledge adds, {attribution.attacker} attacker": list(
+            step_rows(attribution)
+        )
         for attribution in attributions
     }
     method = leak.config.method.replace("_", " ")
-    return {**steps, f"With mitigation ({method}) and without, paired by seed": list(mitigation_rows(leak))}
+    return {
+        **steps,
+        f"With mitigation ({method}) and without, paired by seed": list(mitigation_rows(leak)),
+    }

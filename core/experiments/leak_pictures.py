@@ -47,7 +47,11 @@ class LeakPictures(Result):
 
 def leak_pictures() -> LeakPictures:
     """Return the pictures of the demo, by the measurements of its audit (about a minute)."""
-    answers = {"bias_queries.questions": QUESTIONS, "bias_queries.people": 100, "bias_queries.mechanism": "exact"}
+    answers = {
+        "bias_queries.questions": QUESTIONS,
+        "bias_queries.people": 100,
+        "bias_queries.mechanism": "exact",
+    }
     table = load("demo")
     plan = changed_plan(catalogue_plan("demo"), answers)
     audited = audited_of(plan, table)
@@ -59,7 +63,9 @@ def leak_pictures() -> LeakPictures:
         gain = measurement.estimate
         control = measurement.control
         if gain is None or control is None:
-            raise FairLeakError(f"The demo's {check} must have a number, got none: {measurement.reason}")
+            raise FairLeakError(
+                f"The demo's {check} must have a number, got none: {measurement.reason}"
+            )
         return control, Estimate(
             value=control.value + gain.value,
             low=control.value + gain.low,

@@ -131,9 +131,13 @@ class FileStore:
         """Delete old points of other versions, and note how many others there are."""
         foreign = "FROM points WHERE environment != ?"
         oldest = time.time() - 86_400 * EXPIRY_DAYS
-        if connection.execute(f"SELECT 1 {foreign} AND saved < ? LIMIT 1", (environment_name(), oldest)).fetchone():
+        if connection.execute(
+            f"SELECT 1 {foreign} AND saved < ? LIMIT 1", (environment_name(), oldest)
+        ).fetchone():
             connection.execute(f"DELETE {foreign} AND saved < ?", (environment_name(), oldest))
-        (count,) = connection.execute(f"SELECT COUNT(*) {foreign}", (environment_name(),)).fetchone()
+        (count,) = connection.execute(
+            f"SELECT COUNT(*) {foreign}", (environment_name(),)
+        ).fetchone()
         if count:
             deleted = f"each is deleted {EXPIRY_DAYS} days after it was saved"
             self.notes.append(f"Records of other versions are ignored: {count:,}; {deleted}.")

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..auditing.policy import estimate_text
 from ..base.serialize import Result
-from ..stats.estimates import Estimate, Spread, estimate_columns, plain_number, proportion, summarize_seeds
+from ..stats.estimates import (
+    Estimate,
+    Spread,
+    estimate_columns,
+    plain_number,
+    proportion,
+    summarize_seeds,
+)
 from ..studies.study import Finding
 from .experiment import ExperimentRow, measurable
 
@@ -72,10 +79,14 @@ def _summary(rows: Sequence[ExperimentRow]) -> SeedSummary:
         measured = [measurement for measurement in measurements if measurement.estimate is not None]
         if measured:
             numbers[name] = _spread(name, [measurement.estimate for measurement in measured])
-        controls = [measurement.control for measurement in measured if measurement.control is not None]
+        controls = [
+            measurement.control for measurement in measured if measurement.control is not None
+        ]
         if controls:
             baselines[name] = _spread(name, controls)
-        notes = dict.fromkeys(measurement.reason for measurement in measurements if measurement.reason)
+        notes = dict.fromkeys(
+            measurement.reason for measurement in measurements if measurement.reason
+        )
         if notes:
             reasons[name] = " ".join(notes)
     return SeedSummary(
@@ -100,7 +111,13 @@ def _share(facts: Sequence[Estimate | None]) -> Spread:
     """Return in which share of several seeds a fact holds, with Wilson's interval."""
     share = proportion(sum(fact.value for fact in facts if fact is not None), len(facts))
     return Spread(
-        value=share.value, low=share.low, high=share.high, n=share.n, sd=math.nan, over="seeds", seeds=len(facts)
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        n=share.n,
+        sd=math.nan,
+        over="seeds",
+        seeds=len(facts),
     )
 
 
@@ -145,8 +162,16 @@ def _columns(name: str, spread: Spread | None) -> dict[str, float | None]:
 
 def setting_title(summary: SeedSummary, summaries: Sequence[SeedSummary]) -> str:
     """Return what tells a setting from the others: "method dp_id3, epsilon 3"."""
-    varied = [key for key in summary.values if len({str(setting.values.get(key)) for setting in summaries}) > 1]
-    parts = [f"{key.rpartition('.')[2]} {summary.values[key]}" for key in varied if summary.values[key] is not None]
+    varied = [
+        key
+        for key in summary.values
+        if len({str(setting.values.get(key)) for setting in summaries}) > 1
+    ]
+    parts = [
+        f"{key.rpartition('.')[2]} {summary.values[key]}"
+        for key in varied
+        if summary.values[key] is not None
+    ]
     return ", ".join(parts) or "as planned"
 
 
@@ -174,5 +199,10 @@ def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
 def grid_announced(n_models: int, *, trained: bool) -> Finding:
     """Return how many models a grid has, and whether any is trained for it."""
     if trained:
-        return Finding(point=f"Models in the grid: {n_models}.", evidence="Each is trained and attacked once.")
-    return Finding(point=f"Settings in the grid: {n_models}.", evidence="The model is given: nothing is trained.")
+        return Finding(
+            point=f"Models in the grid: {n_models}.", evidence="Each is trained and attacked once."
+        )
+    return Finding(
+        point=f"Settings in the grid: {n_models}.",
+        evidence="The model is given: nothing is trained.",
+    )

@@ -60,7 +60,10 @@ def draw_map(rows: Sequence[ExperimentRow]) -> Drawing:
 
     A gain whose interval excludes 0 is bold. What is not measured yet is empty.
     """
-    gains = [[_cell(rows, _GAIN, tolerance=t, epsilon=epsilon) for t in TOLERANCES] for epsilon in EPSILONS]
+    gains = [
+        [_cell(rows, _GAIN, tolerance=t, epsilon=epsilon) for t in TOLERANCES]
+        for epsilon in EPSILONS
+    ]
     members = [_members(rows, epsilon) for epsilon in EPSILONS]
     values = [[math.nan if gain is None else gain.value for gain in line] for line in gains]
     most = max([0.01, *(value for line in values for value in line if not math.isnan(value))])
@@ -99,7 +102,11 @@ def map_finding(rows: Sequence[ExperimentRow]) -> Finding:
         for tolerance in TOLERANCES
         for epsilon in EPSILONS
     }
-    measured = {cell: gain for cell, gain in cells.items() if gain is not None and not math.isnan(gain.value)}
+    measured = {
+        cell: gain
+        for cell, gain in cells.items()
+        if gain is not None and not math.isnan(gain.value)
+    }
     if not measured:
         return Finding(point="No model of the map is measured yet.")
     (tolerance, epsilon), gain = max(measured.items(), key=lambda item: item[1].value)

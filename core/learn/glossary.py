@@ -121,4 +121,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
 
 def chapters(attacks: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
     """Return the whole glossary: the terms of this file, and the membership attacks, which describe themselves."""
-    return {**GLOSSARY, "Membership attacks": {attack.title: attack.described for attack in attacks.values()}}
+    return {
+        **GLOSSARY,
+        "Membership attacks": {attack.title: attack.described for attack in attacks.values()},
+    }

@@ -71,11 +71,19 @@ def _attacks() -> Iterator[str]:
     from ..studies.membership import NEEDS, REGISTRY
 
     where = {"scores": "audit of scores", "labels": "audit of labels"}
-    yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
+    yield from (
+        "",
+        "## Attacks on membership",
+        "",
+        "| Attack | What it does | It needs | Where it is run |",
+    )
     yield "|---|---|---|---|"
     for attack in REGISTRY.values():
         needs = "; ".join(text for need, text in NEEDS.items() if need in attack.needs)
-        used = ", ".join(text for use, text in where.items() if use in attack.uses) or "where `attacks` names it"
+        used = (
+            ", ".join(text for use, text in where.items() if use in attack.uses)
+            or "where `attacks` names it"
+        )
         yield f"| {attack.title} (`{attack.name}`) | {attack.described} | {needs} | {used} |"
 
 
@@ -103,8 +111,16 @@ def command_reference() -> Iterator[str]:
     """Yield the lines of the page of every command with its arguments, from the parsers."""
     from ..__main__ import parser
 
-    yield from ("# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", "")
-    yield from ("`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", "")
+    yield from (
+        "# Commands",
+        "",
+        "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.",
+        "",
+    )
+    yield from (
+        "`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.",
+        "",
+    )
     yield from ("| Exit code | Meaning |", "|---|---|")
     yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
     yield from _commands(parser())
@@ -112,13 +128,17 @@ def command_reference() -> Iterator[str]:
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the section of a command, or of every command of a group."""
-    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    groups = [
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     for command in (choice for group in groups for choice in group.choices.values()):
         yield from _commands(command)
     if groups:
         return
     yield from ("", f"## {parser.prog}", "", str(parser.description))
-    actions = [action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)]
+    actions = [
+        action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)
+    ]
     if actions:
         yield from ("", "| Argument | What it is |", "|---|---|")
     for action in actions:
@@ -141,7 +161,9 @@ def regulations_reference() -> Iterator[str]:
     """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
     from ..auditing.policy.limits import CHECKS, check_title
 
-    regulations = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
+    regulations = tomllib.loads(
+        (files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8")
+    )
     provisions = regulations["provisions"]
     frameworks = regulations["frameworks"]
     yield "# Checks and regulations"
@@ -161,7 +183,10 @@ def regulations_reference() -> Iterator[str]:
     )
 
     def row(name: str, keys: list[str], note: str) -> str:
-        cells = ("; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f) for f in frameworks)
+        cells = (
+            "; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f)
+            for f in frameworks
+        )
         return f"| {name} | {' | '.join(cell or '–' for cell in cells)} | {note} |"
 
     head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
@@ -169,7 +194,9 @@ def regulations_reference() -> Iterator[str]:
     for check in CHECKS:
         entry = regulations["checks"][check]
         note = entry.get("note") or entry.get("no_provision", "")
-        yield row(f"{check_title(check, 'attribute')} (`{check}`)", entry.get("provisions", []), note)
+        yield row(
+            f"{check_title(check, 'attribute')} (`{check}`)", entry.get("provisions", []), note
+        )
     yield from ("", "## Other parts of an audit", "", f"| Part {head[0]}", head[1])
     yield from (row(part, keys, "") for part, keys in regulations["report"].items())
 
@@ -188,14 +215,30 @@ PACKAGES = (
 
 def api_reference() -> Iterator[str]:
     """Yield the lines of the page of public functions and classes, from signatures and docstrings."""
-    yield from ("# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations.")
+    yield from (
+        "# Python",
+        "",
+        "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations.",
+    )
     for name in ("core", *(f"core.{package}" for package in PACKAGES)):
         module = importlib.import_module(name)
-        defined_names = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
+        defined_names = [
+            key for key, value in vars(module).items() if getattr(value, "__module__", "") == name
+        ]
         public = {
-            key: getattr(module, key) for key in getattr(module, "__all__", defined_names) if not key.startswith("_")
+            key: getattr(module, key)
+            for key in getattr(module, "__all__", defined_names)
+            if not key.startswith("_")
         }
-        yield from ("", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|")
+        yield from (
+            "",
+            f"## {name}",
+            "",
+            _first_line(module),
+            "",
+            "| Name | What it is |",
+            "|---|---|",
+        )
         for key, value in public.items():
             if inspect.isclass(value) or inspect.isfunction(value):
                 yield f"| `{key}{_arguments(value)}` | {_first_line(value)} |"
@@ -213,7 +256,11 @@ def _arguments(value: object) -> str:
         return ""
     none = inspect.Parameter.empty
     arguments = inspect.signature(value).parameters.values()
-    return str(inspect.Signature([parameter.replace(annotation=none, default=none) for parameter in arguments]))
+    return str(
+        inspect.Signature(
+            [parameter.replace(annotation=none, default=none) for parameter in arguments]
+        )
+    )
 
 
 EXIT_CODES = {

@@ -25,7 +25,14 @@ from ..base.errors import InputError, PrivacyLeakWarning
 from ..base.seeds import child_generator
 from ..base.validation import choice, privacy_budget
 from .id3 import grow
-from .tree_budget import ACCOUNTINGS, BudgetLedger, codes_of, domain_sizes, public_domains, read_domains
+from .tree_budget import (
+    ACCOUNTINGS,
+    BudgetLedger,
+    codes_of,
+    domain_sizes,
+    public_domains,
+    read_domains,
+)
 
 
 class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -156,7 +163,9 @@ def _finite(x: npt.NDArray[np.float64]) -> None:
         raise InputError(f"X must hold finite numbers, got {wrong}.")
 
 
-def _labels(y: Any, classes: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+def _labels(
+    y: Any, classes: npt.ArrayLike | None
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """Return the classes in order, and the place of each label among them."""
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
@@ -166,12 +175,16 @@ def _labels(y: Any, classes: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], np
     else:
         declared = np.unique(np.asarray(classes))
     if len(declared) < 2:
-        raise InputError(f"The labels must be of at least two classes, got one class: {declared[0]}.")
+        raise InputError(
+            f"The labels must be of at least two classes, got one class: {declared[0]}."
+        )
     if classes is None:
         return declared, labels.astype(np.int64)
     strange = present[~np.isin(present, declared)]
     if len(strange):
-        raise InputError(f"The labels must be among the classes {', '.join(map(str, declared))}, got {strange[0]}.")
+        raise InputError(
+            f"The labels must be among the classes {', '.join(map(str, declared))}, got {strange[0]}."
+        )
     return declared, np.searchsorted(declared, present)[labels].astype(np.int64)
 
 

@@ -98,7 +98,9 @@ class FairModel:
         if self.method == "exponentiated_gradient":
             drawn = self.estimator.predict(features, random_state=seed)
         elif self.method == "threshold_optimizer":
-            drawn = self.estimator.predict(features, sensitive_features=sensitive, random_state=seed)
+            drawn = self.estimator.predict(
+                features, sensitive_features=sensitive, random_state=seed
+            )
         elif self.method == "correlation_remover":
             drawn = self.estimator[1].predict(self._decorrelated(features, sensitive))
         elif self.method == "private_fair":
@@ -119,11 +121,17 @@ class FairModel:
     def _decorrelated(self, features: Floats, sensitive: Codes) -> Floats:
         """Return the features as the correlation remover hands them to its tree."""
         remover = self.estimator[0]
-        return np.asarray(remover.transform(_with_groups(features, sensitive, len(remover.sensitive_feature_ids) + 1)))
+        return np.asarray(
+            remover.transform(
+                _with_groups(features, sensitive, len(remover.sensitive_feature_ids) + 1)
+            )
+        )
 
     def _weighted_trees(self) -> list[tuple[float, Any]]:
         """Return the trees exponentiated gradient draws from, each with its chance."""
-        weights = np.asarray(self.estimator.weights_.sort_index(), dtype=np.float64)  # named by tree, in any order
+        weights = np.asarray(
+            self.estimator.weights_.sort_index(), dtype=np.float64
+        )  # named by tree, in any order
         trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
         return [(weight, tree) for weight, tree in trees if weight > 0]
 
@@ -134,7 +142,9 @@ class FairModel:
         weights; of the threshold optimizer and the private fair tree the probability with which it accepts.
         """
         if self.method == "exponentiated_gradient":
-            scored = sum(weight * _positive_shares(tree, features) for weight, tree in self._weighted_trees())
+            scored = sum(
+                weight * _positive_shares(tree, features) for weight, tree in self._weighted_trees()
+            )
         elif self.method == "threshold_optimizer":
             scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
         elif self.method == "correlation_remover":
@@ -204,9 +214,13 @@ def fit_model(
     epsilon = privacy_budget(epsilon)
     one_length(features=features, labels=labels, sensitive=sensitive)
     if np.unique(labels).size < 2 or np.unique(sensitive).size < 2:
-        raise InputError("A fair model needs training records of both labels and both groups, got only one of them.")
+        raise InputError(
+            "A fair model needs training records of both labels and both groups, got only one of them."
+        )
     if method == "dp_id3":
-        private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed)
+        private = fit_private_tree(
+            features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed
+        )
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
     if method == "private_fair":
         grown, counts = counted_private_tree(
@@ -233,7 +247,9 @@ def fit_model(
         from fairlearn.postprocessing import ThresholdOptimizer
 
         constraint = _CONSTRAINTS[metric][1]
-        estimator = ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
+        estimator = ThresholdOptimizer(
+            estimator=tree, constraints=constraint, predict_method="predict_proba"
+        )
         estimator.fit(features, labels, sensitive_features=sensitive)
     elif method == "correlation_remover":
         estimator = _correlation_remover(tree, features, labels, sensitive)

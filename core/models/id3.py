@@ -139,7 +139,13 @@ class _Rules:
 
 
 def grow(
-    columns: Ints, labels: Ints, *, sizes: Ints, n_classes: int, ledger: BudgetLedger, rng: np.random.Generator
+    columns: Ints,
+    labels: Ints,
+    *,
+    sizes: Ints,
+    n_classes: int,
+    ledger: BudgetLedger,
+    rng: np.random.Generator,
 ) -> Tree:
     """Return the tree of some records: codes `columns` of shape (d, n), 0 to `sizes` - 1, and labels (n,)."""
     rules = _Rules(sizes=sizes, n_classes=n_classes, ledger=ledger, rng=rng)
@@ -167,7 +173,9 @@ def grow(
         first[goes_on] = n_nodes + offsets
         n_nodes += int(sizes[best].sum())
         if n_nodes > _MOST_NODES:
-            raise InputError(f"The tree may have at most {_MOST_NODES:,} nodes, got more; lower epsilon or max_depth.")
+            raise InputError(
+                f"The tree may have at most {_MOST_NODES:,} nodes, got more; lower epsilon or max_depth."
+            )
         level = _children(splitting, best, offsets, released, sizes)
 
 
@@ -201,7 +209,9 @@ def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
     votes = np.where(from_above[:, None], above, noisy)
     clipped = np.maximum(votes, 0)
     largest = votes == votes.max(axis=1, keepdims=True)
-    clipped = np.where(clipped.any(axis=1, keepdims=True), clipped, largest)  # nothing above 0: all to the largest
+    clipped = np.where(
+        clipped.any(axis=1, keepdims=True), clipped, largest
+    )  # nothing above 0: all to the largest
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
 

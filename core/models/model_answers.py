@@ -85,7 +85,9 @@ def cause(error: BaseException) -> str:
 
 def stack(columns: list[Any], n: int) -> Floats:
     """Return columns, or tables, of scores of n records as one table (n, k)."""
-    return np.column_stack([np.asarray(column, dtype=np.float64).reshape(n, -1) for column in columns])
+    return np.column_stack(
+        [np.asarray(column, dtype=np.float64).reshape(n, -1) for column in columns]
+    )
 
 
 def warn_of_new_values(column: pandas.Series, training_values: Collection[Any]) -> None:
@@ -93,7 +95,9 @@ def warn_of_new_values(column: pandas.Series, training_values: Collection[Any]) 
     present = {value for value in training_values if value == value}
     gap = len(present) < len(training_values)
     if not {*column.dropna().unique()} <= present or (column.isna().any() and not gap):
-        warnings.warn(f"column {quoted(str(column.name))} holds values it was not trained with", stacklevel=3)
+        warnings.warn(
+            f"column {quoted(str(column.name))} holds values it was not trained with", stacklevel=3
+        )
 
 
 def matched(
@@ -115,29 +119,44 @@ def matched(
         kinds = model.dtypes
     else:
         kinds = model.dtypes * len(names)
-    columns = {name: _cells(frame[name], name, kind, model, notes) for name, kind in zip(names, kinds, strict=True)}
+    columns = {
+        name: _cells(frame[name], name, kind, model, notes)
+        for name, kind in zip(names, kinds, strict=True)
+    }
     if ignored := [str(name) for name in frame.columns if name not in columns]:
         if len(ignored) > 5:
             more = f" and {len(ignored) - 5} more"
         else:
             more = ""
-        notes.append(f"The model does not ask for {', '.join(quoted(name) for name in ignored[:5])}{more}: ignored.")
+        notes.append(
+            f"The model does not ask for {', '.join(quoted(name) for name in ignored[:5])}{more}: ignored."
+        )
     return pd.DataFrame(columns, index=frame.index), tuple(notes)
 
 
-def _listed_features(frame: pandas.DataFrame, model: Takes, features: list[str], notes: list[str]) -> list[str]:
+def _listed_features(
+    frame: pandas.DataFrame, model: Takes, features: list[str], notes: list[str]
+) -> list[str]:
     """Return the features as the user lists them."""
     if len(set(features)) < len(features):
-        raise InputError(f"features must name each column once, got {', '.join(quoted(name) for name in features)}.")
+        raise InputError(
+            f"features must name each column once, got {', '.join(quoted(name) for name in features)}."
+        )
     if missing := [name for name in features if name not in frame.columns]:
         raise InputError(f"features must be columns of the table, got {quoted(missing[0])}.")
     if model.width is not None and len(features) != model.width:
-        raise InputError(f"The model takes {model.width} features, got {len(features)}; list its own, in its order.")
+        raise InputError(
+            f"The model takes {model.width} features, got {len(features)}; list its own, in its order."
+        )
     order = ", ".join(quoted(name) for name in features[:5]) + (", …" if len(features) > 5 else "")
     if not model.feature_names:
-        notes.append(f"The model's file does not name its features; they are taken to be {order}, in this order.")
+        notes.append(
+            f"The model's file does not name its features; they are taken to be {order}, in this order."
+        )
     elif tuple(features) != model.feature_names:
-        notes.append(f"The model's features are taken to be {order}, in this order, whatever its file calls them.")
+        notes.append(
+            f"The model's features are taken to be {order}, in this order, whatever its file calls them."
+        )
     return features
 
 
@@ -153,7 +172,9 @@ def _matching_columns(frame: pandas.DataFrame, model: Takes, notes: list[str]) -
     missing = []
     for name in model.feature_names:
         similar = [
-            str(column) for column in frame.columns if re.sub(r"\W", "_", str(column)) == re.sub(r"\W", "_", name)
+            str(column)
+            for column in frame.columns
+            if re.sub(r"\W", "_", str(column)) == re.sub(r"\W", "_", name)
         ]
         if name in frame.columns:
             columns.append(name)
@@ -174,11 +195,15 @@ def _matching_columns(frame: pandas.DataFrame, model: Takes, notes: list[str]) -
         )
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
-        raise InputError(f"The model asks for two features that both fit the column {quoted(twice)}; rename it.")
+        raise InputError(
+            f"The model asks for two features that both fit the column {quoted(twice)}; rename it."
+        )
     return columns
 
 
-def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: list[str]) -> pandas.Series:
+def _cells(
+    column: pandas.Series, name: str, kind: str, model: Takes, notes: list[str]
+) -> pandas.Series:
     """Return a column in the form the model takes, gaps as nan, or say in one sentence why it cannot take it."""
     import pandas as pd
 
@@ -195,7 +220,9 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
     numeric = is_numeric(column)
     if kind == "text":
         if numeric:
-            notes.append(f"Column {quoted(name)} holds numbers and is given to the model as text, as it asks.")
+            notes.append(
+                f"Column {quoted(name)} holds numbers and is given to the model as text, as it asks."
+            )
         return as_text(column).astype(object).where(column.notna(), np.nan)
     if not numeric and not pd.api.types.is_bool_dtype(column):
         if kind == "any":
@@ -258,7 +285,9 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
     classes = _known_classes(raw)
     chosen = _positive(classes, positive)
     if positive and chosen != positive:
-        notes.append(f"The model answers {' or '.join(classes)}; {chosen} is taken for {quoted(positive)}.")
+        notes.append(
+            f"The model answers {' or '.join(classes)}; {chosen} is taken for {quoted(positive)}."
+        )
     if raw.probability is None:
         scores = None
     else:
@@ -267,14 +296,18 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
         labels = (texts == chosen).astype(np.uint8)
     elif scores is not None:
         labels = (scores >= threshold).astype(np.uint8)
-        notes.append(f"The model gives scores and no decisions: from {threshold:g} on counts as yes.")
+        notes.append(
+            f"The model gives scores and no decisions: from {threshold:g} on counts as yes."
+        )
     else:
         raise InputError("The model gives neither decisions nor scores; ask for a classifier.")
     if scores is None:
         notes.append("The model gives decisions and no scores, so what needs scores is not run.")
     if len(classes) > 2:
         notes.append(f"The model has {len(classes)} answers; all but {quoted(chosen)} count as no.")
-    return Answers(labels=labels, scores=scores, positive=chosen, classes=classes, notes=tuple(notes))
+    return Answers(
+        labels=labels, scores=scores, positive=chosen, classes=classes, notes=tuple(notes)
+    )
 
 
 def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
@@ -297,7 +330,9 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
             likely = np.repeat(np.array(classes, dtype=object), counts)
             observed = texts[np.argsort(table[:, 0])]
         else:
-            likely = np.array(classes, dtype=object)[np.minimum(table.argmax(axis=1), len(classes) - 1)]
+            likely = np.array(classes, dtype=object)[
+                np.minimum(table.argmax(axis=1), len(classes) - 1)
+            ]
             observed = texts
         if len(classes) != max(table.shape[1], 2) or (likely == observed).mean() < 0.9:
             raise InputError(
@@ -318,7 +353,9 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
         return classes[parse_bool(positive, _LETTERS) is not False]
     listing = ", ".join(quoted(label) for label in classes[:5])
     if positive:
-        raise InputError(f"The positive answer must be one of the model's ({listing}), got {quoted(positive)}.")
+        raise InputError(
+            f"The positive answer must be one of the model's ({listing}), got {quoted(positive)}."
+        )
     raise InputError(f"The model answers {listing}; say which of them is the positive answer.")
 
 
@@ -328,7 +365,9 @@ def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     index = classes.index(chosen)
     if width != len(classes) and (width, len(classes)) != (1, 2):
         score_count = f"{width} score{'s' * (width != 1)}"
-        raise InputError(f"The model gives {score_count} a record for {len(classes)} answers; export one for each.")
+        raise InputError(
+            f"The model gives {score_count} a record for {len(classes)} answers; export one for each."
+        )
     outside = ~((table >= -_ROUNDING) & (table <= 1.0 + _ROUNDING))  # also catches nan
     if outside.any():
         record = int(outside.any(axis=1).argmax())
@@ -363,7 +402,9 @@ class QueryAccess:
     """Given the row that each value is taken from, (k, columns), return the predicted labels, (k,)."""
 
 
-def fair_access(model: Callable[[], FairModel], features: Floats, sensitive: Codes, *, seed: int) -> QueryAccess:
+def fair_access(
+    model: Callable[[], FairModel], features: Floats, sensitive: Codes, *, seed: int
+) -> QueryAccess:
     """Return access to a model trained here; the sensitive attribute is the last value of a record."""
     table = np.column_stack([features, sensitive])
 

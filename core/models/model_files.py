@@ -44,7 +44,10 @@ _LAYERS = "its layers can hold code that would be run"
 
 _ENDINGS = {
     **dict.fromkeys((".pkl", ".pickle", ".p", ".joblib", ".sav", ".dill", ".cloudpickle"), _PICKLE),
-    **dict.fromkeys((".pt", ".pth", ".ckpt", ".bin", ".mar"), f"a PyTorch file is a pickle inside, and {_PICKLE}"),
+    **dict.fromkeys(
+        (".pt", ".pth", ".ckpt", ".bin", ".mar"),
+        f"a PyTorch file is a pickle inside, and {_PICKLE}",
+    ),
     **dict.fromkeys((".h5", ".hdf5", ".keras"), f"it is a Keras model, and {_LAYERS}"),
 }
 """Endings of what people try -> why it is refused."""
@@ -60,9 +63,13 @@ def kind_of(content: bytes, name: str) -> str:
     if reason := _ENDINGS.get(ending):
         raise InputError(f"The file {quoted(name)} is refused because {reason}; {_REMEDY}.")
     if kind not in KINDS:
-        raise InputError(f"A model file's name must end in .onnx or .skops, got {quoted(name)}; {_REMEDY}.")
+        raise InputError(
+            f"A model file's name must end in .onnx or .skops, got {quoted(name)}; {_REMEDY}."
+        )
     if not content:
-        raise InputError(f"The file {quoted(name)} is empty; choose a model saved as ONNX or skops.")
+        raise InputError(
+            f"The file {quoted(name)} is empty; choose a model saved as ONNX or skops."
+        )
     if len(content) > MAX_BYTES:
         raise InputError(
             f"A model file must not be larger than {megabytes(MAX_BYTES)}, got {megabytes(len(content))}; "
@@ -137,12 +144,18 @@ class ModelFile(Takes):
         """
         threshold = unit_interval(threshold, name="threshold")
         if len(frame) < 1 or batch < 1:
-            raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
+            raise InputError(
+                f"A model needs at least one record to answer about, got {len(frame)}."
+            )
         columns, notes = matched(frame, self, features)
         question = {"columns": columns, "batch": batch}
-        reply, table = _ask("answer", self.content, self.name, self.kind, MAX_SECONDS, report, **question)
+        reply, table = _ask(
+            "answer", self.content, self.name, self.kind, MAX_SECONDS, report, **question
+        )
         if table is None or table.num_rows != len(frame):
-            raise InputError("The model does not give one answer a record; ask for another export of it.")
+            raise InputError(
+                "The model does not give one answer a record; ask for another export of it."
+            )
         decided = decide(_raw(reply, table), positive=positive, threshold=threshold)
         if differing := int(reply["differing"]):
             drawn = (
@@ -163,7 +176,9 @@ def read_model(content: bytes, name: str) -> ModelFile:
     kind = kind_of(content, name)
     reply, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
     values = ((attribute.name, reply[attribute.name]) for attribute in fields(Takes))
-    taken: dict[str, Any] = {title: tuple(value) if isinstance(value, list) else value for title, value in values}
+    taken: dict[str, Any] = {
+        title: tuple(value) if isinstance(value, list) else value for title, value in values
+    }
     return ModelFile(
         kind=kind,
         name=name,
@@ -199,17 +214,26 @@ def _raw(reply: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
     """Return what a child sent as the model's answers."""
     labels = None
     if reply["labels"] is not None:
-        labels = np.array([str(label) for label in reply["labels"]], dtype=object)[table["label"].to_numpy()]
+        labels = np.array([str(label) for label in reply["labels"]], dtype=object)[
+            table["label"].to_numpy()
+        ]
     scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
     return RawAnswers(
         labels=labels,
         probability=np.column_stack(scores).astype(np.float64) if scores else None,
-        classes=None if reply["classes"] is None else tuple(str(label) for label in reply["classes"]),
+        classes=None
+        if reply["classes"] is None
+        else tuple(str(label) for label in reply["classes"]),
     )
 
 
 def file_access(
-    model: ModelFile, frame: pandas.DataFrame, *, positive: str, threshold: float, features: Sequence[str]
+    model: ModelFile,
+    frame: pandas.DataFrame,
+    *,
+    positive: str,
+    threshold: float,
+    features: Sequence[str],
 ) -> QueryAccess:
     """Return access to a model file, which is opened in a child process each time; see `ModelFile.answers`."""
     import pandas as pd
@@ -217,9 +241,15 @@ def file_access(
     taken = [frame[name] for name in matched(frame, model, features)[0].columns]
 
     def ask(rows: Ints) -> Codes:
-        cells = {column.name: column.iloc[rows[:, j]].reset_index(drop=True) for j, column in enumerate(taken)}
+        cells = {
+            column.name: column.iloc[rows[:, j]].reset_index(drop=True)
+            for j, column in enumerate(taken)
+        }
         return model.answers(
-            pd.DataFrame(cells, copy=False), positive=positive, threshold=threshold, features=features
+            pd.DataFrame(cells, copy=False),
+            positive=positive,
+            threshold=threshold,
+            features=features,
         ).labels
 
     return QueryAccess(columns=len(taken), ask=ask)
@@ -252,7 +282,9 @@ def with_answers(
     columns are called "model prediction" and "model score", with a number if these names are taken.
     """
     positive = positive or as_written(table.frame, roles).positive
-    answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features)
+    answers = model_file.answers(
+        table.frame, threshold=threshold, positive=positive, features=features
+    )
     frame = table.frame.copy(deep=False)
 
     def add(name: str, values: Any) -> str:
@@ -287,7 +319,9 @@ def _opened(content: bytes, name: str, kind: str) -> Runtime:
     return open_skops(content, name)
 
 
-def describe(report: object, *, content: bytes, name: str, kind: str) -> tuple[dict[str, Any], None]:
+def describe(
+    report: object, *, content: bytes, name: str, kind: str
+) -> tuple[dict[str, Any], None]:
     """Open a model and return the fields of what it takes."""
     runtime = _opened(content, name, kind)
     return {attribute.name: getattr(runtime, attribute.name) for attribute in fields(Takes)}, None
@@ -322,10 +356,13 @@ def answer(
             first, second = (_try(runtime, rows, start) for _ in range(2))
         parts.append(first)
         differing += _differing(first, second)
-        messages |= {cause(warning.message) for warning in warned if isinstance(warning.message, Warning)}
+        messages |= {
+            cause(warning.message) for warning in warned if isinstance(warning.message, Warning)
+        }
         report(start + len(rows), len(columns))
     labels, tables = (
-        [part for part in column if part is not None] for column in zip(*map(_values, parts), strict=True)
+        [part for part in column if part is not None]
+        for column in zip(*map(_values, parts), strict=True)
     )
     classes = parts[0].classes
     summary: dict[str, Any] = {
@@ -338,7 +375,9 @@ def answer(
     if labels:
         places, different = pd.factorize(np.concatenate(labels), use_na_sentinel=False)
         if len(different) > _MOST_ANSWERS:
-            raise InputError(f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier.")
+            raise InputError(
+                f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier."
+            )
         summary["labels"] = [_text(label) for label in different.tolist()]
         values["label"] = places.astype(np.int32)
     if classes is not None:

@@ -98,7 +98,11 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     "SequenceType": (("elem_type", 1, "Type"),),
     "MapType": (("key_type", 1, "int32"), ("value_type", 2, "Type")),
     "Shape": (("dim", 1, "*Dimension"),),
-    "Dimension": (("dim_value", 1, "int64"), ("dim_param", 2, "string"), ("denotation", 3, "string")),
+    "Dimension": (
+        ("dim_value", 1, "int64"),
+        ("dim_param", 2, "string"),
+        ("denotation", 3, "string"),
+    ),
 }
 """Message -> (field, number, type); a star means repeated. No other field is let in."""
 
@@ -122,37 +126,198 @@ _REFUSED_FIELDS = {
 _OPERATORS = frozenset(
     (
         # Numbers, one by one.
-        *("Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitCast", "BitShift"),
-        *("BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "CastLike", "Ceil", "Clip", "Cos", "Cosh"),
-        *("Div", "Equal", "Erf", "Exp", "Floor", "Greater", "GreaterOrEqual", "Identity", "IsInf", "IsNaN", "Less"),
-        *("LessOrEqual", "Log", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "Round"),
+        *(
+            "Abs",
+            "Acos",
+            "Acosh",
+            "Add",
+            "And",
+            "Asin",
+            "Asinh",
+            "Atan",
+            "Atanh",
+            "BitCast",
+            "BitShift",
+        ),
+        *(
+            "BitwiseAnd",
+            "BitwiseNot",
+            "BitwiseOr",
+            "BitwiseXor",
+            "Cast",
+            "CastLike",
+            "Ceil",
+            "Clip",
+            "Cos",
+            "Cosh",
+        ),
+        *(
+            "Div",
+            "Equal",
+            "Erf",
+            "Exp",
+            "Floor",
+            "Greater",
+            "GreaterOrEqual",
+            "Identity",
+            "IsInf",
+            "IsNaN",
+            "Less",
+        ),
+        *(
+            "LessOrEqual",
+            "Log",
+            "Max",
+            "Mean",
+            "Min",
+            "Mod",
+            "Mul",
+            "Neg",
+            "Not",
+            "Or",
+            "Pow",
+            "Reciprocal",
+            "Round",
+        ),
         *("Sign", "Sin", "Sinh", "Sqrt", "Sub", "Sum", "Tan", "Tanh", "Where", "Xor"),
         # Activations of networks, and noise while they are trained.
-        *("Celu", "Dropout", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu", "LogSoftmax", "Mish"),
-        *("PRelu", "Relu", "Selu", "Shrink", "Sigmoid", "Softmax", "Softplus", "Softsign", "SwiGLU", "Swish"),
+        *(
+            "Celu",
+            "Dropout",
+            "Elu",
+            "Gelu",
+            "HardSigmoid",
+            "HardSwish",
+            "Hardmax",
+            "LeakyRelu",
+            "LogSoftmax",
+            "Mish",
+        ),
+        *(
+            "PRelu",
+            "Relu",
+            "Selu",
+            "Shrink",
+            "Sigmoid",
+            "Softmax",
+            "Softplus",
+            "Softsign",
+            "SwiGLU",
+            "Swish",
+        ),
         *("ThresholdedRelu", "Attention", "LinearAttention", "GRU", "LSTM", "RNN"),
         # Sums and products.
-        *("ArgMax", "ArgMin", "AveragePool", "BatchNormalization", "Conv", "ConvInteger", "CumProd", "CumSum", "Det"),
-        *("Einsum", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization"),
+        *(
+            "ArgMax",
+            "ArgMin",
+            "AveragePool",
+            "BatchNormalization",
+            "Conv",
+            "ConvInteger",
+            "CumProd",
+            "CumSum",
+            "Det",
+        ),
+        *(
+            "Einsum",
+            "Gemm",
+            "GlobalAveragePool",
+            "GlobalMaxPool",
+            "GroupNormalization",
+            "InstanceNormalization",
+        ),
         *("LRN", "LayerNormalization", "LpNormalization", "MatMul", "MatMulInteger", "MaxPool"),
-        *("MeanVarianceNormalization", "QLinearConv", "QLinearMatMul", "RMSNormalization", "ReduceL1", "ReduceL2"),
-        *("ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"),
+        *(
+            "MeanVarianceNormalization",
+            "QLinearConv",
+            "QLinearMatMul",
+            "RMSNormalization",
+            "ReduceL1",
+            "ReduceL2",
+        ),
+        *(
+            "ReduceLogSum",
+            "ReduceLogSumExp",
+            "ReduceMax",
+            "ReduceMean",
+            "ReduceMin",
+            "ReduceProd",
+            "ReduceSum",
+        ),
         *("ReduceSumSquare", "DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear"),
         # Shapes and places.
-        *("Compress", "Concat", "Constant", "ConstantOfShape", "Expand", "EyeLike", "Flatten", "Gather"),
-        *("GatherElements", "GatherND", "NonZero", "OneHot", "Pad", "Range", "Reshape", "ReverseSequence", "Scatter"),
-        *("ScatterElements", "ScatterND", "Shape", "Size", "Slice", "Split", "Squeeze", "TensorScatter", "Tile"),
+        *(
+            "Compress",
+            "Concat",
+            "Constant",
+            "ConstantOfShape",
+            "Expand",
+            "EyeLike",
+            "Flatten",
+            "Gather",
+        ),
+        *(
+            "GatherElements",
+            "GatherND",
+            "NonZero",
+            "OneHot",
+            "Pad",
+            "Range",
+            "Reshape",
+            "ReverseSequence",
+            "Scatter",
+        ),
+        *(
+            "ScatterElements",
+            "ScatterND",
+            "Shape",
+            "Size",
+            "Slice",
+            "Split",
+            "Squeeze",
+            "TensorScatter",
+            "Tile",
+        ),
         *("TopK", "Transpose", "Trilu", "Unique", "Unsqueeze"),
         # Sequences, branches and loops.
-        *("ConcatFromSequence", "If", "Loop", "Scan", "SequenceAt", "SequenceConstruct", "SequenceEmpty"),
+        *(
+            "ConcatFromSequence",
+            "If",
+            "Loop",
+            "Scan",
+            "SequenceAt",
+            "SequenceConstruct",
+            "SequenceEmpty",
+        ),
         *("SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap", "SplitToSequence"),
         # Chance.
-        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+        *(
+            "Bernoulli",
+            "Multinomial",
+            "RandomNormal",
+            "RandomNormalLike",
+            "RandomUniform",
+            "RandomUniformLike",
+        ),
         # Texts.
         *("StringConcat", "StringNormalizer", "StringSplit", "TfIdfVectorizer"),
         # Tables: ai.onnx.ml.
-        *("ArrayFeatureExtractor", "Binarizer", "CastMap", "CategoryMapper", "DictVectorizer", "FeatureVectorizer"),
-        *("Imputer", "LabelEncoder", "LinearClassifier", "LinearRegressor", "Normalizer", "OneHotEncoder"),
+        *(
+            "ArrayFeatureExtractor",
+            "Binarizer",
+            "CastMap",
+            "CategoryMapper",
+            "DictVectorizer",
+            "FeatureVectorizer",
+        ),
+        *(
+            "Imputer",
+            "LabelEncoder",
+            "LinearClassifier",
+            "LinearRegressor",
+            "Normalizer",
+            "OneHotEncoder",
+        ),
         *("SVMClassifier", "SVMRegressor", "Scaler", "TreeEnsemble", "TreeEnsembleClassifier"),
         *("TreeEnsembleRegressor", "ZipMap"),
     )
@@ -202,7 +367,10 @@ def _check_message(message: Any, name: str) -> None:
 
     kind = message.DESCRIPTOR.name
     for field in UnknownFieldSet(message):
-        unlisted = (f"it holds a field that is not listed ({kind} {field.field_number})", "export it once more")
+        unlisted = (
+            f"it holds a field that is not listed ({kind} {field.field_number})",
+            "export it once more",
+        )
         raise _refused(name, *_REFUSED_FIELDS.get((kind, field.field_number), unlisted))
     if kind == "Tensor" and message.data_location:
         raise _refused(name, *_OUTSIDE)
@@ -210,7 +378,9 @@ def _check_message(message: Any, name: str) -> None:
         _check_operator(message, name)
     if kind == "Entry" and (message.key in _RUNTIME_SETTINGS or is_path_or_address(message.value)):
         raise _refused(
-            name, f"its metadata name a file or a setting ({quoted(message.key)})", "export it without metadata"
+            name,
+            f"its metadata name a file or a setting ({quoted(message.key)})",
+            "export it without metadata",
         )
 
 
@@ -240,7 +410,9 @@ def _message_class() -> Any:
     kinds = descriptor_pb2.FieldDescriptorProto
     plain_names = ("int32", "int64", "uint64", "float", "double", "string", "bytes")
     plain = {name: getattr(kinds, f"TYPE_{name.upper()}") for name in plain_names}
-    file = descriptor_pb2.FileDescriptorProto(name="onnx_part.proto", package="onnx_part", syntax="proto2")
+    file = descriptor_pb2.FileDescriptorProto(
+        name="onnx_part.proto", package="onnx_part", syntax="proto2"
+    )
     for title, fields in _FIELDS.items():
         message = file.message_type.add(name=title)
         for name, number, kind in fields:

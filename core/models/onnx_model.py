@@ -26,7 +26,11 @@ _CELLS = {
     "float": (np.float32, "number"),
     "double": (np.float64, "number"),
     "float16": (np.float16, "number"),
-    **{f"{sign}int{bits}": (f"{sign}int{bits}", "whole number") for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{
+        f"{sign}int{bits}": (f"{sign}int{bits}", "whole number")
+        for sign in ("", "u")
+        for bits in (8, 16, 32, 64)
+    },
     "bool": (np.bool_, "true or false"),
     "string": (np.object_, "text"),
 }
@@ -64,7 +68,9 @@ class OnnxModel(Runtime):
             }
         else:
             name, dtype, _ = self.inputs[0]
-            feed = {name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])}
+            feed = {
+                name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])
+            }
         try:
             outputs = self.session.run(output_names, feed)
         except Exception as error:
@@ -119,7 +125,9 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
     inputs, kinds, width = _inputs(session, name)
     has_names = width is None
     label, scores, classes = _outputs(session, _classes(nodes), name)
-    extra_outputs = [str(output.name) for output in session.get_outputs() if output.name not in (label, *scores)]
+    extra_outputs = [
+        str(output.name) for output in session.get_outputs() if output.name not in (label, *scores)
+    ]
     beside = f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
     return OnnxModel(
         feature_names=tuple(feature for feature, *_ in inputs) if has_names else (),
@@ -158,7 +166,12 @@ def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | No
     widths = []
     for node in session.get_inputs():
         match = re.fullmatch(r"tensor\((\w+)\)", node.type)
-        if not match or match[1] not in _CELLS or not 1 <= len(node.shape) <= 2 or isinstance(node.shape[0], int):
+        if (
+            not match
+            or match[1] not in _CELLS
+            or not 1 <= len(node.shape) <= 2
+            or isinstance(node.shape[0], int)
+        ):
             raise InputError(
                 f"The ONNX file {quoted(name)} takes {quoted(node.name)} as {node.type} of shape {node.shape}; every "
                 "input must be a column or a table of numbers or texts, for any number of records."
@@ -189,8 +202,12 @@ def _outputs(
     if labels and classes and (labels[0].type == "tensor(string)") != isinstance(classes[0], str):
         classes = None  # numbers that are turned into texts later
     scores = maps[:1] or tables
-    narrow = all(len(output.shape) < 2 or output.shape[1] == 1 for output in outputs if output.name in tables)
-    per_class = narrow and classes is not None and len(classes) == len(scores)  # an output for each class
+    narrow = all(
+        len(output.shape) < 2 or output.shape[1] == 1 for output in outputs if output.name in tables
+    )
+    per_class = (
+        narrow and classes is not None and len(classes) == len(scores)
+    )  # an output for each class
     if len(scores) > 1 and not per_class:
         scores = [table_name for table_name in tables if "prob" in table_name.lower()] or tables
     if len(labels) > 1 or (len(scores) > 1 and not per_class) or not (labels or scores):
@@ -203,7 +220,11 @@ def _outputs(
 
 def _takes_missing(node: Any) -> bool:
     """Return whether an operator is made for missing numbers."""
-    tracks = (attribute for attribute in node.attribute if attribute.name == "nodes_missing_value_tracks_true")
+    tracks = (
+        attribute
+        for attribute in node.attribute
+        if attribute.name == "nodes_missing_value_tracks_true"
+    )
     return node.op_type in ("Imputer", "IsNaN") or any(any(attribute.ints) for attribute in tracks)
 
 

@@ -72,7 +72,9 @@ def fit_private_tree(
         coded = features
     else:
         coded = _missing_last(features, domains)
-    tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
+    tree = DPID3Classifier(
+        epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting
+    )
     return PrivateTree(tree=tree.fit(coded, labels))
 
 
@@ -102,7 +104,10 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str) -> 
     cells = _people(counts)
     labels = LABELS_COMPARED[choice(metric, METRICS, name="metric")]
     rows = np.concatenate(
-        [_rate_rows(cells[:, :, compared]) for compared in ([[label] for label in labels] or [[0, 1]])]
+        [
+            _rate_rows(cells[:, :, compared])
+            for compared in ([[label] for label in labels] or [[0, 1]])
+        ]
     )
     price = (cells[:, :, 0] - cells[:, :, 1]) / cells.sum() + _KEEP * np.array([1.0, -1.0])
     solution: Any = linprog(
@@ -113,7 +118,9 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str) -> 
         method="highs-ds",
     )
     if solution.status != 0:
-        raise FairLeakError(f"The program that makes a private tree fair was not solved: {solution.message}")
+        raise FairLeakError(
+            f"The program that makes a private tree fair was not solved: {solution.message}"
+        )
     return np.clip(np.asarray(solution.x, dtype=np.float64), 0.0, 1.0).reshape(len(cells), 2)
 
 
@@ -187,14 +194,24 @@ def counted_private_tree(
         for_counts = math.inf
     else:
         for_counts = epsilon - for_tree
-    tree = fit_private_tree(features, labels, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
+    tree = fit_private_tree(
+        features, labels, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed
+    )
     counts = np.zeros((n_groups, 2, 2), dtype=np.int64)
-    np.add.at(counts, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), labels.astype(np.intp)), 1)
-    return tree, noisy_counts(counts, for_counts, child_generator(seed, "private fair tree, counts"))
+    np.add.at(
+        counts,
+        (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), labels.astype(np.intp)),
+        1,
+    )
+    return tree, noisy_counts(
+        counts, for_counts, child_generator(seed, "private fair tree, counts")
+    )
 
 
 def _check_groups(sensitive: Codes, n_groups: int) -> None:
     if n_groups < 2:
         raise InputError(f"There must be at least 2 groups, got {n_groups}.")
     if sensitive.size and not 0 <= int(sensitive.min()) <= int(sensitive.max()) < n_groups:
-        raise InputError(f"sensitive must be codes from 0 to {n_groups - 1}, got {int(sensitive.max())}.")
+        raise InputError(
+            f"sensitive must be codes from 0 to {n_groups - 1}, got {int(sensitive.max())}."
+        )

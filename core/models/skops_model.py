@@ -72,9 +72,15 @@ class SkopsModel(Runtime):
         """Return the answers for records whose columns are the model's features in its order."""
         import joblib
 
-        for index, categories in _encoded(self.estimator, list(range(len(self.dtypes))), list(self.feature_names)):
+        for index, categories in _encoded(
+            self.estimator, list(range(len(self.dtypes))), list(self.feature_names)
+        ):
             warn_of_new_values(frame.iloc[:, index], categories)
-        inputs: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
+        inputs: Any = (
+            frame.set_axis(list(self.feature_names), axis=1)
+            if self.feature_names
+            else frame.to_numpy()
+        )
         with joblib.parallel_config("sequential"):  # however many workers the file asks for
             labels = np.asarray(self.estimator.predict(inputs))
             if hasattr(self.estimator, "predict_proba"):
@@ -120,7 +126,9 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
         raise
     except Exception as error:  # skops, scikit-learn and numpy, on a file made to break them
         reason = cause(error)
-        raise InputError(f"The skops file {quoted(name)} is damaged or made up: {reason}; ask for it again.") from None
+        raise InputError(
+            f"The skops file {quoted(name)} is damaged or made up: {reason}; ask for it again."
+        ) from None
     return SkopsModel(
         feature_names=names,
         dtypes=kinds,
@@ -140,7 +148,9 @@ def _look_through(content: bytes, name: str) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if "schema.json" not in archive.namelist():
-                raise InputError(f"The file {quoted(name)} is a zip archive but not skops: it must hold a schema.json.")
+                raise InputError(
+                    f"The file {quoted(name)} is a zip archive but not skops: it must hold a schema.json."
+                )
             waiting = [json.loads(archive.read("schema.json"))]
     except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError):
         raise ValueError("it cannot be unpacked") from None
@@ -150,11 +160,16 @@ def _look_through(content: bytes, name: str) -> str:
         part = waiting.pop()
         if isinstance(part, dict):
             title = f"{part.get('__module__')}.{part.get('__class__')}"
-            what = REFUSED_LOADERS.get(str(part.get("__loader__")), "the type" if title in REFUSED_TYPES else "")
+            what = REFUSED_LOADERS.get(
+                str(part.get("__loader__")), "the type" if title in REFUSED_TYPES else ""
+            )
             if what:
                 raise _refused(name, f"{what} {quoted(title, 80)}")
             _check_settings(part, name)
-            kept_as = next((serves_as for attribute, serves_as in STORED_RECORDS.items() if attribute in part), kept_as)
+            kept_as = next(
+                (serves_as for attribute, serves_as in STORED_RECORDS.items() if attribute in part),
+                kept_as,
+            )
             waiting.extend(part.values())
         elif isinstance(part, list):
             waiting.extend(part)
@@ -271,11 +286,17 @@ def _encoded(part: Any, places: list[int], names: list[str]) -> list[tuple[int, 
         gap = [np.nan for step in steps[:1] if type(step).__name__ == "SimpleImputer"]
         return [(index, categories + gap) for index, categories in _encoded(first, places, names)]
     if title == "ColumnTransformer":
-        parts = [_encoded(inner, _places(chosen, places, names), names) for _, inner, chosen in part.transformers_]
+        parts = [
+            _encoded(inner, _places(chosen, places, names), names)
+            for _, inner, chosen in part.transformers_
+        ]
         return [column for columns in parts for column in columns]
     if title not in _ENCODERS:
         return []
-    return [(index, list(categories)) for index, categories in zip(places, part.categories_, strict=False)]
+    return [
+        (index, list(categories))
+        for index, categories in zip(places, part.categories_, strict=False)
+    ]
 
 
 def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:
@@ -288,7 +309,10 @@ def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:
         selectors = list(chosen)
     if selectors and all(isinstance(selector, (bool, np.bool_)) for selector in selectors):
         return [index for index, taken in zip(places, selectors, strict=True) if taken]
-    return [names.index(selector) if isinstance(selector, str) else places[int(selector)] for selector in selectors]
+    return [
+        names.index(selector) if isinstance(selector, str) else places[int(selector)]
+        for selector in selectors
+    ]
 
 
 def rehearse() -> None:
@@ -301,6 +325,10 @@ def rehearse() -> None:
     from sklearn.preprocessing import OneHotEncoder
 
     frame = pd.DataFrame({"number": [0.0, 1.0] * 20, "word": ["a", "b"] * 20})
-    encoded = make_column_transformer((OneHotEncoder(sparse_output=False), ["word"]), remainder="passthrough")
-    fitted = make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=1)).fit(frame, frame["word"])
+    encoded = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["word"]), remainder="passthrough"
+    )
+    fitted = make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=1)).fit(
+        frame, frame["word"]
+    )
     open_skops(skops.io.dumps(fitted), "rehearsal.skops").ask(frame)

@@ -93,12 +93,18 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
         share = state.get("subsample")  # a name or a number of records elsewhere
         sampled |= bool(state.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
         for name, serves_as in STORED_RECORDS.items():
-            if (records := state.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > n_stored:
+            if (
+                (records := state.get(name)) is not None
+                and np.ndim(records) == 2
+                and records.shape[0] > n_stored
+            ):
                 n_stored = int(records.shape[0])
                 kept_as = serves_as
         for name in _LEARNED:
             arrays = state.get(name, ())
-            parameters += sum(np.size(array) for array in (arrays if isinstance(arrays, list) else [arrays]))
+            parameters += sum(
+                np.size(array) for array in (arrays if isinstance(arrays, list) else [arrays])
+            )
         if "leaf_people_" in state:
             people.append(state["leaf_people_"])
             roots.append(int(people[-1].sum()))
@@ -116,7 +122,10 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
         stored_records=n_stored,
         stored_as=kept_as,
         parameters=parameters + sizes.size,
-        rows=rows or (0 if sampled else max(roots)),  # a tree of a forest counts the records drawn for it alone
+        rows=rows
+        or (
+            0 if sampled else max(roots)
+        ),  # a tree of a forest counts the records drawn for it alone
     )
 
 
@@ -134,7 +143,9 @@ def _parts(estimator: Any) -> Iterator[Any]:
         seen.add(id(part))
         if isinstance(part, dict):
             waiting.extend(part.values())
-        elif isinstance(part, (list, tuple)) or (isinstance(part, np.ndarray) and part.dtype == object):
+        elif isinstance(part, (list, tuple)) or (
+            isinstance(part, np.ndarray) and part.dtype == object
+        ):
             waiting.extend(np.ravel(part) if isinstance(part, np.ndarray) else part)
         elif type(part).__module__.partition(".")[0] in _ROOMS:
             yield part
@@ -149,7 +160,11 @@ def onnx_structure(graph: Any) -> Structure:
     operators = set()
     for node in graph.node:
         operators.add(node.op_type)
-        vectors += sum(sum(attribute.ints) for attribute in node.attribute if attribute.name == "vectors_per_class")
+        vectors += sum(
+            sum(attribute.ints)
+            for attribute in node.attribute
+            if attribute.name == "vectors_per_class"
+        )
     if vectors:
         return Structure(stored_records=vectors, stored_as="support vectors")
     tables = [int(tensor.dims[0]) for tensor in graph.initializer if len(tensor.dims) == 2]

@@ -37,7 +37,9 @@ _LEAST = 1e-14
 """Smallest epsilon of one count: its noise stays below 45 / epsilon, which is below 2^53."""
 
 
-def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def noisy_counts(
+    counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
     """Return counts with independent discrete Laplace noise, P(x) proportional to exp(-ε|x|), of whole numbers.
 
     Private for a count that one record changes by 1 (Ghosh, Roughgarden and Sundararajan 2009); as they are where
@@ -117,10 +119,15 @@ class BudgetLedger(Result):
 
     def path(self, level: int) -> tuple[LedgerEntry, ...]:
         """Return the slots of a path whose leaf is at this level, 0 to `depth`."""
-        slots = [entry for above in range(level) for entry in (self.size(above), self.attributes(above))]
+        slots = [
+            entry for above in range(level) for entry in (self.size(above), self.attributes(above))
+        ]
         if self.accounting != "savings" or level < self.depth:
             slots.append(self.size(level))
-        return (*slots, LedgerEntry(level=level, slot="leaf counts", tables=1, table_epsilon=self.leaf(level)))
+        return (
+            *slots,
+            LedgerEntry(level=level, slot="leaf counts", tables=1, table_epsilon=self.leaf(level)),
+        )
 
     def size(self, level: int) -> LedgerEntry:
         """Return the entry of a node's size at this level; the naive tree reads the counts themselves."""
@@ -132,7 +139,9 @@ class BudgetLedger(Result):
         """Return the entry of the attributes still open at this level."""
         tables = self.n_attributes - level
         if self.accounting == "savings":
-            return LedgerEntry(level=level, slot="attributes", tables=tables, table_epsilon=self.slot / tables)
+            return LedgerEntry(
+                level=level, slot="attributes", tables=tables, table_epsilon=self.slot / tables
+            )
         if self.accounting == "naive":
             epsilon = self.slot
         else:
@@ -150,7 +159,9 @@ class BudgetLedger(Result):
         """Return one row a slot of a path of full length."""
         import pandas as pd
 
-        return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in self.entries])
+        return pd.DataFrame(
+            [{**entry.to_dict(), "epsilon": entry.epsilon} for entry in self.entries]
+        )
 
 
 BINS = 10
@@ -168,7 +179,9 @@ Domains = tuple[Entry, ...]
 
 def domain_sizes(domains: Domains) -> npt.NDArray[np.int64]:
     """Return how many codes each column has, shape (d,)."""
-    return np.array([entry if isinstance(entry, int) else BINS for entry in domains], dtype=np.int64)
+    return np.array(
+        [entry if isinstance(entry, int) else BINS for entry in domains], dtype=np.int64
+    )
 
 
 def codes_of(x: npt.NDArray[np.float64], domains: Domains) -> npt.NDArray[np.int64]:
@@ -178,7 +191,9 @@ def codes_of(x: npt.NDArray[np.float64], domains: Domains) -> npt.NDArray[np.int
     """
     coded = np.empty(x.shape, dtype=np.int64, order="F")
     for j, entry in enumerate(domains):
-        coded[:, j] = _checked(x[:, j], entry, j) if isinstance(entry, int) else _bins(x[:, j], *entry)
+        coded[:, j] = (
+            _checked(x[:, j], entry, j) if isinstance(entry, int) else _bins(x[:, j], *entry)
+        )
     return coded
 
 
@@ -186,7 +201,9 @@ def public_domains(domains: Sequence[object], d: int) -> Domains:
     """Return the domains somebody gives for d columns, checked."""
     entries = list(domains)
     if len(entries) != d:
-        raise InputError(f"domains must have one entry a column, got {len(entries)} for {d} columns.")
+        raise InputError(
+            f"domains must have one entry a column, got {len(entries)} for {d} columns."
+        )
     return tuple(_entry(entry, j) for j, entry in enumerate(entries))
 
 
@@ -195,14 +212,19 @@ def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     low = x.min(axis=0)
     high = x.max(axis=0)
     is_code = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
-    return tuple(int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
+    return tuple(
+        int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j]))
+        for j in range(x.shape[1])
+    )
 
 
 def _entry(entry: object, j: int) -> Entry:
     """Return one column's domain, checked."""
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         if not 1 <= entry <= _MOST_VALUES:
-            raise InputError(f"The domain of column {j} must have 1 to {_MOST_VALUES:,} codes, got {entry}.")
+            raise InputError(
+                f"The domain of column {j} must have 1 to {_MOST_VALUES:,} codes, got {entry}."
+            )
         return int(entry)
     try:
         low, high = (float(limit) for limit in entry)  # type: ignore[attr-defined]
@@ -211,7 +233,9 @@ def _entry(entry: object, j: int) -> Entry:
             f"The domain of column {j} must be a number of codes or a pair (low, high), got {entry!r}."
         ) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"The domain of column {j} must go from a number to a larger one, got {low} to {high}.")
+        raise InputError(
+            f"The domain of column {j} must go from a number to a larger one, got {low} to {high}."
+        )
     return low, high
 
 
@@ -219,7 +243,9 @@ def _checked(column: npt.NDArray[np.float64], k: int, j: int) -> npt.NDArray[np.
     """Return a column of codes if all of them are in its domain."""
     wrong = (column < 0) | (column >= k) | (column % 1 != 0)
     if wrong.any():
-        raise InputError(f"Column {j} must hold whole numbers from 0 to {k - 1}, got {column[wrong][0]:g}.")
+        raise InputError(
+            f"Column {j} must hold whole numbers from 0 to {k - 1}, got {column[wrong][0]:g}."
+        )
     return column
 
 

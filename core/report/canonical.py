@@ -30,7 +30,9 @@ _LARGEST_EXACT = 2**53
 
 _HALF = re.compile("[\ud800-\udfff]")
 
-_STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_STEERING = re.compile(
+    "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
 
 
 def strict(value: Any) -> Any:
@@ -83,7 +85,14 @@ def report_fingerprint(document: dict[str, Any]) -> str:
 
 def _dumped(document: dict[str, Any], *, indent: int | None) -> str:
     compact = None if indent else (",", ":")
-    text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent, separators=compact)
+    text = json.dumps(
+        document,
+        sort_keys=True,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=indent,
+        separators=compact,
+    )
     return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -91,7 +100,11 @@ def parse_json(text: str) -> dict[str, Any]:
     """Read strict JSON of one object; InputError if it holds nan, infinity or a key twice, or is nested too deeply."""
     try:
         document = json.loads(
-            text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite, parse_int=_integer
+            text,
+            object_pairs_hook=_once,
+            parse_constant=_finite,
+            parse_float=_finite,
+            parse_int=_integer,
         )
     except RecursionError:
         raise InputError("A report must not be nested as deeply as this one.") from None

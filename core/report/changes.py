@@ -21,7 +21,12 @@ from .canonical import strict
 from .report import Cell, Report
 
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
-_KEYS = ("check", "attack", "group", "name")  # by which the items of a list are distinguished, the first they all have
+_KEYS = (
+    "check",
+    "attack",
+    "group",
+    "name",
+)  # by which the items of a list are distinguished, the first they all have
 _OUTSIDE = ("times", "fingerprint")
 _DIGITS = 6
 _ABSENT = "(absent)"
@@ -127,7 +132,11 @@ def _item_names(items: list[Any]) -> list[str]:
     """Return what to call the items of a list: by a name that each has and no other, else by number from 0."""
     for key in _KEYS:
         names = [item.get(key) for item in items if isinstance(item, dict)]
-        if items and len(names) == len(items) == len(set(map(str, names))) and all(isinstance(n, str) for n in names):
+        if (
+            items
+            and len(names) == len(items) == len(set(map(str, names)))
+            and all(isinstance(n, str) for n in names)
+        ):
             return [str(name) for name in names]
     return [str(number) for number in range(len(items))]
 
@@ -159,7 +168,10 @@ def changed_settings(before: Report, after: Report) -> tuple[Changed, ...]:
     now = _parts(after, before, attribute)
     changes = []
     for part, values in was.items():
-        pairs = {what: (_value(part, what, values), _value(part, what, now[part])) for what in values | now[part]}
+        pairs = {
+            what: (_value(part, what, values), _value(part, what, now[part]))
+            for what in values | now[part]
+        }
         pairs |= _settings(before, after, part)
         for what, (old, new) in pairs.items():
             if old != new and old not in (None, "") and new not in (None, ""):
@@ -205,8 +217,13 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
             "table": data.title,
             "fingerprint": short_fingerprint(data.fingerprint),
             "records": data.n,
-            **{f"{name} records": data.sets.get(name) for name in ("train", "attack", "validation", "test")},
-            "columns": f"only here: {', '.join(extra_columns)}" if extra_columns else "none of its own",
+            **{
+                f"{name} records": data.sets.get(name)
+                for name in ("train", "attack", "validation", "test")
+            },
+            "columns": f"only here: {', '.join(extra_columns)}"
+            if extra_columns
+            else "none of its own",
             "sensitive attribute": data.attribute,
             "label": data.label,
         },
@@ -236,7 +253,10 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
 
 def _value(part: str, what: str, values: Mapping[str, Any]) -> Any:
     """Return what one report tells, in words where it has no such package or limit."""
-    return values.get(what, "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None)
+    return values.get(
+        what,
+        "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None,
+    )
 
 
 def _text(value: Any) -> str:
@@ -261,7 +281,10 @@ def _settings(before: Report, after: Report, part: str) -> dict[str, tuple[Any, 
         return {}
     was, now = map(_with_none_text, settings)
     changes = changed_values(was, now)
-    return {f"{prefix}{change.path.replace('config.', 'model.')}": (change.before, change.now) for change in changes}
+    return {
+        f"{prefix}{change.path.replace('config.', 'model.')}": (change.before, change.now)
+        for change in changes
+    }
 
 
 def _with_none_text(value: Any) -> Any:
@@ -275,7 +298,13 @@ def _with_none_text(value: Any) -> Any:
 
 def _requested_settings(plan: AuditPlan) -> dict[str, Any]:
     """Return what a plan asks for; files, which may have any name, roles and seed aside."""
-    config = {name: value for name, value in strict(plan.config).items() if name not in ("roles", "seed", "dataset")}
+    config = {
+        name: value
+        for name, value in strict(plan.config).items()
+        if name not in ("roles", "seed", "dataset")
+    }
     parts = {name: strict(getattr(plan, name)) for name in PARTS}
-    model = {name: strict(getattr(plan.model, name)) for name in ("features", "positive", "threshold")}
+    model = {
+        name: strict(getattr(plan.model, name)) for name in ("features", "positive", "threshold")
+    }
     return {"config": config, "model": model, **parts, "studies": strict(dict(plan.studies))}

@@ -68,7 +68,9 @@ def bullet(row: CheckVerdict) -> Markup:
     """
     if not row.limit:
         return Markup("")
-    description = f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
+    description = (
+        f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
+    )
     return bar(row.check, places_of(row), description, row.verdict)
 
 
@@ -84,7 +86,9 @@ def bar(check: str, places: Bullet | None, description: str, kind: str) -> Marku
             parts.append(_box("interval", left=places.low, width=places.high - places.low))
         parts.append(_box("dot", left=places.value))
         parts += [_box("right", "▸") if right else _box("left", "◂") for right in places.arrows]
-    return element("span", *parts, role="img", aria_label=clean(description), class_=f"bullet {kind}")
+    return element(
+        "span", *parts, role="img", aria_label=clean(description), class_=f"bullet {kind}"
+    )
 
 
 def _box(name: str, text: str = "", **places: float) -> Markup:
@@ -124,7 +128,10 @@ def line_chart(table: TitledTable) -> Markup:
         return Markup("")
     points: dict[str, list[dict[str, float]]] = {}
     for row in (dict(zip(columns, row, strict=True)) for row in table.rows):
-        point = {name: _real(row.get(name)) for name in ("tolerance", "before", "after", "after, low", "after, high")}
+        point = {
+            name: _real(row.get(name))
+            for name in ("tolerance", "before", "after", "after, low", "after, high")
+        }
         if all(math.isfinite(point[name]) for name in ("tolerance", "before", "after")):
             points.setdefault(str(row["attacker"]), []).append(point)
     places = sorted({point["tolerance"] for series in points.values() for point in series})
@@ -137,15 +144,21 @@ def line_chart(table: TitledTable) -> Markup:
         series.sort(key=lambda point: point["tolerance"])
         color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
         x, before, after, low, high = ([point[part] for point in series] for part in series[0])
-        estimates = [Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)]
+        estimates = [
+            Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)
+        ]
         curves.append(Curve(x=x, of=before, color=color, width=1.6, dash="dash"))
         look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
         curves.append(Curve(x=x, of=estimates, color=color, band=True, **look))
     ends = (places[0], places[-1])
     head = f"at {places[-1]:g}"
-    x_axis = Axis(ends=ends, marks=places, labels=[f"{v:g}" for v in places], title="Disclosed tolerance")
+    x_axis = Axis(
+        ends=ends, marks=places, labels=[f"{v:g}" for v in places], title="Disclosed tolerance"
+    )
     wide, narrow = (
-        draw_lines(table.title, curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
+        draw_lines(
+            table.title, curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels
+        )
         for gutter, pixels in ((300, _WIDE), (0, _NARROW))
     )
     return svg(wide, _WIDE, "wide") + svg(narrow, _NARROW, "narrow")
@@ -168,7 +181,9 @@ def group_chart(groups: Sequence[GroupSummary]) -> Markup:
         for i, name, e in measured_rates:
             color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")
             value = f"<b>{percent(e.value)}</b>"
-            rows.append(Row(name=clean(name), value=value, marks=[Mark(of=e, color=color, symbol=symbol)]))
+            rows.append(
+                Row(name=clean(name), value=value, marks=[Mark(of=e, color=color, symbol=symbol)])
+            )
     if not rows:
         return Markup("")
     chart = draw_rows("Rates of acceptance by group, with 95% intervals", rows, shares("Share (%)"))
@@ -209,12 +224,21 @@ class _Paper:
         """Return a line or a rectangle that is no data."""
         x0, x1, y0, y1 = (self._end(shape, end) for end in ("x0", "x1", "y0", "y1"))
         if shape["type"] == "rect":
-            box = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
-            return element("rect", fill=shape["fillcolor"], fill_opacity=shape.get("opacity"), **box)
+            box = {
+                "x": min(x0, x1),
+                "y": min(y0, y1),
+                "width": abs(x1 - x0),
+                "height": abs(y1 - y0),
+            }
+            return element(
+                "rect", fill=shape["fillcolor"], fill_opacity=shape.get("opacity"), **box
+            )
         look = shape["line"]
         dash = _DASHES.get(shape["line"].get("dash", ""))
         path = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
-        return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+        return element(
+            "path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash
+        )
 
     def _end(self, shape: Mapping[str, Any], end: str) -> float:
         """Return where a shape ends, which may be so many pixels right of or above a place of the paper."""
@@ -226,7 +250,11 @@ class _Paper:
 
     def trace(self, trace: Mapping[str, Any]) -> Markup:
         """Return a curve, a band or markers."""
-        places = [(self.across(x), self.down(y)) for x, y in zip(trace["x"], trace["y"], strict=True) if y is not None]
+        places = [
+            (self.across(x), self.down(y))
+            for x, y in zip(trace["x"], trace["y"], strict=True)
+            if y is not None
+        ]
         if trace["mode"] == "markers":
             look = trace["marker"]
             return Markup("").join(_marker(look["symbol"], x, y, look["color"]) for x, y in places)
@@ -235,7 +263,9 @@ class _Paper:
         look = trace["line"]
         path = "".join(map(_path, self._pieces(trace)))
         dash = _DASHES.get(look["dash"])
-        return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+        return element(
+            "path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash
+        )
 
     def _pieces(self, trace: Mapping[str, Any]) -> list[list[tuple[float, float]]]:
         """Return the parts of a line between its gaps."""
@@ -253,14 +283,21 @@ class _Paper:
         size = annotation["font"]["size"]
         x = self.across(annotation["x"], annotation["xref"]) + annotation["xshift"]
         y = self.down(annotation["y"], annotation["yref"]) - annotation["yshift"]
-        y -= LINE * size * len(lines) * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[annotation["yanchor"]]
+        y -= (
+            LINE
+            * size
+            * len(lines)
+            * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[annotation["yanchor"]]
+        )
         side = {"left": "start", "center": "middle", "right": "end"}[annotation["xanchor"]]
         look = {"text_anchor": side, "fill": annotation["font"]["color"], "font_size": size}
         parts = []
         for i, line in enumerate(lines):
             pieces = enumerate(re.split("</?b>", line))  # every second one is bold
             inside = [
-                element("tspan", unescape(piece), font_weight=600 if k % 2 else None) for k, piece in pieces if piece
+                element("tspan", unescape(piece), font_weight=600 if k % 2 else None)
+                for k, piece in pieces
+                if piece
             ]
             parts.append(element("text", *inside, x=x, y=y + LINE * size * (i + 0.78), **look))
         return Markup("").join(parts)
@@ -273,13 +310,16 @@ class _Paper:
         bottom = self.top + self.high + 16
         labels = zip(x["tickvals"], x["ticktext"], strict=True)
         parts = [
-            element("text", label, x=self.across(at), y=bottom, text_anchor="middle", **look) for at, label in labels
+            element("text", label, x=self.across(at), y=bottom, text_anchor="middle", **look)
+            for at, label in labels
         ]
         if y["showticklabels"]:
             labels = zip(y["tickvals"], y["ticktext"], strict=True)
             left = self.left - 6
             look["text_anchor"] = "end"
-            parts += [element("text", label, x=left, y=self.down(at) + 4, **look) for at, label in labels]
+            parts += [
+                element("text", label, x=left, y=self.down(at) + 4, **look) for at, label in labels
+            ]
         return parts
 
 

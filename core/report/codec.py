@@ -29,12 +29,16 @@ def report_document(audit: ReleaseAudit) -> Report:
     """Report of everything an audit found, sealed with its fingerprint."""
     people = None
     if audit.people is not None:
-        people = PeopleAtRiskSection(findings=audit.people.findings, tables=_tables(audit.people.tables))
+        people = PeopleAtRiskSection(
+            findings=audit.people.findings, tables=_tables(audit.people.tables)
+        )
     report = Report(
         verdict=verdict_section(audit.verdict),
         caveats=audit.verdict.caveats,
         policy=audit.verdict.policy,
-        measurements=tuple(dataclasses.replace(m, details=m.details or {}) for m in audit.measurements),
+        measurements=tuple(
+            dataclasses.replace(m, details=m.details or {}) for m in audit.measurements
+        ),
         plan=audit.plan,
         data=audit.data,
         groups=audit.groups,
@@ -66,7 +70,9 @@ def _tables(tables: Mapping[str, Any]) -> tuple[TitledTable, ...]:
 def _table(title: str, rows: Any) -> TitledTable:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return TitledTable(
-        title=title, columns=columns, rows=tuple(tuple(row.get(name) for name in columns) for row in rows)
+        title=title,
+        columns=columns,
+        rows=tuple(tuple(row.get(name) for name in columns) for row in rows),
     )
 
 
@@ -95,7 +101,9 @@ def report_of(document: Mapping[str, Any]) -> Report:
         check_format(document[part].get("schema"), thing=f"The report's {part}")
     try:
         report: Report = read(document, Report)
-        return dataclasses.replace(report, plan=dataclasses.replace(report.plan, studies=_studies(report)))
+        return dataclasses.replace(
+            report, plan=dataclasses.replace(report.plan, studies=_studies(report))
+        )
     except InputError as error:
         raise InputError(f"The report's plan: {error}") from None
 
@@ -103,7 +111,9 @@ def report_of(document: Mapping[str, Any]) -> Report:
 def _studies(report: Report) -> tuple[tuple[str, Any], ...]:
     """Return the settings of the plan's studies; of a study that is not installed as they are written."""
     tables = optional_tables()
-    return tuple((name, read(values, tables.get(name, dict))) for name, values in report.plan.studies)
+    return tuple(
+        (name, read(values, tables.get(name, dict))) for name, values in report.plan.studies
+    )
 
 
 def read(value: Any, kind: Any) -> Any:

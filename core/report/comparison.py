@@ -175,13 +175,18 @@ def compare(before: Report, after: Report, *, margin: float | None = None) -> Co
     InputError if the margin is no number above 0.
     """
     if margin is not None and not (math.isfinite(margin) and margin > 0.0):
-        raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {value_excerpt(margin)}.")
+        raise InputError(
+            f"margin must be a number above 0, such as 0.01 for a point, got {value_excerpt(margin)}."
+        )
     was, now = ({row.check: row for row in report.rows} for report in (before, after))
     limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
     question = _question(before, after)
     people = same_people(before, after)
     repeated = bool(people) and _answers(before) == _answers(after)
-    paired = [_paired(name, was.get(name), now.get(name), question, repeated) for name in dict.fromkeys(limited)]
+    paired = [
+        _paired(name, was.get(name), now.get(name), question, repeated)
+        for name in dict.fromkeys(limited)
+    ]
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
@@ -256,7 +261,11 @@ def _question(before: Report, after: Report) -> dict[str, str]:
 
 
 def _paired(
-    name: str, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str], same: bool
+    name: str,
+    was: CheckVerdict | None,
+    now: CheckVerdict | None,
+    question: Mapping[str, str],
+    same: bool,
 ) -> tuple[CheckChange, LimitTest | None]:
     """Return one check with its two numbers and what is to be decided, or why they are not compared."""
     either = now or was
@@ -307,7 +316,10 @@ def _number(row: CheckVerdict | None) -> Estimate | None:
 
 
 def _incomparable(
-    check_change: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
+    check_change: CheckChange,
+    was: CheckVerdict | None,
+    now: CheckVerdict | None,
+    question: Mapping[str, str],
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
     if now is None or now.measurement is None:
@@ -326,14 +338,17 @@ def _incomparable(
     return (None, "")
 
 
-def _decided(paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None) -> tuple[CheckChange, ...]:
+def _decided(
+    paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None
+) -> tuple[CheckChange, ...]:
     """Return the checks with what is decided of them, tested together."""
     claims = {check_change.check: claim for check_change, claim in paired if claim is not None}
     decisions = holm_decisions(claims, level=LEVEL)
     within_margin: dict[str, bool] = {}
     if margin is not None:
         margin_tests = {
-            name: replace(claim, limit=-margin if claim.at_least else margin) for name, claim in claims.items()
+            name: replace(claim, limit=-margin if claim.at_least else margin)
+            for name, claim in claims.items()
         }
         within_margin = {
             name: decision.verdict == Status.PASS
@@ -342,7 +357,9 @@ def _decided(paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: flo
     done = []
     for check_change, _ in paired:
         if (decision := decisions.get(check_change.check)) is not None:
-            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(decision.verdict, check_change.turn)
+            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(
+                decision.verdict, check_change.turn
+            )
             check_change = replace(
                 check_change,
                 turn=Turn.UNCHANGED if _equal(check_change.before, check_change.after) else turn,
@@ -360,12 +377,18 @@ _SAME = 1e-12
 
 def _equal(before: Estimate | None, after: Estimate | None) -> bool:
     ends = [(getattr(before, end), getattr(after, end)) for end in ("value", "low", "high")]
-    return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
+    return all(
+        was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends
+    )
 
 
 def _rank(check_change: CheckChange) -> tuple[bool, bool, int]:
     """Return where a check stands: what is worse or lost first."""
-    return check_change.turn != Turn.WORSE, not check_change.lost, list(Turn).index(check_change.turn)
+    return (
+        check_change.turn != Turn.WORSE,
+        not check_change.lost,
+        list(Turn).index(check_change.turn),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- whole and words
@@ -385,12 +408,21 @@ def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlo
     if not any(check.compared for check in required):
         return Outlook.INCONCLUSIVE, "Inconclusive: no required check can be compared."
     if open_:
-        return Outlook.INCONCLUSIVE, f"Inconclusive: {open_} {of_all} not shown to be within the margin of {margin:g}."
+        return (
+            Outlook.INCONCLUSIVE,
+            f"Inconclusive: {open_} {of_all} not shown to be within the margin of {margin:g}.",
+        )
     if turns[Turn.BETTER]:
         return Outlook.BETTER, f"Better: {turns[Turn.BETTER]} {of_all}. Worse: 0."
     if turns[Turn.UNCHANGED] == sum(check.compared for check in required):
-        return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: every required check with a number is unchanged."
-    return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: no required check is better or worse than before."
+        return (
+            Outlook.NOT_DISTINGUISHABLE,
+            "Not distinguishable: every required check with a number is unchanged.",
+        )
+    return (
+        Outlook.NOT_DISTINGUISHABLE,
+        "Not distinguishable: no required check is better or worse than before.",
+    )
 
 
 _PEOPLE = {
@@ -403,7 +435,8 @@ _PEOPLE = {
 """Whether the people are the same -> what the intervals take for granted."""
 
 NO_PROOF = (
-    "Verdicts are at 95% confidence over all checks together (Holm). “Not distinguishable” is no proof of “no worse”."
+    "Verdicts are at 95% confidence over all checks together (Holm). “Not "
+    "distinguishable” is no proof of “no worse”."
 )
 """What a comparison does not show."""
 
@@ -414,10 +447,18 @@ _OF_AUDIT = ("Data", "Plan", "Code", "Seeds")
 def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     """Return what the headline leaves out."""
     turns = Counter(check.turn for check in checks if not check.required)
-    parts = [f"Optional checks {turn}: {count}." for turn in (Turn.WORSE, Turn.BETTER) if (count := turns[turn])]
-    changed_parts = [part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)]
+    parts = [
+        f"Optional checks {turn}: {count}."
+        for turn in (Turn.WORSE, Turn.BETTER)
+        if (count := turns[turn])
+    ]
+    changed_parts = [
+        part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)
+    ]
     if changed_parts:
-        parts.append(f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause.")
+        parts.append(
+            f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause."
+        )
     return " ".join(parts)
 
 
@@ -455,7 +496,11 @@ def change_text(check_change: CheckChange, *, unit: bool = True) -> str:
 
 def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
     """Write the interval of a change as "−0.4 to +1.8"; empty where there is none."""
-    interval = check_change.decided if decided and check_change.decided is not None else check_change.change
+    interval = (
+        check_change.decided
+        if decided and check_change.decided is not None
+        else check_change.change
+    )
     if interval is None or math.isnan(interval.low) or interval.low == interval.high:
         return ""
     of = UNITS[CHECKS[check_change.check].unit]

@@ -36,9 +36,13 @@ def comparison_html(comparison: Comparison) -> str:
 
 def _row(check_change: CheckChange) -> dict[str, Any]:
     numbers = [
-        _number_and_interval(check_change.check, estimate) for estimate in (check_change.before, check_change.after)
+        _number_and_interval(check_change.check, estimate)
+        for estimate in (check_change.before, check_change.after)
     ]
-    verdicts = [VERDICT_TITLES[status] if status else "none" for status in (check_change.was, check_change.now)]
+    verdicts = [
+        VERDICT_TITLES[status] if status else "none"
+        for status in (check_change.was, check_change.now)
+    ]
     return {
         "title": check_change.title,
         "turn": check_change.turn,
@@ -70,7 +74,9 @@ def _bar(check_change: CheckChange) -> Markup:
     interval = check_change.decided or check_change.change
     span = abs(check_change.limit or 0.0) or max(abs(check_change.change.value), 0.05)
     places = on_scale(check_change.change.value, interval, middle=0.0, span=span)
-    description = f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
+    description = (
+        f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
+    )
     return bar(check_change.check, places, description, COLOURS.get(check_change.turn, "not_run"))
 
 

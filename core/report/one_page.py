@@ -31,7 +31,9 @@ from .report import Report
 NAME = "summary.pdf"
 """Name of the file."""
 
-MISSING = "The one-page summary (PDF) needs the package typst; install what requirements-pdf.txt lists."
+MISSING = (
+    "The one-page summary (PDF) needs the package typst; install what requirements-pdf.txt lists."
+)
 
 DECISIONS = ("Release", "Accept the risk", "Do not release")
 SIGNERS = ("Prepared by", "Reviewed by", "Decided by")
@@ -73,10 +75,17 @@ def one_page(report: Report, signatures: Sequence[Signed] = ()) -> bytes:
 
     content = json.dumps(page_content(report, signatures), ensure_ascii=False)
     try:  # only the fonts that come with Typst, so that a page is the same everywhere
-        page = typst.compile(_layout(), sys_inputs={"told": content}, ignore_system_fonts=True, pdf_standards=["ua-1"])
+        page = typst.compile(
+            _layout(),
+            sys_inputs={"told": content},
+            ignore_system_fonts=True,
+            pdf_standards=["ua-1"],
+        )
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
-        raise FairLeakError(f"The one-page summary (PDF) could not be set by typst: {reason}.") from None
+        raise FairLeakError(
+            f"The one-page summary (PDF) could not be set by typst: {reason}."
+        ) from None
     assert isinstance(page, bytes)
     return page
 
@@ -105,7 +114,9 @@ def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str,
         "headline": plain_line(verdict.headline, 160),
         "detail": plain_line(verdict.detail, 900, prose=True),
         "banner": placeholders_text(report.policy, signed=bool(signatures)),
-        "audited": [(term, plain_line(text, most)) for term, text, most in _audited(report) if text],
+        "audited": [
+            (term, plain_line(text, most)) for term, text, most in _audited(report) if text
+        ],
         "checks": [_check(row) for row in rows if row.limit],
         "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
         "verdict (adjusted for several limits); arrows go on.",
@@ -114,10 +125,13 @@ def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str,
         "signatures": [_signature(signature) for signature in signatures[-_MOST_SIGNATURES:]],
         "choices": DECISIONS,
         "signers": SIGNERS,
-        "colours": {name: light for name, (light, _) in COLOURS.items()} | {"ink": LIGHT.ink, "grey": LIGHT.grey},
+        "colours": {name: light for name, (light, _) in COLOURS.items()}
+        | {"ink": LIGHT.ink, "grey": LIGHT.grey},
     }
     unknown = _UNKNOWN in json.dumps(content, ensure_ascii=False)
-    return content | {"footer": list(_footer(report.fingerprint, signatures=len(signatures), unknown=unknown))}
+    return content | {
+        "footer": list(_footer(report.fingerprint, signatures=len(signatures), unknown=unknown))
+    }
 
 
 def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
@@ -141,8 +155,16 @@ def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
     policy = report.policy
     provenance = report.provenance
     names = [plain_line(group.group, 40) for group in report.groups]
-    yield "Data", f"{data.title}: {count(data.n)} people{', synthetic records' if data.synthetic else ''}", 90
-    yield "Attribute", f"{plain_line(data.attribute, 60)}, {len(names)} groups: {', '.join(names)}", 150
+    yield (
+        "Data",
+        f"{data.title}: {count(data.n)} people{', synthetic records' if data.synthetic else ''}",
+        90,
+    )
+    yield (
+        "Attribute",
+        f"{plain_line(data.attribute, 60)}, {len(names)} groups: {', '.join(names)}",
+        150,
+    )
     yield "Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}", 110
     yield "Fairness", constraint_text(model), 90
     yield "Released", report.plan.outputs.text, 60
@@ -150,7 +172,11 @@ def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
     author = policy.author
     signed = (policy.name, version and f"version {version}", author and f"by {author}", policy.date)
     yield "Policy", ", ".join(filter(None, signed)), 120
-    yield "Seeds", ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items())), 90
+    yield (
+        "Seeds",
+        ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items())),
+        90,
+    )
     yield "FairLeak", f"version {provenance.fairleak}, code {provenance.code[:12]}", 60
     yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", report.times.started), 30
     yield "Fingerprint", " ".join(re.findall(".{1,16}", report.fingerprint)), 80
@@ -165,13 +191,20 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         sides = ["allowed", "forbidden"]
     bar = None
     if places is not None:
-        bar = {"value": places.value, "low": places.low, "high": places.high, "arrows": list(places.arrows)}
+        bar = {
+            "value": places.value,
+            "low": places.low,
+            "high": places.high,
+            "arrows": list(places.arrows),
+        }
     interval = plain_line(row.interval.removeprefix("95%: "), 40)
     return {
         "verdict": str(row.verdict),
         "word": VERDICT_TITLES[row.verdict],
         "title": plain_line(row.title, 90),
-        "brief": "" if row.attempt.outcome != Outcome.DONE else plain_line(row.attempt.attacked, 110, prose=True),
+        "brief": ""
+        if row.attempt.outcome != Outcome.DONE
+        else plain_line(row.attempt.attacked, 110, prose=True),
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
@@ -189,7 +222,9 @@ def _lists(report: Report) -> Iterator[tuple[str, str]]:
     missing = [row for row in report.rows if not row.measured]
     reasons: dict[str, list[str]] = {}
     for row in missing:
-        reasons.setdefault(plain_line(row.attempt.reason, 130, prose=True), []).append(plain_line(row.title, 70))
+        reasons.setdefault(plain_line(row.attempt.reason, 130, prose=True), []).append(
+            plain_line(row.title, 70)
+        )
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if sensitive_names := [name for name in report.data.features if names_attribute(name)]:
         parts.append(f"{plain_line(', '.join(sensitive_names), 90)} (may be sensitive too)")
@@ -197,8 +232,13 @@ def _lists(report: Report) -> Iterator[tuple[str, str]]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
     free = [row for row in report.rows if not row.limit and row.measured]
-    entries = (f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
-    yield "Not covered by the policy", "; ".join(entries) + "." if free else "nothing that was measured."
+    entries = (
+        f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free
+    )
+    yield (
+        "Not covered by the policy",
+        "; ".join(entries) + "." if free else "nothing that was measured.",
+    )
 
 
 def _caveats(caveats: Sequence[Caveat]) -> Iterator[str]:
@@ -234,7 +274,12 @@ def _signature(signature: Signed) -> dict[str, Any]:
         "role": plain_line(signature.role, 60),
         "day": plain_line(signature.when[:10], 10),
         "state": plain_line(
-            f"void: {signature.void}" if signature.void else "stands" if signature.proven else "stands; name typed", 70
+            f"void: {signature.void}"
+            if signature.void
+            else "stands"
+            if signature.proven
+            else "stands; name typed",
+            70,
         ),
         "reason": plain_line(signature.reason, _MOST_REASON, prose=True),
         "void": bool(signature.void),

@@ -24,7 +24,13 @@ from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
 from ..learn.glossary import chapters
 from ..stats.estimates import count, tolerance_text
-from ..stats.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
+from ..stats.fairness import (
+    METRIC_TITLES,
+    UNFAIRNESS_TITLE,
+    difference_title,
+    is_smallest,
+    largest_difference,
+)
 from ..studies.membership import REGISTRY
 from ..studies.study import Finding
 from .canonical import parse_json, to_json
@@ -52,7 +58,11 @@ _CONTENTS = (
 
 _PEOPLE = "People at risk (internal report only)"
 
-KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
+KINDS = {
+    "train": "trained by FairLeak",
+    "predictions": "given as predictions",
+    "file": "given as a file",
+}
 
 
 _METRIC_RATES = {
@@ -80,7 +90,9 @@ def constraint_text(model: ModelSummary) -> str:
         what = "smallest tolerance that holds:"
     else:
         what = "tolerance"
-    return f"{METRIC_TITLES.get(model.metric, model.metric)}, {what} {tolerance_text(model.tolerance)}"
+    return (
+        f"{METRIC_TITLES.get(model.metric, model.metric)}, {what} {tolerance_text(model.tolerance)}"
+    )
 
 
 def to_html(report: Report) -> str:
@@ -96,7 +108,15 @@ def environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files(__package__)
-    names = ("board.css", "board.html", "bullet.css", "compare.html", "report.html", "style.html", "summary.html")
+    names = (
+        "board.css",
+        "board.html",
+        "bullet.css",
+        "compare.html",
+        "report.html",
+        "style.html",
+        "summary.html",
+    )
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     template_environment = Environment(
         loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean
@@ -111,7 +131,11 @@ Since = Mapping[str, tuple[str, str, str]]
 
 
 def board_html(
-    rows: Sequence[CheckVerdict], *, waiting: bool = False, since: Since | None = None, day: str = ""
+    rows: Sequence[CheckVerdict],
+    *,
+    waiting: bool = False,
+    since: Since | None = None,
+    day: str = "",
 ) -> str:
     """Return checks on one scale, each with its lines to open; those without a limit in one line below.
 
@@ -149,15 +173,23 @@ def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     theme |= {"verdict": theme.get(overall, theme["none"])}
     theme |= {"ink": palette.ink, "paper": palette.background, "grey": palette.grey}
     variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in theme.items())
-    sheets = (str(environment().get_template(name).render()) for name in ("bullet.css", "board.css"))
+    sheets = (
+        str(environment().get_template(name).render()) for name in ("bullet.css", "board.css")
+    )
     return "\n".join([f":root {{{variables}}}", *sheets])
 
 
 def _template_values(report: Report) -> dict[str, Any]:
     """Return everything the template inserts: parts of the report, and what is made of them."""
     tables_by_name = {table.name: table for table in report_tables(report)}
-    tables = [table.formatted for name, table in tables_by_name.items() if name.startswith("table-")]
-    sections = [_Section(study.study, study.title, study.findings) for study in report.findings if study.findings]
+    tables = [
+        table.formatted for name, table in tables_by_name.items() if name.startswith("table-")
+    ]
+    sections = [
+        _Section(study.study, study.title, study.findings)
+        for study in report.findings
+        if study.findings
+    ]
     if report.people_at_risk is not None:
         own_tables = [table.formatted for table in people_tables(report)]
         sections.append(_Section("people", _PEOPLE, report.people_at_risk.findings, own_tables))
@@ -184,7 +216,9 @@ def _template_values(report: Report) -> dict[str, Any]:
         "caveats": report.caveats,
         "group_chart": group_chart(report.groups),
         "tables": {name: table.formatted for name, table in tables_by_name.items()},
-        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, report.tables, strict=True)],
+        "audit_tables": [
+            (table, line_chart(source)) for table, source in zip(tables, report.tables, strict=True)
+        ],
         "running": "FairLeak release audit, internal report",
         "glossary": chapters(REGISTRY),
         "provenance": provenance_rows(report),
@@ -212,7 +246,9 @@ def _replay(plan: AuditPlan) -> str:
 def _difference(report: Report) -> str:
     """Write the difference between groups on the test records, from the groups' rates that the report holds."""
     rates = _METRIC_RATES.get(report.model.metric, ())
-    return _between(largest_difference([[getattr(group, name) for group in report.groups] for name in rates]))
+    return _between(
+        largest_difference([[getattr(group, name) for group in report.groups] for name in rates])
+    )
 
 
 def _between(estimate: Estimate) -> str:
@@ -233,9 +269,15 @@ def _model(report: Report) -> list[tuple[str, str]]:
         ("Fairness metric", constraint_text(model)),
         (f"{UNFAIRNESS_TITLE}, {seen}", _achieved(model)),
         (f"{UNFAIRNESS_TITLE}, test records", _between(model.unfairness_test)),
-        (f"{difference}, {seen}", "not measured" if on_training != on_training else f"{on_training:.3f}"),
+        (
+            f"{difference}, {seen}",
+            "not measured" if on_training != on_training else f"{on_training:.3f}",
+        ),
         (f"{difference}, test records", _difference(report)),
-        ("Accuracy on " + ("training records" if has_sets else "the people attacked"), rate_text(model.accuracy_train)),
+        (
+            "Accuracy on " + ("training records" if has_sets else "the people attacked"),
+            rate_text(model.accuracy_train),
+        ),
         ("Accuracy on test records", rate_text(model.accuracy_test)),
         ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]
@@ -260,11 +302,23 @@ def _sets(report: Report) -> str:
 
 def logo() -> Markup:
     """Return FairLeak's scales as a drawing."""
-    scales = element("path", d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z", stroke="#22262D", stroke_width=2)
-    drop = element(
-        "path", d="M24 21c2.4 3.2 3.6 4.9 3.6 6.5a3.6 3.6 0 0 1-7.2 0c0-1.6 1.2-3.3 3.6-6.5z", fill="#B84A00"
+    scales = element(
+        "path", d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z", stroke="#22262D", stroke_width=2
     )
-    return element("svg", scales, drop, viewBox="0 0 34 34", aria_hidden="true", fill="none", stroke_linecap="round")
+    drop = element(
+        "path",
+        d="M24 21c2.4 3.2 3.6 4.9 3.6 6.5a3.6 3.6 0 0 1-7.2 0c0-1.6 1.2-3.3 3.6-6.5z",
+        fill="#B84A00",
+    )
+    return element(
+        "svg",
+        scales,
+        drop,
+        viewBox="0 0 34 34",
+        aria_hidden="true",
+        fill="none",
+        stroke_linecap="round",
+    )
 
 
 def embedded_document(page: str) -> dict[str, Any]:

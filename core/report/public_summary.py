@@ -88,7 +88,16 @@ _NOT_STATED = "not stated: it may be measured on the predictions"
 
 _NEVER = "seed"
 
-_OF_MODEL = ("kind", "method", "epsilon", "depth", "metric", "tolerance", "train_share", "threshold")
+_OF_MODEL = (
+    "kind",
+    "method",
+    "epsilon",
+    "depth",
+    "metric",
+    "tolerance",
+    "train_share",
+    "threshold",
+)
 """Settings of the model that are stated, where they apply."""
 
 _PART_TITLES = {
@@ -226,11 +235,17 @@ def _settings(plan: AuditPlan) -> Iterator[SettingRow]:
         hidden = not trained and row.setting == declared["tolerance"].param.title
         yield replace(row, value=_NOT_STATED) if hidden else row
     for name, part in PARTS.items():
-        yield from _rows(_PART_TITLES[name], _stated(params(part), getattr(plan, name)), values_of(getattr(plan, name)))
+        yield from _rows(
+            _PART_TITLES[name],
+            _stated(params(part), getattr(plan, name)),
+            values_of(getattr(plan, name)),
+        )
     planned = dict(plan.studies)
     for name, settings in other_studies().items():
         if name != PEOPLE.name:
-            yield from _rows(STUDIES[name].title, params(settings), values_of(planned.get(name) or settings()))
+            yield from _rows(
+                STUDIES[name].title, params(settings), values_of(planned.get(name) or settings())
+            )
 
 
 def _stated(declared: Mapping[str, Setting], settings: Any) -> dict[str, Setting]:
@@ -242,14 +257,18 @@ def _stated(declared: Mapping[str, Setting], settings: Any) -> dict[str, Setting
     }
 
 
-def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[SettingRow]:
+def _rows(
+    part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]
+) -> Iterator[SettingRow]:
     for name, setting in declared.items():
         key, allowed = setting.param.only or ("", ())
         applies = not key or values.get(key.rpartition(".")[2]) in allowed
         value = values.get(name, setting.default)
         omitted = name == _NEVER or (setting.param.written is False and value == ())
         if applies and not omitted:
-            yield SettingRow(part=part, setting=setting.param.title, value=_value_text(setting, value))
+            yield SettingRow(
+                part=part, setting=setting.param.title, value=_value_text(setting, value)
+            )
 
 
 def _value_text(setting: Setting, value: Any) -> str:

@@ -12,7 +12,14 @@ from functools import cached_property
 
 from ..auditing.plan import AuditPlan
 from ..auditing.policy import CheckVerdict, Policy, Status
-from ..auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
+from ..auditing.result import (
+    DataSummary,
+    GroupSummary,
+    ModelSummary,
+    Provenance,
+    SelfTest,
+    StudyFindings,
+)
 from ..base.caveats import Caveat
 from ..base.errors import FORMAT
 from ..base.fingerprint import short_fingerprint
@@ -94,7 +101,9 @@ class Report(Result):
     def rows(self) -> tuple[CheckVerdict, ...]:
         """The checks in their order, each with its measurement."""
         measurements = {measurement.check: measurement for measurement in self.measurements}
-        return tuple(replace(row, measurement=measurements.get(row.check)) for row in self.verdict.checks)
+        return tuple(
+            replace(row, measurement=measurements.get(row.check)) for row in self.verdict.checks
+        )
 
     @property
     def title(self) -> str:
@@ -123,5 +132,7 @@ def day_text(moment: str) -> str:
         day = date.fromisoformat(moment[:10])
     except ValueError:
         return ""
-    month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[day.month - 1]
+    month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[
+        day.month - 1
+    ]
     return f"{day.day} {month} {day.year}"

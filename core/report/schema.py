@@ -31,7 +31,10 @@ Schema = dict[str, Any]
 
 def _text(pattern: str) -> Schema:
     """Return the schema of a text that a pattern describes from its begin to its end."""
-    return {"type": "string", "pattern": f"^{pattern}$(?!\\n)"}  # Python's $ would let a last line break through
+    return {
+        "type": "string",
+        "pattern": f"^{pattern}$(?!\\n)",
+    }  # Python's $ would let a last line break through
 
 
 _INFINITY = {"enum": ["inf", "-inf"]}
@@ -167,7 +170,9 @@ class _Schemas:
                 for field in dataclasses.fields(cls)
             }
             present = {key: kind for key, kind in kinds.items() if kind is not _ABSENT}
-            optional = {field.name for field in dataclasses.fields(cls) if "unsaid" in field.metadata}
+            optional = {
+                field.name for field in dataclasses.fields(cls) if "unsaid" in field.metadata
+            }
             self.definitions[name] = {
                 "description": (inspect.getdoc(cls) or "").partition("\n")[0],
                 "type": "object",
@@ -212,7 +217,10 @@ class _Schemas:
 
         self.restricted = {}  # settings of studies have the types they say
         tables = optional_tables()
-        installed = [{"prefixItems": [{"const": name}, self.of(settings)]} for name, settings in tables.items()]
+        installed = [
+            {"prefixItems": [{"const": name}, self.of(settings)]}
+            for name, settings in tables.items()
+        ]
         setting = {"anyOf": [_CELL, {"type": "array", "items": _CELL}]}
         unknown = {
             "prefixItems": [

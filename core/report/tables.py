@@ -33,7 +33,9 @@ class ReportTable:
     visible_columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: str, title: str, rows: Sequence[Mapping[str, Cell]], **more: Any) -> ReportTable:
+    def of(
+        cls, name: str, title: str, rows: Sequence[Mapping[str, Cell]], **more: Any
+    ) -> ReportTable:
         """Return a table of rows, at least one, that all have the same columns."""
         cells = tuple(tuple(map(strict, row.values())) for row in rows)
         return cls(name=name, title=title, columns=tuple(rows[0]), rows=cells, **more)
@@ -45,7 +47,10 @@ class ReportTable:
             name
             for i, name in enumerate(self.columns)
             if any(is_number(row[i]) for row in self.rows)
-            and all(row[i] is None or is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
+            and all(
+                row[i] is None or is_number(row[i]) or row[i] in ("inf", "-inf")
+                for row in self.rows
+            )
         )
 
     @property
@@ -58,10 +63,17 @@ class ReportTable:
         """The table as the page has it."""
         ends = {name: _ends(name, self.columns) for name in self.columns}
         inside = {end for pair in ends.values() for end in pair} | {*self.shares.values()}
-        column_names = self.visible_columns or tuple(name for name in self.columns if name not in inside)
+        column_names = self.visible_columns or tuple(
+            name for name in self.columns if name not in inside
+        )
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        cells = [tuple(self._formatted_cell(name, ends[name], row) for name in column_names) for row in rows]
-        return ReportTable(name=self.name, title=self.title, columns=column_names, rows=tuple(cells))
+        cells = [
+            tuple(self._formatted_cell(name, ends[name], row) for name in column_names)
+            for row in rows
+        ]
+        return ReportTable(
+            name=self.name, title=self.title, columns=column_names, rows=tuple(cells)
+        )
 
     def _formatted_cell(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
         value = row[name]
@@ -69,7 +81,9 @@ class ReportTable:
         if name in self.shares:
             n = row[self.shares[name]]
             low, high = map(number_of, limits)
-            return rate_text(Estimate(value=number_of(value), low=low, high=high, n=int(number_of(n))), of=True)
+            return rate_text(
+                Estimate(value=number_of(value), low=low, high=high, n=int(number_of(n))), of=True
+            )
         if value is None or None in limits or not limits:
             return value
         return f"{cell_text(value)} ({cell_text(limits[0])} to {cell_text(limits[1])})"
@@ -105,12 +119,16 @@ def rate_text(estimate: Estimate, *, of: bool = False) -> str:
         if of:
             return "no records"
         return "not measured"
-    return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
+    return f"{percent(estimate)} ({interval(estimate)})" + (
+        f" of {count(estimate.n)}" if of else ""
+    )
 
 
 def _of_estimate(prefix: str, estimate: Estimate | None, of: str = "") -> dict[str, Cell]:
     """Return the cells of an estimate by their columns, with the number of people it is `of` in one of that name."""
-    ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | ({of: "n"} if of else {})
+    ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | (
+        {of: "n"} if of else {}
+    )
     return {name: getattr(estimate, end, None) for name, end in ends.items()}
 
 
@@ -146,7 +164,9 @@ def _named_tables(tables: Sequence[TitledTable], kind: str) -> Iterator[ReportTa
     taken = {""}
     for table in tables:
         slug = re.sub("[^a-z0-9]+", "-", table.title.lower()).strip("-")[:48].strip("-") or "table"
-        names = (f"{kind}-{slug}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1))
+        names = (
+            f"{kind}-{slug}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1)
+        )
         taken.add(name := next(name for name in names if name not in taken))
         yield ReportTable(name=name, title=table.title, columns=table.columns, rows=table.rows)
 
@@ -225,11 +245,16 @@ def _groups(groups: Sequence[GroupSummary]) -> ReportTable:
 
 def self_test_table(tests: Sequence[SelfTest]) -> ReportTable:
     """Return FairLeak's tests of itself, as a report has them."""
-    rates = {"false positives": ("false_alarms", "null models"), "detected": ("detected", "planted leaks")}
+    rates = {
+        "false positives": ("false_alarms", "null models"),
+        "detected": ("detected", "planted leaks"),
+    }
     columns = [name for title, (_, of) in rates.items() for name in _of_estimate(title, None, of)]
     rows = []
     for test in tests:
-        estimates = [_of_estimate(title, getattr(test, rate), of) for title, (rate, of) in rates.items()]
+        estimates = [
+            _of_estimate(title, getattr(test, rate), of) for title, (rate, of) in rates.items()
+        ]
         cells = [strict(cell) for estimate in estimates for cell in estimate.values()]
         rows.append((test.attack, *cells, _yes(test.passed), test.told))
     return ReportTable(
@@ -244,7 +269,9 @@ def self_test_table(tests: Sequence[SelfTest]) -> ReportTable:
 def provenance_rows(report: Report) -> Sequence[tuple[str, str]]:
     """Where the numbers come from, as name and text."""
     provenance = report.provenance
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(provenance.packages.items()))
+    versions = ", ".join(
+        f"{name} {version}" for name, version in sorted(provenance.packages.items())
+    )
     seeds = ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items()))
     seconds = report.times.seconds
     rows = (
@@ -266,4 +293,6 @@ def provenance_rows(report: Report) -> Sequence[tuple[str, str]]:
 
 def csv_files(report: Report) -> dict[str, bytes]:
     """Return a report's files, such as "checks.csv": name -> content."""
-    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(report)}
+    return {
+        f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(report)
+    }

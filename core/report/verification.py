@@ -37,7 +37,10 @@ from .report import Report
 from .schema import is_number, is_report
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
 
 
 Parsed = dict[str, Any]
@@ -83,7 +86,9 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     """
     prefix = "".join(signed.split()).lower()
     if signed and (len(prefix) < 8 or not set(prefix) <= set("0123456789abcdef")):
-        raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
+        raise InputError(
+            f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}."
+        )
     document = document_in(text, name=name)
     stated = document.get("fingerprint")
     if not isinstance(stated, str):
@@ -115,7 +120,8 @@ def _is_page(text: str) -> bool:
 
 
 _NO_SUMMARY = (
-    "must be an internal report, got a public summary, which holds no number that can be verified, judged or compared."
+    "must be an internal report, got a public summary, which holds no number that can "
+    "be verified, judged or compared."
 )
 
 
@@ -174,7 +180,9 @@ _MODULES = (
 def readable_in_child(content: bytes, *, name: str) -> Report:
     """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
     arguments = {"content": content, "name": name}
-    document, _ = ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES)
+    document, _ = ask_child(
+        name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES
+    )
     return report_of(document)
 
 
@@ -188,10 +196,14 @@ def report_text(content: bytes, *, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
+        raise InputError(
+            f"{name} must be a report of FairLeak, report.json or report.html, got no text."
+        ) from None
 
 
-def _tried(name: str, verification: Callable[..., VerificationIssue], *arguments: Any) -> VerificationIssue:
+def _tried(
+    name: str, verification: Callable[..., VerificationIssue], *arguments: Any
+) -> VerificationIssue:
     """Outcome of a verification; a document on which that breaks is none that FairLeak wrote."""
     try:
         return verification(*arguments)
@@ -210,7 +222,9 @@ def _content(document: Parsed) -> VerificationIssue:
     if not isinstance(stated, str):
         stated = ""
     if computed == stated:
-        return VerificationIssue("content", True, "Content fingerprint holds: it is that of the content.")
+        return VerificationIssue(
+            "content", True, "Content fingerprint holds: it is that of the content."
+        )
     difference = f"it states {_short(stated)}, its content has {_short(computed)}"
     altered = f"Content fingerprint does not hold: the report was altered after it was written ({difference})."
     return VerificationIssue("content", False, altered)
@@ -235,7 +249,9 @@ def _verdict(report: Report) -> VerificationIssue:
     clauses = contradictions(report)
     if clauses:
         return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
-    reason = "judged again, the numbers in the report give the same verdicts under the policy in it."
+    reason = (
+        "judged again, the numbers in the report give the same verdicts under the policy in it."
+    )
     return VerificationIssue("verdict", True, f"Verdict holds: {reason}")
 
 
@@ -252,12 +268,16 @@ def contradictions(report: Report) -> list[str]:
     InputError if its policy or a measurement breaks a rule.
     """
     failed = failed_tests(report.self_tests)
-    verdict = judge(report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed)
+    verdict = judge(
+        report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed
+    )
     computed = verdict_section(verdict)
     stated = report.verdict
     clauses = []
     if stated.overall != computed.overall:
-        clauses.append(f"the release is “{stated.overall}”, judged again it is “{computed.overall}”")
+        clauses.append(
+            f"the release is “{stated.overall}”, judged again it is “{computed.overall}”"
+        )
     rows = {row.check: row for row in stated.checks}
     if len(rows) != len(stated.checks):
         clauses.append("a check has more than one verdict")
@@ -272,7 +292,8 @@ def contradictions(report: Report) -> list[str]:
 def _first_difference(stated: CheckVerdict, computed: CheckVerdict) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
     stated_entries, computed_entries = (
-        {name: value for name, value in strict(row).items() if name not in _PROSE} for row in (stated, computed)
+        {name: value for name, value in strict(row).items() if name not in _PROSE}
+        for row in (stated, computed)
     )
     changes = changed_values(stated_entries, computed_entries)
     for change in sorted(changes, key=lambda change: change.path != "verdict"):
@@ -351,7 +372,9 @@ def _key(pem: bytes, kind: str, name: str, **how: None) -> Any:
         key = getattr(forms, f"load_pem_{kind}_key")(pem, **how)
     if not isinstance(key, getattr(_part_of(_KEYS), f"Ed25519{kind.capitalize()}Key")):
         without = " without a password" if how else ""
-        raise InputError(f"{name} must be an Ed25519 {kind} key in PEM{without}, got something else.")
+        raise InputError(
+            f"{name} must be an Ed25519 {kind} key in PEM{without}, got something else."
+        )
     return key
 
 
@@ -366,7 +389,9 @@ def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
     return f"{json.dumps(document, indent=1)}\n"
 
 
-def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> VerificationIssue:
+def signature_finding(
+    content: bytes, signature: bytes | None, *, signer: bytes | None, name: str
+) -> VerificationIssue:
     """Return whether a file is signed, and by whom as far as that is known.
 
     `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
@@ -411,7 +436,9 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
     document = parse_json(signature.decode("utf-8"))
     if document.get("kind") != _KIND or document.get("algorithm") != "Ed25519":
         raise InputError("A signature must call itself one.")
-    key, signed = (base64.b64decode(document[part], validate=True) for part in ("public_key", "signature"))
+    key, signed = (
+        base64.b64decode(document[part], validate=True) for part in ("public_key", "signature")
+    )
     return _part_of(_KEYS).Ed25519PublicKey.from_public_bytes(key), signed
 
 

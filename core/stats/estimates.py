@@ -41,7 +41,9 @@ class Estimate(Result):
 
     def within(self, least: float, most: float) -> Self:
         """Return the estimate with its interval cut to [least, most]; limits that are nan stay."""
-        low, high = (end if math.isnan(end) else min(most, max(least, end)) for end in (self.low, self.high))
+        low, high = (
+            end if math.isnan(end) else min(most, max(least, end)) for end in (self.low, self.high)
+        )
         return replace(self, low=low, high=high)
 
     def folded(self) -> Self:
@@ -70,7 +72,9 @@ def plain_number(value: float | None) -> float | None:
 
 def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     """Return a number and the ends of its interval as three columns."""
-    numbers = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
+    numbers = (
+        (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
+    )
     columns = (name, f"{name}, low", f"{name}, high")
     return {column: plain_number(number) for column, number in zip(columns, numbers, strict=True)}
 
@@ -128,12 +132,19 @@ def weighted_sum(terms: Iterable[tuple[float, Estimate]]) -> Estimate:
     distances to the limits add as squares, those to the upper one on the lower side where a weight is negative.
     """
     oriented_terms = [
-        (weight, estimate if weight > 0 else replace(estimate, low=estimate.high, high=estimate.low))
+        (
+            weight,
+            estimate if weight > 0 else replace(estimate, low=estimate.high, high=estimate.low),
+        )
         for weight, estimate in terms
     ]
     value = sum(weight * estimate.value for weight, estimate in oriented_terms)
-    below = math.hypot(*(weight * (estimate.value - estimate.low) for weight, estimate in oriented_terms))
-    above = math.hypot(*(weight * (estimate.high - estimate.value) for weight, estimate in oriented_terms))
+    below = math.hypot(
+        *(weight * (estimate.value - estimate.low) for weight, estimate in oriented_terms)
+    )
+    above = math.hypot(
+        *(weight * (estimate.high - estimate.value) for weight, estimate in oriented_terms)
+    )
     n = sum(estimate.n for _, estimate in oriented_terms)
     level = oriented_terms[0][1].level
     return Estimate(value=value, low=value - below, high=value + above, n=n, level=level)
@@ -161,7 +172,9 @@ def paired_gain(won: int, lost: int, n: int) -> Estimate:
     if n == 0:
         return not_measured()
     if min(won, lost) < 0 or won + lost > n:
-        raise InputError(f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}.")
+        raise InputError(
+            f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}."
+        )
     z = normal_quantile(LEVEL)
     b = won + 0.5
     c = lost + 0.5
@@ -178,7 +191,9 @@ def accuracy_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayL
     """Return the change in accuracy between two guesses on the same records, see `paired_gain`."""
     was = np.asarray(before) == np.asarray(truth)
     now = np.asarray(after) == np.asarray(truth)
-    return paired_gain(int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), now.size)
+    return paired_gain(
+        int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), now.size
+    )
 
 
 def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
@@ -189,7 +204,11 @@ def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayL
     truth, before, after = (np.asarray(array) for array in (truth, before, after))
     group_masks = [truth == group for group in np.unique(truth)]
     return equal_mean(
-        [accuracy_gain(truth[in_group], before[in_group], after[in_group]) for in_group in group_masks], least=-1.0
+        [
+            accuracy_gain(truth[in_group], before[in_group], after[in_group])
+            for in_group in group_masks
+        ],
+        least=-1.0,
     )
 
 
@@ -244,7 +263,9 @@ def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Esti
     half = math.nan
     if m > 1:
         least = resolution * (1.0 - (0.5 - LEVEL / 2) ** (1.0 / m))
-        half = max(least, float(stdtrit(m - 1, 0.5 + LEVEL / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
+        half = max(
+            least, float(stdtrit(m - 1, 0.5 + LEVEL / 2)) * float(array.std(ddof=1)) / math.sqrt(m)
+        )
     return Estimate(value=value, low=value - half, high=value + half, n=m)
 
 
@@ -290,7 +311,13 @@ def summarize_seeds(
         else:
             estimate = mean_over_repeats(numbers)
     return Spread(
-        value=estimate.value, low=estimate.low, high=estimate.high, n=estimate.n, sd=sd, over=over, seeds=len(measured)
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        n=estimate.n,
+        sd=sd,
+        over=over,
+        seeds=len(measured),
     )
 
 
@@ -333,17 +360,22 @@ def strongest(
     name = max(estimates, key=lambda label: estimates[label].value)
     largest = estimates[name]
     reach = _stretch(len(estimates), largest.level, freedom)
-    low = max(estimate.value - reach * (estimate.value - estimate.low) for estimate in estimates.values())
+    low = max(
+        estimate.value - reach * (estimate.value - estimate.low) for estimate in estimates.values()
+    )
     farthest = _stretch(round(MOST_TESTED * (1 - LEVEL) / (1 - STRICTEST)), largest.level, freedom)
     high = largest.value + max(
-        estimate.high - estimate.value - (largest.value - estimate.value) / farthest for estimate in estimates.values()
+        estimate.high - estimate.value - (largest.value - estimate.value) / farthest
+        for estimate in estimates.values()
     )
     return name, replace(largest, low=max(within[0], low), high=min(within[1], high))
 
 
 def min_estimate(estimates: Mapping[str, Estimate]) -> tuple[str, Estimate]:
     """Return the smallest of the values under its name, and its interval: `strongest` mirrored, of normal intervals."""
-    name, mirrored_largest = strongest({key: _mirrored(estimate) for key, estimate in estimates.items()})
+    name, mirrored_largest = strongest(
+        {key: _mirrored(estimate) for key, estimate in estimates.items()}
+    )
     return name, _mirrored(mirrored_largest)
 
 
@@ -482,7 +514,9 @@ def decimals_beside(values: Iterable[float], limit: float, least: int) -> int:
     Values that eight decimals cannot tell from it are taken to equal it.
     """
     distinct = [
-        value for value in values if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS
+        value
+        for value in values
+        if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS
     ]
     for places in range(least, _MOST_DECIMALS):
         if all(f"{value:.{places}f}" != f"{limit:.{places}f}" for value in distinct):
@@ -521,7 +555,9 @@ def change_decimals(before: Estimate, after: Estimate, change: Estimate | float)
     if not (_decimals(before) and _decimals(after)):
         return None
     for decimals in range(1, _MOST_CHANGE_DECIMALS + 1):
-        start, end, difference = (round(100 * rate, decimals) for rate in (before.value, after.value, gain))
+        start, end, difference = (
+            round(100 * rate, decimals) for rate in (before.value, after.value, gain)
+        )
         if math.isclose(end - start, difference, abs_tol=1e-9):
             return decimals
     return None

@@ -101,7 +101,9 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
     if not compared:
         return [("all", None)]
     if labels is None:
-        raise InputError(f"labels must be given for {metric}, which compares groups within a label.")
+        raise InputError(
+            f"labels must be given for {metric}, which compares groups within a label."
+        )
     label_codes = binary_array(labels, name="labels")
     if label_codes.size != n:
         raise InputError(f"labels must have one value a record ({n}), got {label_codes.size}.")
@@ -109,7 +111,11 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
 
 
 def unfairness(
-    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+    predictions: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    metric: str,
+    labels: npt.ArrayLike | None = None,
 ) -> float:
     """Return the largest distance between a group's rate of positive predictions and the overall rate.
 
@@ -126,7 +132,11 @@ def unfairness(
 
 
 def difference_between_groups(
-    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+    predictions: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    metric: str,
+    labels: npt.ArrayLike | None = None,
 ) -> float:
     """Return the largest difference between two groups' rates of positive predictions.
 
@@ -135,12 +145,17 @@ def difference_between_groups(
     errors it has. It lies in [0, 1], and is 0 where a row set has one group only.
     """
     return max(
-        float(np.ptp(positive / size)) for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)
+        float(np.ptp(positive / size))
+        for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)
     )
 
 
 def group_rates(
-    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+    predictions: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    metric: str,
+    labels: npt.ArrayLike | None = None,
 ) -> tuple[GroupRate, ...]:
     """Return every group's rate on every row set of the metric, with intervals.
 
@@ -150,7 +165,15 @@ def group_rates(
     for part, groups, size, positive in _tallies(predictions, sensitive, metric, labels):
         overall = proportion(int(positive.sum()), int(size.sum()))
         for group, count, hits in zip(groups, size.tolist(), positive.tolist(), strict=True):
-            rates.append(GroupRate(part=part, group=group, count=count, rate=proportion(hits, count), overall=overall))
+            rates.append(
+                GroupRate(
+                    part=part,
+                    group=group,
+                    count=count,
+                    rate=proportion(hits, count),
+                    overall=overall,
+                )
+            )
     return tuple(rates)
 
 
@@ -169,8 +192,12 @@ def _tallies(
         size, positive = group_counts(predicted, codes, rows, len(names))
         present = size > 0
         if not present.any():
-            raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
-        present_names = [name for name, is_present in zip(names, present, strict=True) if is_present]
+            raise InputError(
+                f"The metric {metric} needs at least one record in each row set, got none in '{part}'."
+            )
+        present_names = [
+            name for name, is_present in zip(names, present, strict=True) if is_present
+        ]
         tallies.append((part, present_names, size[present], positive[present]))
     return tallies
 
@@ -187,11 +214,15 @@ def group_codes(sensitive: npt.ArrayLike) -> tuple[list[Any], npt.NDArray[Any]]:
     try:
         names, codes = np.unique(groups, return_inverse=True)
     except TypeError:
-        raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
+        raise InputError(
+            "sensitive must hold values of one kind, got a mix that cannot be ordered."
+        ) from None
     return names.tolist(), codes
 
 
-def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
+def group_counts(
+    predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int
+) -> tuple[Ints, Ints]:
     """Return the size and the number of positive predictions of each of k groups within the rows (None for all)."""
     if k > 2 or codes.dtype != np.uint8:
         inside = slice(None) if rows is None else rows
@@ -201,12 +232,18 @@ def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k
         predicted = predicted & rows
         codes = codes & rows
     n = predicted.size if rows is None else np.count_nonzero(rows)
-    ones, positive, selected_ones = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
+    ones, positive, selected_ones = (
+        np.count_nonzero(x) for x in (codes, predicted, predicted & codes)
+    )
     return np.array([n - ones, ones]), np.array([positive - selected_ones, selected_ones])
 
 
 def unfairness_estimate(
-    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+    predictions: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    metric: str,
+    labels: npt.ArrayLike | None = None,
 ) -> Estimate:
     """Return the unfairness between groups with an interval; at least two groups are in every row set.
 
@@ -221,14 +258,18 @@ def unfairness_estimate(
     distances: list[Estimate] = []
     for part, rates in parts.items():
         if len(rates) < 2:
-            raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
+            raise InputError(
+                f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}."
+            )
         # of two groups the smaller, which lies farther from their common rate
         if len(rates) == 2:
             compared = [min(rates, key=lambda rate: rate.count)]
         else:
             compared = rates
         distances += [_distance(rate, rates) for rate in compared]
-    _, largest = strongest({str(index): distance for index, distance in enumerate(distances)}, within=(0.0, 1.0))
+    _, largest = strongest(
+        {str(index): distance for index, distance in enumerate(distances)}, within=(0.0, 1.0)
+    )
     return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
 
 
@@ -245,7 +286,9 @@ def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
 
 def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
     """Return the largest difference between two groups' rates within a row set, with an interval."""
-    measured_parts = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
+    measured_parts = [
+        [rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts
+    ]
     pairs = [pair for part in measured_parts for pair in combinations(part, 2)]
     n = sum(rate.n for part in measured_parts for rate in part)
     if not pairs:

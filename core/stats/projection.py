@@ -89,7 +89,9 @@ class Dual:
     def __init__(self, prior: Floats, constraints: Constraints) -> None:
         self.prior = prior
         self.equality = constraints.equality
-        largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(constraints.groups).max(axis=1)
+        largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(
+            constraints.groups
+        ).max(axis=1)
         self.scale = np.where(largest > 0, largest, 1.0)
         self.weights = constraints.weights / self.scale[:, None]
         self.groups = constraints.groups
@@ -176,14 +178,21 @@ class Dual:
             covariance += (v * together[:, part].ravel()) @ v.T
         return covariance
 
-    def _products(self, tilted: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+    def _products(
+        self, tilted: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
+    ) -> Floats:
         """Return m_gh of each pair and pattern, (pairs, patterns)."""
         if not self.by_slices:
             return np.stack(
-                [self._by_pattern(tilted[g : g + 1] * tilted[h])[0] for g, h in zip(first, second, strict=True)]
+                [
+                    self._by_pattern(tilted[g : g + 1] * tilted[h])[0]
+                    for g, h in zip(first, second, strict=True)
+                ]
             )
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
-        return np.stack([(tilted[:, a:b] @ tilted[:, a:b].T)[first, second] for a, b in spans], axis=1)
+        return np.stack(
+            [(tilted[:, a:b] @ tilted[:, a:b].T)[first, second] for a, b in spans], axis=1
+        )
 
     def slope(self, point: DualPoint) -> Floats:
         """Return the slope of the dual, but for the part of the widths, which has a kink at 0."""
@@ -228,8 +237,12 @@ class Dual:
         hard_equalities = hard & self.equality
         features = self.weights[:, cells[0, cell]] * self.groups[:, group]
         signed = np.vstack([features[hard], -features[hard_equalities]])
-        limits = np.concatenate([(self.bound + self.width)[hard], (self.width - self.bound)[hard_equalities]])
-        totals = csr_array((np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1))
+        limits = np.concatenate(
+            [(self.bound + self.width)[hard], (self.width - self.bound)[hard_equalities]]
+        )
+        totals = csr_array(
+            (np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1)
+        )
         solution = linprog(
             np.append(np.zeros(cell.size), 1.0),
             A_ub=csr_array(np.hstack([signed, -np.ones((limits.size, 1))])),
@@ -286,7 +299,9 @@ def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
         trial_multipliers = point.multipliers + length * direction
-        trial = problem.at(np.where(problem.equality, trial_multipliers, np.maximum(trial_multipliers, 0.0)))
+        trial = problem.at(
+            np.where(problem.equality, trial_multipliers, np.maximum(trial_multipliers, 0.0))
+        )
         gained = trial.value - point.value
         if gained > noise and gained >= 1e-4 * length * promised:
             return trial
@@ -295,7 +310,9 @@ def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     return None
 
 
-def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask, width: Floats) -> Floats:
+def _split_direction(
+    slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask, width: Floats
+) -> Floats:
     """Return the direction; a multiplier with a width is the difference of two that are at least 0 and cost it."""
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
@@ -316,7 +333,9 @@ def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equa
     return direction
 
 
-def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask) -> Floats:
+def newton_direction(
+    slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask
+) -> Floats:
     """Return the d that maximises slope·d - d·curvature·d/2 in a box that keeps signs and bounds the step.
 
     The curvature is scaled to a unit diagonal first, and made definite where statistics depend on each other.
@@ -433,14 +452,19 @@ def _verdict(problem: Dual, best: DualPoint, n: int) -> tuple[ProjectionStatus, 
             ProjectionStatus.INFEASIBLE,
             f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records.",
         )
-    return ProjectionStatus.NOT_CONVERGED, f"The search stopped {residual:.3g} records short of the constraints."
+    return (
+        ProjectionStatus.NOT_CONVERGED,
+        f"The search stopped {residual:.3g} records short of the constraints.",
+    )
 
 
 def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:
     q = np.asarray(posterior, dtype=np.float64)
     k = constraints.groups.shape[1]
     if q.ndim not in (1, 2) or (q.ndim == 1 and k != 2) or (q.ndim == 2 and q.shape[1] != k):
-        raise InputError(f"probability must have shape (n,) for two groups or (n, {k}), got {q.shape}.")
+        raise InputError(
+            f"probability must have shape (n,) for two groups or (n, {k}), got {q.shape}."
+        )
     if len(q) != constraints.pattern.size:
         raise InputError(
             f"All arrays must have the same length: probability has {len(q)}, the constraints have "

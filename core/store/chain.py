@@ -42,7 +42,9 @@ def now() -> str:
 
 def canonical(body: dict[str, Any]) -> str:
     """Return a body as the one text that is hashed and stored: JSON, keys sorted, ASCII, on one line."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return json.dumps(
+        body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
 
 
 def chained(previous: str, text: str) -> str:
@@ -61,7 +63,9 @@ def checked_body(link: Link, number: int, previous: str) -> dict[str, Any]:
     if link.number != number:
         raise Damaged(f"entry {number} is missing")
     if link.hash != chained(previous, link.text):
-        raise Damaged(f"the hash of entry {number} does not follow from its text and the entry before")
+        raise Damaged(
+            f"the hash of entry {number} does not follow from its text and the entry before"
+        )
     try:
         body = json.loads(link.text)
     except ValueError:
@@ -106,7 +110,9 @@ class Record:
         try:
             self.follow(body.pop("kind"), link, body)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
+            raise Damaged(
+                f"entry {number} lacks something or holds something of another kind"
+            ) from None
         self.number = number
         self.hash = link.hash
         self.latest = max(self.latest, str(body.get("time", "")))

@@ -38,7 +38,9 @@ def head_table(name: str, tables: sa.MetaData, *columns: sa.Column[Any]) -> sa.T
     return sa.Table(
         name,
         tables,
-        sa.Column("id", sa.Integer, sa.CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+        sa.Column(
+            "id", sa.Integer, sa.CheckConstraint("id = 1"), primary_key=True, autoincrement=False
+        ),
         *columns,
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("hash", sa.String(64), nullable=False),
@@ -81,14 +83,19 @@ class Transaction(Generic[R]):
     def entries(self) -> list[Link]:
         """Return all entries."""
         columns = (self.links.c.number, self.links.c.text, self.links.c.hash)
-        return [Link(*row) for row in self.connection.execute(sa.select(*columns).order_by(self.links.c.number))]
+        return [
+            Link(*row)
+            for row in self.connection.execute(sa.select(*columns).order_by(self.links.c.number))
+        ]
 
     def record(self) -> R:
         """Return what the entries say; raise `Damaged` if they do not hold together or end elsewhere than the head."""
         record = self.says.of(self.entries())
         end = self._end()
         if end != (record.number, record.hash):
-            raise Damaged(f"it ends with entry {record.number} and should end with entry {end[0] if end else 0}")
+            raise Damaged(
+                f"it ends with entry {record.number} and should end with entry {end[0] if end else 0}"
+            )
         return record
 
     def _end(self) -> tuple[int, str] | None:
@@ -105,7 +112,11 @@ class Transaction(Generic[R]):
         record.add(link)
         values = {"number": link.number, "hash": link.hash, "text": link.text}
         self.connection.execute(sa.insert(self.links).values(**values, **self.beside(body)))
-        head = sa.update(self.head).where(self.head.c.number == number).values(number=link.number, hash=link.hash)
+        head = (
+            sa.update(self.head)
+            .where(self.head.c.number == number)
+            .values(number=link.number, hash=link.hash)
+        )
         if self.connection.execute(head).rowcount != 1:
             raise Damaged("its last entry changed although it was locked")
 
@@ -113,7 +124,9 @@ class Transaction(Generic[R]):
         """Write the head and the first entry, unless they are there."""
         if self._end() is None:
             columns, body = self.opening()
-            self.connection.execute(sa.insert(self.head).values(id=1, number=0, hash=FIRST, **columns))
+            self.connection.execute(
+                sa.insert(self.head).values(id=1, number=0, hash=FIRST, **columns)
+            )
             opened = {"kind": "opened", "format": FORMAT, "time": now(), "fairleak": __version__}
             self.add(self.says(), opened | body)
 
@@ -152,7 +165,9 @@ class Store(Generic[T]):
         """Look at one moment of the chain."""
         with self._sentences(), self.engine.connect() as connection:
             if self.engine.dialect.name == "postgresql":
-                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                connection = connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
             with connection.begin():
                 yield self.kind(connection)
 
@@ -167,7 +182,9 @@ class Store(Generic[T]):
             with connection.begin():
                 server = self.engine.dialect.name == "postgresql"
                 if server and create:
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(self.kind.application)))
+                    connection.execute(
+                        sa.select(sa.func.pg_advisory_xact_lock(self.kind.application))
+                    )
                 elif server:
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
                     connection.execute(sa.select(self.kind.head.c.id).with_for_update())
@@ -187,7 +204,9 @@ class Store(Generic[T]):
                 f"The {self.kind.noun} {self.location} is damaged and was left as it is: {error}."
             ) from None
         except sa.exc.DBAPIError as error:
-            raise FairLeakError(f"The {self.kind.noun} {self.location} {_error_text(error, self.kind.noun)}.") from None
+            raise FairLeakError(
+                f"The {self.kind.noun} {self.location} {_error_text(error, self.kind.noun)}."
+            ) from None
 
 
 def _error_text(error: sa.exc.DBAPIError, noun: str) -> str:
@@ -221,7 +240,9 @@ def open_store(kind: type[T], location: str | Path, *, create: bool) -> Store[T]
         raise
     except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
         why = getattr(error, "strerror", None) or "it is no path this machine can use"
-        raise InputError(f"The {kind.noun} {quoted(address, 200)} cannot be opened: {why}.") from None
+        raise InputError(
+            f"The {kind.noun} {quoted(address, 200)} cannot be opened: {why}."
+        ) from None
 
 
 # SQLite ---------------------------------------------------------------------------------------------------------------
@@ -247,18 +268,26 @@ def _engine(path: Path, mode: str) -> sa.Engine:
     """Return an engine that opens a connection for each transaction, so that threads share nothing."""
 
     def connect() -> sqlite3.Connection:
-        how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "cached_statements": 0}
+        how: dict[str, Any] = {
+            "isolation_level": None,
+            "check_same_thread": False,
+            "cached_statements": 0,
+        }
         connection = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
+        connection.execute(
+            "PRAGMA secure_delete = ON"
+        )  # what is deleted is overwritten in the file
         return connection
 
     engine = sa.create_engine("sqlite+pysqlite://", creator=connect, poolclass=sa.pool.NullPool)
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get("fairleak_begin", "BEGIN"))
+        connection.exec_driver_sql(
+            connection.get_execution_options().get("fairleak_begin", "BEGIN")
+        )
 
     return engine
 
@@ -267,13 +296,19 @@ def _check_header(kind: type[Transaction[Any]], path: Path) -> None:
     """Refuse what is not of this kind by the bytes of its header, before SQLite may touch it."""
     try:
         if not path.is_file():
-            raise InputError(f"A {kind.noun} must be a file or a PostgreSQL URL, got {quoted(path, 200)}.")
+            raise InputError(
+                f"A {kind.noun} must be a file or a PostgreSQL URL, got {quoted(path, 200)}."
+            )
         with path.open("rb") as file:
             header = file.read(100)
     except OSError as error:
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}.") from None
+        raise InputError(
+            f"The {kind.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}."
+        ) from None
     if header[:16] != _MAGIC or int.from_bytes(header[68:72], "big") != kind.application:
-        raise InputError(f"The file {quoted(path, 200)} is not a FairLeak {kind.noun} and was left as it is.")
+        raise InputError(
+            f"The file {quoted(path, 200)} is not a FairLeak {kind.noun} and was left as it is."
+        )
     check_format(int.from_bytes(header[60:64], "big"), thing=f"The {kind.noun} {quoted(path, 200)}")
 
 
@@ -292,23 +327,31 @@ def _careful_mode(path: Path) -> str:
 def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
     """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
     try:
-        with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
+        with contextlib.closing(
+            sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)
+        ) as connection:
             message = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.Error as error:
         disk = disk_message(error)
         message = str(error)
         if disk or "locked" in message or "unable to open" in message:
-            raise FairLeakError(f"The {kind.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
+            raise FairLeakError(
+                f"The {kind.noun} {quoted(path, 200)} cannot be used: {disk or error}."
+            ) from None
     if message != "ok":
         detail = message.strip().splitlines()[-1]
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {detail}.")
+        raise InputError(
+            f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {detail}."
+        )
 
 
 def _make(kind: type[Transaction[Any]], path: Path) -> None:
     """Make an empty one; if somebody else makes it at the same time, theirs stays."""
     home = Path(__file__).resolve().parents[2]
     if Path(os.path.realpath(path)).is_relative_to(home):
-        raise InputError(f"A {kind.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
+        raise InputError(
+            f"A {kind.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}."
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -324,7 +367,9 @@ def _make(kind: type[Transaction[Any]], path: Path) -> None:
                 Path(f"{half}{ending}").unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         reason = disk_message(error) or (why(error) if isinstance(error, OSError) else error)
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {reason}.") from None
+        raise InputError(
+            f"The {kind.noun} {quoted(path, 200)} cannot be made there: {reason}."
+        ) from None
 
 
 def _fill_file(kind: type[Transaction[Any]], half: Path, label: str) -> None:
@@ -333,7 +378,9 @@ def _fill_file(kind: type[Transaction[Any]], half: Path, label: str) -> None:
         connection.execute(f"PRAGMA user_version = {FORMAT}")
     Store(kind, _engine(half, "rw"), label).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
+        connection.execute(
+            "PRAGMA journal_mode = WAL"
+        )  # kept in the header: it holds for everybody from now on
 
 
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
@@ -343,9 +390,13 @@ def _server(kind: type[T], address: str, create: bool) -> Store[T]:
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
-        raise InputError(f"A {kind.noun}'s URL must look like postgresql://user@host/database.") from None
+        raise InputError(
+            f"A {kind.noun}'s URL must look like postgresql://user@host/database."
+        ) from None
     if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise InputError(f"A {kind.noun} must be a file or a PostgreSQL URL, got a URL of {quoted(url.drivername)}.")
+        raise InputError(
+            f"A {kind.noun} must be a file or a PostgreSQL URL, got a URL of {quoted(url.drivername)}."
+        )
     try:
         import psycopg  # noqa: F401
     except ImportError:

@@ -9,6 +9,8 @@ def disk_message(error: BaseException | None) -> str | None:
     state = getattr(error, "sqlstate", "")
     if name == "SQLITE_FULL" or state == "53100":
         return "the disk is full; nothing was changed, make room and try again"
-    if name.startswith("SQLITE_IOERR"):  # also where there is no room for SQLite's files beside the ledger
+    if name.startswith(
+        "SQLITE_IOERR"
+    ):  # also where there is no room for SQLite's files beside the ledger
         return f"the disk is full or fails ({error}); make room and try again"
     return None

@@ -125,7 +125,9 @@ class Events(Record):
     def entry_of(self, project: str, fingerprint: str) -> Entry | None:
         """Return the entry of a document in a project; None where it is not there, or deleted."""
         same = (
-            entry for entry in self.entries.values() if (entry.project, entry.fingerprint) == (project, fingerprint)
+            entry
+            for entry in self.entries.values()
+            if (entry.project, entry.fingerprint) == (project, fingerprint)
         )
         return next((entry for entry in same if entry.deleted is None), None)
 
@@ -143,7 +145,9 @@ class Events(Record):
                 project = entry.project
                 mark = entry.fingerprint
                 parts = entry.parts
-                signature = Signature(number=number, project=project, fingerprint=mark, parts=parts, **body)
+                signature = Signature(
+                    number=number, project=project, fingerprint=mark, parts=parts, **body
+                )
                 _ = signature.title  # a decision that is known
                 self._go_on_with(entry)
                 self.signatures.append(signature)
@@ -164,7 +168,11 @@ def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
     if decision == "accept_risk":
         return "“Accept the risk” needs a reason."
-    dissenting = [signature for signature in signatures if not signature.void and signature.decision != decision]
+    dissenting = [
+        signature
+        for signature in signatures
+        if not signature.void and signature.decision != decision
+    ]
     if dissenting:
         return f"{dissenting[-1].name} signed “{dissenting[-1].title}”: another decision needs a reason."
     return ""
@@ -176,7 +184,9 @@ def not_releasable(report: Report) -> str:
     limits = report.policy.limits
     titles = {row.check: row.title for row in verdict.checks}
     blocking = [row.title for row in verdict.checks if row.blocks]
-    unsourced = [titles.get(limit.check, limit.check) for limit in limits if not limit.source.strip()]
+    unsourced = [
+        titles.get(limit.check, limit.check) for limit in limits if not limit.source.strip()
+    ]
     missing = []
     if blocking:
         missing.append(f"Required and not passed: {_listed(blocking)}.")
@@ -209,4 +219,6 @@ def parts_of(report: Report) -> dict[str, str]:
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return what differs between the parts of two reports, such as "data, policy"."""
-    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run again"
+    return (
+        ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run again"
+    )

@@ -22,7 +22,16 @@ from ..base.validation import choice, whole_number
 from ..datasets.columns import quoted
 from ..report import Report, from_json, to_json
 from .chain import TIME, now
-from .events import DECISIONS, Deletion, Entry, Events, Signature, needs_reason, not_releasable, parts_of
+from .events import (
+    DECISIONS,
+    Deletion,
+    Entry,
+    Events,
+    Signature,
+    needs_reason,
+    not_releasable,
+    parts_of,
+)
 
 if TYPE_CHECKING:
     from .database import Store
@@ -93,7 +102,9 @@ class History:
         text = to_json(report)
         from_json(text)
         if report.content_fingerprint != report.fingerprint:
-            raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
+            raise InputError(
+                "A report must have the fingerprint of its content to be kept, got one that was altered."
+            )
         with self._store.write_transaction() as change:
             events = change.record()
             if (entry := events.entry_of(project, report.fingerprint)) is not None:
@@ -118,7 +129,9 @@ class History:
         """Return the audits kept, of a project or all, newest first; `deleted` ones too, which have no document."""
         entries = reversed(self._events().entries.values())
         return tuple(
-            entry for entry in entries if project in (None, entry.project) and (deleted or entry.deleted is None)
+            entry
+            for entry in entries
+            if project in (None, entry.project) and (deleted or entry.deleted is None)
         )
 
     def projects(self) -> tuple[str, ...]:
@@ -131,14 +144,20 @@ class History:
         entries = self.entries(project, deleted=True)
         by_number = [entry for entry in entries if str(entry.id) == identifier]
         matches = by_number or [
-            entry for entry in entries if len(identifier) >= 8 and entry.fingerprint.startswith(identifier)
+            entry
+            for entry in entries
+            if len(identifier) >= 8 and entry.fingerprint.startswith(identifier)
         ]
         if not matches:
             where = f" of the project {quoted(project)}" if project else ""
-            raise InputError(f"There is no audit {quoted(audit)}{where} in the history {self.location}.")
+            raise InputError(
+                f"There is no audit {quoted(audit)}{where} in the history {self.location}."
+            )
         if len(matches) > 1:
             numbers = ", ".join(str(entry.id) for entry in matches)
-            raise InputError(f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}.")
+            raise InputError(
+                f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}."
+            )
         return matches[0]
 
     def document(self, entry: Entry) -> Report:
@@ -154,20 +173,33 @@ class History:
                 problem = "is missing, and nobody deleted it"
             else:
                 problem = "was changed after it was kept"
-            raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.location}.")
+            raise InputError(
+                f"The document of audit {entry.id} {problem}, in the history {self.location}."
+            )
         return from_json(text)
 
     def _entry(self, events: Events, entry: Entry) -> Entry:
         """Return an entry as it is now; InputError if it was deleted."""
         current = events.entries.get(entry.id)
         if current is None or current.fingerprint != entry.fingerprint:
-            raise InputError(f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.location}.")
+            raise InputError(
+                f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.location}."
+            )
         if current.deleted is not None:
-            raise InputError(f"The document of audit {entry.id} was deleted {_by(current.deleted)}.")
+            raise InputError(
+                f"The document of audit {entry.id} was deleted {_by(current.deleted)}."
+            )
         return current
 
     def sign(
-        self, entry: Entry, *, decision: str, name: str, role: str, reason: str = "", proven: bool = False
+        self,
+        entry: Entry,
+        *,
+        decision: str,
+        name: str,
+        role: str,
+        reason: str = "",
+        proven: bool = False,
     ) -> Signature:
         """Sign an audit, with a decision of `DECISIONS`; the same signature twice is one.
 
@@ -187,7 +219,9 @@ class History:
             "role": check_line(role, "role"),
             "proven": proven,
         }
-        statement["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
+        statement["reason"] = (
+            check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
+        )
         with self._store.write_transaction() as change:
             events = change.record()
             report = self._report(change, events, entry)
@@ -195,7 +229,9 @@ class History:
                 raise InputError(f"“Release” cannot be signed. {missing}")
             signed = [signature for signature in events.signatures if signature.covers(entry)]
             for signature in signed:
-                if not signature.void and all(getattr(signature, key) == value for key, value in statement.items()):
+                if not signature.void and all(
+                    getattr(signature, key) == value for key, value in statement.items()
+                ):
                     return signature
             if not statement["reason"] and (message := needs_reason(decision, signed)):
                 raise InputError(message)
@@ -203,7 +239,9 @@ class History:
             change.add(events, {"kind": "signed", **body})
             return events.signatures[-1]
 
-    def signatures(self, entry: Entry | None = None, *, project: str | None = None) -> tuple[Signature, ...]:
+    def signatures(
+        self, entry: Entry | None = None, *, project: str | None = None
+    ) -> tuple[Signature, ...]:
         """Return what was signed, of an audit, a project or all, in its order; deleted audits' too."""
         return tuple(
             signature
@@ -220,7 +258,9 @@ class History:
 
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
-        limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
+        limit = datetime.now(UTC) - timedelta(
+            days=whole_number(days, name="days", least=0, most=36_500)
+        )
         with self._store.write_transaction() as change:
             events = change.record()
             valid_signatures = [signature for signature in events.signatures if not signature.void]
@@ -235,7 +275,12 @@ class History:
             return self._delete(change, events, old, who, f"kept for {days} days")
 
     def _delete(
-        self, change: HistoryTransaction, events: Events, entries: list[Entry], who: str, reason: str
+        self,
+        change: HistoryTransaction,
+        events: Events,
+        entries: list[Entry],
+        who: str,
+        reason: str,
     ) -> tuple[Entry, ...]:
         who = check_line(who, "who")
         attribution = {
@@ -268,5 +313,7 @@ def check_line(value: str, name: str, *, most: int = _LONGEST) -> str:
     """Return a name or a reason without the blanks around it; `InputError` unless it is a line that can be printed."""
     text = " ".join(str(value).split())
     if not text or len(text) > most or not text.isprintable():
-        raise InputError(f"{name} must be 1 to {most:,} printable characters, got {quoted(value, 100)}.")
+        raise InputError(
+            f"{name} must be 1 to {most:,} printable characters, got {quoted(value, 100)}."
+        )
     return text

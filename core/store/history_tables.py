@@ -13,7 +13,12 @@ _entries = database.links_table("fairleak_history_entries", _tables)
 _documents = sa.Table(
     "fairleak_history_documents",
     _tables,
-    sa.Column("entry", sa.ForeignKey("fairleak_history_entries.number"), primary_key=True, autoincrement=False),
+    sa.Column(
+        "entry",
+        sa.ForeignKey("fairleak_history_entries.number"),
+        primary_key=True,
+        autoincrement=False,
+    ),
     sa.Column("text", sa.Text, nullable=False),
 )
 
@@ -31,7 +36,9 @@ class HistoryTransaction(database.Transaction[Events]):
 
     def document(self, entry: int) -> str | None:
         """Return the text of an entry's document."""
-        return self.connection.execute(sa.select(_documents.c.text).where(_documents.c.entry == entry)).scalar()
+        return self.connection.execute(
+            sa.select(_documents.c.text).where(_documents.c.entry == entry)
+        ).scalar()
 
     def keep(self, entry: int, text: str) -> None:
         """Write an entry's document."""

@@ -188,7 +188,9 @@ class ResultWriter(PreparedResults):
             self.save(key, value, datasets)
         self._results.clear()
         self._write(_list_name(page), dict(self._used), {})
-        self._used = {name: checksum for name, checksum in self._used.items() if name.startswith(_MEMO)}
+        self._used = {
+            name: checksum for name, checksum in self._used.items() if name.startswith(_MEMO)
+        }
 
     def _note(self, name: str) -> None:
         checksum = self._checksum(name)
@@ -215,7 +217,9 @@ class ResultWriter(PreparedResults):
                 folder.mkdir(mode=0o700, exist_ok=True)
                 _check_private(os.lstat(folder))
         except OSError as error:
-            raise InputError(f"The folder of prepared results must be the user's alone, got {error}.") from None
+            raise InputError(
+                f"The folder of prepared results must be the user's alone, got {error}."
+            ) from None
 
     def _sweep_up(self) -> None:
         """Delete half-written files that nobody writes any more, and what other versions left long ago."""
@@ -235,7 +239,9 @@ def only_process(folder: Path) -> Iterator[bool]:
     try:
         import fcntl
 
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        handle = os.open(
+            folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600
+        )
     except (ImportError, OSError):
         yield False
         return
@@ -269,7 +275,12 @@ def _header_of(name: str, body: bytes) -> dict[str, Any]:
 
 def _content_of(path: Path) -> bytes:
     """Return the content of a file; OSError unless file and folders are the user's, and writable for nobody else."""
-    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_BINARY", 0)
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+    )
     handle = os.open(path, flags)
     with open(handle, "rb") as file:
         status = os.fstat(handle)

@@ -33,15 +33,20 @@ class AuditConfig(Result):
     """Roles of its columns; None for the table's own default."""
     method: Annotated[
         str,
-        Param("Fair learning method", "Fair learning method: {options}.", options=METHODS, only=("kind", ("train",))),
+        Param(
+            "Fair learning method",
+            "Fair learning method: {options}.",
+            options=METHODS,
+            only=("kind", ("train",)),
+        ),
     ] = "exponentiated_gradient"
     """Also `core.models.GIVEN_PREDICTIONS`, for the predictions that came with the table.
 
     Of these the tolerance is disclosed.
     """
-    metric: Annotated[str, Param("Fairness metric", "Fairness metric: {options}.", options=METRICS)] = (
-        "statistical_parity"
-    )
+    metric: Annotated[
+        str, Param("Fairness metric", "Fairness metric: {options}.", options=METRICS)
+    ] = "statistical_parity"
     tolerance: Annotated[
         float,
         Param(
@@ -64,7 +69,14 @@ class AuditConfig(Result):
     ] = 0.34
     """The records that do not train are halved between attacker and test. Not used where the table names the sets."""
     seed: Annotated[
-        int, Param("Seed", "Seed of splits, training, predictions and attackers.", least=0, most=2**32 - 1, step=1)
+        int,
+        Param(
+            "Seed",
+            "Seed of splits, training, predictions and attackers.",
+            least=0,
+            most=2**32 - 1,
+            step=1,
+        ),
     ] = 42
     epsilon: Annotated[
         float,
@@ -79,11 +91,22 @@ class AuditConfig(Result):
     ] = math.inf
     forest: Annotated[
         tuple[tuple[str, int | float | str | None], ...] | None,
-        Param("Forest", "Hyper-parameters of the published attack, in place of the published ones.", form="table"),
+        Param(
+            "Forest",
+            "Hyper-parameters of the published attack, in place of the published ones.",
+            form="table",
+        ),
     ] = None
     depth: Annotated[
         int,
-        Param("Depth", "Depth of the model's trees, at most.", least=1, most=MOST_DEPTH, step=1, written=False),
+        Param(
+            "Depth",
+            "Depth of the model's trees, at most.",
+            least=1,
+            most=MOST_DEPTH,
+            step=1,
+            written=False,
+        ),
     ] = field(default=TREE_DEPTH, metadata=UNSAID)
 
     def __post_init__(self) -> None:

@@ -54,7 +54,9 @@ def posterior(people: SyntheticRecords, *, noise: Floats | float = 0.0) -> Float
     """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
     odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
     for j in range(len(_LEANS)):
-        odds += np.log(_CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]])
+        odds += np.log(
+            _CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]]
+        )
     return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
 
 
@@ -100,6 +102,8 @@ def subject_of(
     attack, validation = np.split(
         attacker_rows, [attacker_rows.size - round(0.3 * attacker_rows.size)]
     )  # as in an audit
-    splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
+    splits = Splits(
+        train=train, attack=attack, validation=validation, test=test
+    )  # they come in no order
     model = train_model(config, dataset, splits)
     return Subject(config, dataset, splits, model, Progress(1), trainable=False)

@@ -18,5 +18,7 @@ def _discover() -> Iterator[Study[Any, Any]]:
             yield study
 
 
-STUDIES: dict[str, Study[Any, Any]] = {study.name: study for study in sorted(_discover(), key=lambda study: study.name)}
+STUDIES: dict[str, Study[Any, Any]] = {
+    study.name: study for study in sorted(_discover(), key=lambda study: study.name)
+}
 """Name -> study: what page, command, report, policy and experiment read."""

@@ -167,7 +167,9 @@ class Study(Generic[S, R]):
         """Return how many steps `run` reports."""
         return 1
 
-    def run(self, subject: Subject, settings: S, report: ReportProgress | None = None) -> Iterator[R]:
+    def run(
+        self, subject: Subject, settings: S, report: ReportProgress | None = None
+    ) -> Iterator[R]:
         """Yield the result as it grows; the last one is whole. The same seed gives the same numbers."""
         raise NotImplementedError
 

@@ -118,7 +118,10 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
     """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
-    key = (replace(config, forest=None, roles=None), fingerprint(splits.train))  # the attacker's forest trains nothing
+    key = (
+        replace(config, forest=None, roles=None),
+        fingerprint(splits.train),
+    )  # the attacker's forest trains nothing
     last, model = dataset.cached_results().get("audited model", (None, None))
     if last != key:
         model = fit_rows(config, dataset, splits.train, seed=config.seed)
@@ -152,7 +155,9 @@ def _given_predictions(config: AuditConfig, dataset: AuditDataset, splits: Split
             "name none."
         )
     if dataset.scores is None:
-        return _measured(config, dataset, splits, labels, scores=labels.astype(np.float64), has_scores=False)
+        return _measured(
+            config, dataset, splits, labels, scores=labels.astype(np.float64), has_scores=False
+        )
     return _measured(config, dataset, splits, labels, scores=dataset.scores)
 
 
@@ -173,7 +178,9 @@ def _measured(
         accuracy_test=accuracy(y[test], drawn[test]),
         majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
         unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        unfairness_test=unfairness_estimate(
+            drawn[test], s[test], metric=config.metric, labels=y[test]
+        ),
         rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
         rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
         predictions=drawn,
@@ -205,7 +212,9 @@ def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
             counts = np.bincount(inside, minlength=dataset.n_groups)
             if counts.min() < 3:
                 group = dataset.group_names[int(counts.argmin())]
-                within, instead = ("", "") if mask is None else (f" with {part}", "statistical parity, ")
+                within, instead = (
+                    ("", "") if mask is None else (f" with {part}", "statistical parity, ")
+                )
                 raise InputError(
                     f"{METRIC_TITLES[metric]} needs at least 3 people of each group{within} among the {name} records, "
                     f"got {int(counts.min())} of {group}; choose {instead}other groups or another seed."
@@ -241,7 +250,9 @@ class OutputsPlan(Settings):
         """What is released: "predicted labels and scores with 3 decimals"."""
         if self.released == "labels":
             return "predicted labels"
-        decimals = {None: "", 1: " with 1 decimal"}.get(self.decimals, f" with {self.decimals} decimals")
+        decimals = {None: "", 1: " with 1 decimal"}.get(
+            self.decimals, f" with {self.decimals} decimals"
+        )
         return f"predicted labels and scores{decimals}"
 
 
@@ -257,7 +268,9 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     learners, validation = _records_of_imputation(splits, seed)
 
     def make() -> Imputation:
-        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.attacker_rows)
+        records = with_folds(
+            learners, validation, dataset.sensitive, seed=seed, known_rows=splits.attacker_rows
+        )
         return impute(
             attacker_columns(dataset),
             dataset.sensitive.astype(np.intp),
@@ -267,7 +280,9 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
             seed=seed,
         )
 
-    return dataset.once(("imputation", fingerprint(splits.attacker_rows, learners, validation, seed)), make)
+    return dataset.once(
+        ("imputation", fingerprint(splits.attacker_rows, learners, validation, seed)), make
+    )
 
 
 def _records_of_imputation(splits: Splits, seed: int) -> tuple[Ints, Ints]:
@@ -300,7 +315,9 @@ def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) ->
     See `imputation_of`. Raises `InputError` if any of the rows is among the known ones.
     """
     if shared := np.intersect1d(rows, splits.attacker_rows).size:
-        raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
+        raise InputError(
+            f"The attacker must not learn from released records, got {shared} that are in both."
+        )
     return imputed(dataset, splits, rows, seed=seed).probability
 
 
@@ -378,7 +395,13 @@ class Subject:
             needs_sensitive=model.needs_sensitive,
             randomised=model.randomised,
         )
-        return replace(self, splits=splits, with_unanswered=with_unanswered, model=measured, progress=Progress(1))
+        return replace(
+            self,
+            splits=splits,
+            with_unanswered=with_unanswered,
+            model=measured,
+            progress=Progress(1),
+        )
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
@@ -442,7 +465,14 @@ class Subject:
         n_known_people = int(self.splits.attacker_rows.size)
         if n_known_people > MAX_ATTACKER_SAMPLE:
             text = f"The attackers learn from a seeded sample of {MAX_ATTACKER_SAMPLE:,} of the people they know."
-            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MAX_ATTACKER_SAMPLE, total=n_known_people))
+            caveats.append(
+                Caveat(
+                    CaveatKind.ATTACKER_SAMPLE,
+                    text,
+                    count=MAX_ATTACKER_SAMPLE,
+                    total=n_known_people,
+                )
+            )
         if not self.has_true_sets:
             caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
         return tuple(caveats)
@@ -450,7 +480,9 @@ class Subject:
 
 def _attacked_part(splits: Splits, rows: Mask) -> Splits:
     """Return the sets with those training and test records that are in `rows`; attack records stay."""
-    return replace(splits, train=splits.train[rows[splits.train]], test=splits.test[rows[splits.test]])
+    return replace(
+        splits, train=splits.train[rows[splits.train]], test=splits.test[rows[splits.test]]
+    )
 
 
 def splits_with_unanswered(config: AuditConfig, dataset: AuditDataset) -> Splits | None:

@@ -39,7 +39,9 @@ def tags_of(summary: dict[str, Any]) -> dict[str, str]:
 def main() -> None:
     """Log the summary in a folder as one run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="Folder of a public summary, such as report/public.")
+    parser.add_argument(
+        "folder", type=Path, help="Folder of a public summary, such as report/public."
+    )
     parser.add_argument("--store", default="sqlite:///mlflow.db", help="MLflow's tracking store.")
     parser.add_argument("--experiment", default="fairleak", help="MLflow's experiment.")
     arguments = parser.parse_args()

@@ -63,7 +63,9 @@ def draw_person(work: GuardRun, exposure: Exposure, budget: float) -> None:
             st.table(listed, hide_index=True, height=_height(listed))
         panels.notes(*finding.caveats)
     with right:
-        st.caption("Dot: how often this noise is drawn; diamond: its share in the target (M\\* and p in the paper).")
+        st.caption(
+            "Dot: how often this noise is drawn; diamond: its share in the target (M\\* and p in the paper)."
+        )
         panels.chart(drawn, key="person_chart")
     panels.numbers({"Record": card, "Noise": drawn.table}, key="guard-person")
 
@@ -79,11 +81,13 @@ def by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     entry, now, *values = card.columns
     cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
     descriptions = (
-        ", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after) for rows in cells.values()
+        ", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after)
+        for rows in cells.values()
     )
     rows = zip(values, descriptions, strict=True)
     return panels.frame(
-        {"target value": value, "what changes": description or "nothing"} for value, description in rows
+        {"target value": value, "what changes": description or "nothing"}
+        for value, description in rows
     )
 
 
@@ -93,7 +97,9 @@ def by_value(card: pandas.DataFrame) -> pandas.DataFrame:
 def draw_transfer(work: GuardRun, exposure: Exposure, budget: float) -> None:
     """Draw the heat map of attackers and target values; of ratings also that of other noise."""
     values = np.arange(len(exposure.values))
-    changed = exposure.reached & (exposure.predicted[:, None] != values)  # for whom is noise for which
+    changed = exposure.reached & (
+        exposure.predicted[:, None] != values
+    )  # for whom is noise for which
     if not changed.any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
@@ -124,9 +130,15 @@ def _mean(hits: Any) -> float:
 def _draw_other_noise(work: GuardRun, exposure: Exposure) -> Drawing:
     label = "Showing noise to attackers"
     defense = work.defense_of(exposure)
-    transfer: Any = work.require("transfer", label, lambda report: attriguard.transfer(defense, report))
-    fooled = np.array([[transfer.share[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS])
-    drawing = charts.draw_transfer(CLEAN_ATTACKERS, [title for title, _, _ in SURROGATES.values()], fooled)
+    transfer: Any = work.require(
+        "transfer", label, lambda report: attriguard.transfer(defense, report)
+    )
+    fooled = np.array(
+        [[transfer.share[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS]
+    )
+    drawing = charts.draw_transfer(
+        CLEAN_ATTACKERS, [title for title, _, _ in SURROGATES.values()], fooled
+    )
     return panels.under(findings.margin_helps(transfer), drawing, key="other_transfer_chart")
 
 
@@ -146,7 +158,9 @@ def draw_concentration(work: GuardRun, exposure: Exposure, budget: float) -> Non
         st.info("No noise changes anything here.")
         return
     unit = "items" if work.is_ratings else "columns"
-    drawing = charts.draw_where([defense.names[index] for index in carried.entries], carried, unit=unit)
+    drawing = charts.draw_where(
+        [defense.names[index] for index in carried.entries], carried, unit=unit
+    )
     panels.under(findings.concentrated(carried, unit), drawing, key="where_chart")
     panels.numbers({"Noise concentration": drawing.table}, key="guard-where")
 
@@ -185,7 +199,12 @@ def _draw_decisions(work: GuardRun, exposure: Exposure, budget: float) -> None:
     panels.whisper(findings.decisions(before, current, majority, config.metric))
     metric = METRIC_TITLES[config.metric].lower()
     parts: tuple[tuple[str, str, str, dict[str, Estimate]], ...] = (
-        ("Model accuracy", "On the test set, by noise budget β", "accuracy", {"Majority": majority}),
+        (
+            "Model accuracy",
+            "On the test set, by noise budget β",
+            "accuracy",
+            {"Majority": majority},
+        ),
         (
             "Effect on fairness",
             f"Unfairness (largest deviation of a group, {metric}), by noise budget β",
@@ -194,7 +213,9 @@ def _draw_decisions(work: GuardRun, exposure: Exposure, budget: float) -> None:
         ),
     )
     tables = {}
-    for column, (title, quantity, quality, levels) in zip(st.columns(2, gap="large"), parts, strict=True):
+    for column, (title, quantity, quality, levels) in zip(
+        st.columns(2, gap="large"), parts, strict=True
+    ):
         drawing = charts.draw_cost(
             [(point.budget, getattr(point, quality)) for point in curve],
             (budget, getattr(current, quality)),
@@ -212,7 +233,9 @@ def _draw_decisions(work: GuardRun, exposure: Exposure, budget: float) -> None:
 def _draw_recommendations(work: GuardRun, exposure: Exposure, budget: float) -> None:
     defense = work.defense_of(exposure)
     label = "Recommending items"
-    recommendation: Any = work.require("recommendation", label, lambda report: attriguard.recommendation(defense))
+    recommendation: Any = work.require(
+        "recommendation", label, lambda report: attriguard.recommendation(defense)
+    )
     drawing = charts.draw_cost(
         [(at, recommendation.at(at)) for at in _budgets(exposure)],
         (budget, recommendation.at(budget)),
@@ -232,9 +255,13 @@ def draw_other_defences(work: GuardRun, exposure: Exposure, budget: float) -> No
     """Draw the comparison, with AttriGuard at the slider's budget."""
     defense = work.defense_of(exposure)
     label = "Defending otherwise"
-    defences: Any = work.require("others", label, lambda report: list(attriguard.comparison(defense, report)))
+    defences: Any = work.require(
+        "others", label, lambda report: list(attriguard.comparison(defense, report))
+    )
     finding = findings.other_defences(exposure, budget, charts.drawn_defences(defences))
-    drawn = panels.under(finding, charts.draw_defences(exposure, budget, defences), key="others_chart")
+    drawn = panels.under(
+        finding, charts.draw_defences(exposure, budget, defences), key="others_chart"
+    )
     every = panels.frame(
         {
             "defence": row.method,

@@ -42,7 +42,10 @@ def guard_run() -> GuardRun:
         container=first,
     )
     below = st.container()
-    settings: dict[str, Any] = {**STUDY.command_defaults, "trained_budgets": TRAINED_BUDGETS[kind()]}
+    settings: dict[str, Any] = {
+        **STUDY.command_defaults,
+        "trained_budgets": TRAINED_BUDGETS[kind()],
+    }
     if kind() == "ratings":
         settings["noise_policy"] = control(
             _SETTINGS["noise_policy"],
@@ -83,7 +86,9 @@ def guard_run() -> GuardRun:
     dataset_name = selected()
     if kind() == "table":
         dataset_name = records.config.dataset
-    return GuardRun(records, replace(allowed_changes(records), **settings), dataset_name, balanced=balanced)
+    return GuardRun(
+        records, replace(allowed_changes(records), **settings), dataset_name, balanced=balanced
+    )
 
 
 def _records(below: DeltaGenerator, last: DeltaGenerator) -> ProtectedRecords:
@@ -128,7 +133,9 @@ def first_budget(exposure: Exposure) -> float:
 
 def budget(exposure: Exposure) -> float:
     """Return the budget; the slider that sets it stands under its chart."""
-    return state.slider_position(_slider_key(exposure), first_budget(exposure), most=exposure.last_budget)
+    return state.slider_position(
+        _slider_key(exposure), first_budget(exposure), most=exposure.last_budget
+    )
 
 
 def budget_slider(exposure: Exposure) -> None:

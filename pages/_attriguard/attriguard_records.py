@@ -55,7 +55,9 @@ def selected_records() -> ProtectedRecords:
     if name == "table":
         config, table = cached.audited()
         # The study needs the division of the records and the seed; a model is neither trained nor asked.
-        division = AuditConfig(dataset=config.dataset, train_share=config.train_share, seed=config.seed)
+        division = AuditConfig(
+            dataset=config.dataset, train_share=config.train_share, seed=config.seed
+        )
         return ProtectedRecords(dataset=cached.dataset_of(table, config.roles), config=division)
     if name == state.OWN_RATINGS:
         return ratings_subject(_own_ratings())
@@ -81,7 +83,12 @@ def _own_ratings() -> Ratings:
             "person without ratings has one row with an empty item and rating."
         )
         st.stop()
-    st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=_remove_ratings)
+    st.button(
+        "Remove your ratings",
+        key="guard_remove",
+        icon=":material/delete:",
+        on_click=_remove_ratings,
+    )
     return ratings
 
 

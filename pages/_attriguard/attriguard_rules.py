@@ -132,13 +132,17 @@ def _pair_text(pair: Pair) -> str:
     return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
 
 
-def _apply(work: GuardRun, defense: TableDefense, written: str, requested: AttriGuardSettings) -> None:
+def _apply(
+    work: GuardRun, defense: TableDefense, written: str, requested: AttriGuardSettings
+) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
     with panels.keeping_problem(_PROBLEM):
         forbidden = _pairs(written, [column.name for column in defense.columns])
         attriguard.table_columns(defense.people, frozen=requested.frozen)
         pairs_allowed = requested.allowed_pairs
-        attriguard.pair_rules(defense.columns, defense.found_rules, forbidden=forbidden, allowed=pairs_allowed)
+        attriguard.pair_rules(
+            defense.columns, defense.found_rules, forbidden=forbidden, allowed=pairs_allowed
+        )
         allow_changes(work.records, replace(requested, forbidden_pairs=forbidden))
     st.rerun()
 
@@ -149,7 +153,9 @@ def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
     for line in filter(str.strip, written.splitlines()):
         sides = [side.partition(":") for side in line.split(" + ")]
         if len(sides) != 2 or not all(colon for _, colon, _ in sides):
-            raise InputError(f"Each line must read “column: value + column: value”, got “{line.strip()}”.")
+            raise InputError(
+                f"Each line must read “column: value + column: value”, got “{line.strip()}”."
+            )
         (name, _, value), (second_name, _, second_value) = sides
         unknown = [word.strip() for word in (name, second_name) if word.strip() not in columns]
         if unknown:

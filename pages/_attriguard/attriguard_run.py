@@ -40,7 +40,12 @@ class GuardRun(StudyRun):
     """The study of some records. Balanced accuracy is counted from the same guesses, so it starts no other run."""
 
     def __init__(
-        self, records: ProtectedRecords, settings: AttriGuardSettings, dataset_name: str, *, balanced: bool
+        self,
+        records: ProtectedRecords,
+        settings: AttriGuardSettings,
+        dataset_name: str,
+        *,
+        balanced: bool,
     ) -> None:
         super().__init__(STUDY, records, settings, cached.store_of(dataset_name))
         self.records = records
@@ -62,7 +67,9 @@ class GuardRun(StudyRun):
             return exposure.defense
 
         def make(_: Any) -> Any:
-            defense = attriguard.defense_of(self.records.dataset, self.records.config, self.settings)
+            defense = attriguard.defense_of(
+                self.records.dataset, self.records.config, self.settings
+            )
             defense.search()
             return defense
 

@@ -96,8 +96,18 @@ def controls(pool: QueryPool, planned: BiasQueriesSettings) -> BiasQueriesSettin
         )
     sizes = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = min(planned.people, sizes[-1])
-    draw("people", "people_asked", "select_slider", container=next(places), options=sizes, value=value, help=None)
-    with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
+    draw(
+        "people",
+        "people_asked",
+        "select_slider",
+        container=next(places),
+        options=sizes,
+        value=value,
+        help=None,
+    )
+    with next(places).popover(
+        "Attack settings", icon=":material/tune:", width="stretch", key="query_settings"
+    ):
         draw(
             "design",
             "question_design",
@@ -121,7 +131,10 @@ def answer_numbers(settings: BiasQueriesSettings, planned: BiasQueriesSettings) 
 def number_of_answers(numbers: tuple[int, ...], planned: BiasQueriesSettings) -> int:
     """Return the number of answers; the slider that sets it stands under its chart."""
     last = numbers[-1]
-    return nearest(numbers, state.slider_position(f"answered_{last}", nearest(numbers, planned.questions), most=last))
+    return nearest(
+        numbers,
+        state.slider_position(f"answered_{last}", nearest(numbers, planned.questions), most=last),
+    )
 
 
 def nearest(numbers: Iterable[int], position: float) -> int:

@@ -80,15 +80,21 @@ def _table_row(choice: Choice, candidate: Candidate) -> dict[str, str]:
 # The model that is audited --------------------------------------------------------------------------------------------
 
 
-def choose_audited(choice: Choice, candidate_sets: list[CandidateSet], policy: Policy, table_fingerprint: str) -> None:
+def choose_audited(
+    choice: Choice, candidate_sets: list[CandidateSet], policy: Policy, table_fingerprint: str
+) -> None:
     """Choose a candidate, and make it the audited model by a button that opens its Report."""
     options = {
         title: _short_label(candidate) if title else "The model named above"
         for title, candidate in _candidates_by_title(choice).items()
     }
-    panels.choose("Model to audit", options, key="choose_audited", label_visibility="collapsed", width=260)
+    panels.choose(
+        "Model to audit", options, key="choose_audited", label_visibility="collapsed", width=260
+    )
     arguments = (choice, candidate_sets, policy, table_fingerprint)
-    st.button("Audit this model", key="audit_chosen", type="primary", on_click=_audit, args=arguments)
+    st.button(
+        "Audit this model", key="audit_chosen", type="primary", on_click=_audit, args=arguments
+    )
 
 
 def _candidates_by_title(choice: Choice) -> dict[str, Candidate]:
@@ -104,7 +110,9 @@ def _short_label(candidate: Candidate) -> str:
     return f"{short_title(first)}, depth {first.config.depth}"
 
 
-def _audit(choice: Choice, candidate_sets: list[CandidateSet], policy: Policy, table_fingerprint: str) -> None:
+def _audit(
+    choice: Choice, candidate_sets: list[CandidateSet], policy: Policy, table_fingerprint: str
+) -> None:
     """Make the candidate of the list the audited model; the page then opens its Report."""
     picked = _candidates_by_title(choice).get(st.session_state["choose_audited"], choice.chosen)
     first = picked.points[0]
@@ -125,14 +133,21 @@ def _audit(choice: Choice, candidate_sets: list[CandidateSet], policy: Policy, t
     if len(choice.candidates) > 1:
         outputs = next(item.plan.outputs for item in candidate_sets if item.name == first.name)
         section = report_section(choice, picked)
-        st.session_state[report_plan.CHOSEN] = (config, table_fingerprint, (outputs, policy), section)
+        st.session_state[report_plan.CHOSEN] = (
+            config,
+            table_fingerprint,
+            (outputs, policy),
+            section,
+        )
     st.session_state["choose_report"] = True
 
 
 # The command ----------------------------------------------------------------------------------------------------------
 
 
-def offer_command(candidate_set: CandidateSet, policy: Policy, settings: ChooseSettings, effect: str) -> None:
+def offer_command(
+    candidate_set: CandidateSet, policy: Policy, settings: ChooseSettings, effect: str
+) -> None:
     """Offer the files and the command that make the same choice; `effect` says what the command does."""
     table_file = candidate_set.plan.data.file
     plan = replace(candidate_set.plan, policy="policy.toml")
@@ -142,13 +157,22 @@ def offer_command(candidate_set: CandidateSet, policy: Policy, settings: ChooseS
     else:
         beside = ""
     with st.popover("Repeat it", icon=":material/terminal:", key="choose_repeat"):
-        st.markdown(f"Save both files{beside}. The command {effect}; the model's plan is then in chosen.toml.")
+        st.markdown(
+            f"Save both files{beside}. The command {effect}; the model's plan is then in chosen.toml."
+        )
         with st.container(horizontal=True):
-            panels.download("choose.toml", lambda: plan_text(plan).encode(), "choose.toml", key="choose_plan")
             panels.download(
-                "policy.toml", lambda: policy_text(policy).encode(), "policy.toml", key="choose_policy_file"
+                "choose.toml", lambda: plan_text(plan).encode(), "choose.toml", key="choose_plan"
             )
-        command = f"fairleak choose choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
+            panels.download(
+                "policy.toml",
+                lambda: policy_text(policy).encode(),
+                "policy.toml",
+                key="choose_policy_file",
+            )
+        command = (
+            f"fairleak choose choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
+        )
         st.code(command, language="bash", wrap_lines=True)
         st.caption(
             "Not installed? In FairLeak's folder, `.venv/bin/python -m core` stands for `fairleak`; give both files "

@@ -40,14 +40,18 @@ _SETTINGS = params(ChooseSettings)
 _MINUTES = {math.inf: "No limit", 1.0: "1 minute", 5.0: "5 minutes", 15.0: "15 minutes"}
 _OFFERED: dict[str, dict[Any, str]] = {
     "methods": {name: METHOD_TITLES[name] for name in METHOD_NAMES},
-    "tolerances": {value: tolerance_text(value) for value in (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)},
+    "tolerances": {
+        value: tolerance_text(value) for value in (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    },
     "epsilons": {value: epsilon_text(value) for value in (0.3, 1.0, 3.0, 10.0, 30.0, math.inf)},
     "depths": {value: str(value) for value in (2, 3, 4, 6, 8, 10)},
 }
 """Setting -> values on offer, and what to call each."""
 
 
-def requested_choice(config: AuditConfig, table: Table, policy: Policy) -> tuple[list[CandidateSet], ChooseSettings]:
+def requested_choice(
+    config: AuditConfig, table: Table, policy: Policy
+) -> tuple[list[CandidateSet], ChooseSettings]:
     """Draw the controls in one row; return the models to be compared, and the settings of the choice.
 
     Raises InputError where they cannot be compared.
@@ -57,7 +61,9 @@ def requested_choice(config: AuditConfig, table: Table, policy: Policy) -> tuple
         columns = _columns(row, config, table)
         settings, _ = _choice_settings(row, config, table, policy, {})
         if not columns:
-            raise InputError("There must be at least one column of predictions or scores, got none.")
+            raise InputError(
+                "There must be at least one column of predictions or scores, got none."
+            )
         return [_column_set(config, table, column) for column in columns], settings
     settings, seeds = _choice_settings(row, config, table, policy, _models(row, config, table))
     return [_trained_set(config, table, settings, seeds)], settings
@@ -100,7 +106,9 @@ def _base(config: AuditConfig, table: Table) -> AuditPlan:
     return replace(plan, config=replace(config, roles=roles, tolerance=0.0, epsilon=math.inf))
 
 
-def _trained_set(config: AuditConfig, table: Table, settings: ChooseSettings, seeds: int) -> CandidateSet:
+def _trained_set(
+    config: AuditConfig, table: Table, settings: ChooseSettings, seeds: int
+) -> CandidateSet:
     """Candidates that are trained, with so many seeds from the audited one's on."""
     dataset = cached.dataset_of(table, config.roles)
     plan = _base(config, table)
@@ -117,7 +125,9 @@ def _columns(row: DeltaGenerator, config: AuditConfig, table: Table) -> list[str
     audited = [column for column in (roles.prediction or roles.score,) if column]
     offered = [*audited, *(column for column in roles.excluded if column in table.frame.columns)]
     with row.popover("Columns", icon=":material/tune:", key="choose_compared"):
-        columns = st.multiselect("Columns of predictions or scores", offered, default=offered[:1], key="choose_columns")
+        columns = st.multiselect(
+            "Columns of predictions or scores", offered, default=offered[:1], key="choose_columns"
+        )
         st.caption("Columns left out on the Data page can hold the answers of other models.")
     return columns or offered[:1]
 
@@ -127,7 +137,11 @@ def _column_set(config: AuditConfig, table: Table, column: str) -> CandidateSet:
     roles = _roles_with_answers(cached.dataset_of(table, config.roles).roles, table, column)
     column_config = replace(config, roles=roles)
     refuse_blocking(cached.once(check_input, table, roles))
-    plan = replace(report_plan.plan_of(column_config, table), model=ModelPlan(kind="predictions"), config=column_config)
+    plan = replace(
+        report_plan.plan_of(column_config, table),
+        model=ModelPlan(kind="predictions"),
+        config=column_config,
+    )
     return CandidateSet([column_config], cached.built(table, roles), plan, column)
 
 
@@ -143,7 +157,9 @@ def _roles_with_answers(roles: Roles, table: Table, column: str) -> Roles:
         else:
             answers = {"prediction": "", "score": column}
     left_out = tuple(name for name in excluded if name not in answers.values())
-    return replace(roles, excluded=left_out, prediction=answers["prediction"], score=answers["score"])
+    return replace(
+        roles, excluded=left_out, prediction=answers["prediction"], score=answers["score"]
+    )
 
 
 # How it is chosen -----------------------------------------------------------------------------------------------------
@@ -165,13 +181,19 @@ def _choice_settings(
     least_accuracy = _least_accuracy(row, config, table)
     with row.popover("Leak and limits", icon=":material/rule:", key="choose_policy"):
         labels = LEAKS | {"attribute": shell.escape(state.attribute_of(config))}
-        leak = panels.pick("Worst leak of", labels, key="choose_leak", default="all", **state.bind("choose_leak"))
+        leak = panels.pick(
+            "Worst leak of", labels, key="choose_leak", default="all", **state.bind("choose_leak")
+        )
         _draw_limits(config, policy)
     with row.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
         has_predictions = config.method == GIVEN_PREDICTIONS
-        seeds = panels.pick("Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=has_predictions)
+        seeds = panels.pick(
+            "Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=has_predictions
+        )
         minutes = panels.choose("Time budget", _MINUTES, key="choose_minutes")
-    settings = ChooseSettings(**models, prefer=prefer, leak=leak, least_accuracy=least_accuracy, minutes=minutes)
+    settings = ChooseSettings(
+        **models, prefer=prefer, leak=leak, least_accuracy=least_accuracy, minutes=minutes
+    )
     return settings, int(seeds)
 
 

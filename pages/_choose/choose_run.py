@@ -18,7 +18,9 @@ _JOBS = 2
 class ChooseRun(Background):
     """Candidates measured one after the other; those that are stored already are not measured again."""
 
-    def __init__(self, candidate_sets: Sequence[CandidateSet], minutes: float, dataset_name: str) -> None:
+    def __init__(
+        self, candidate_sets: Sequence[CandidateSet], minutes: float, dataset_name: str
+    ) -> None:
         self.candidate_sets = list(candidate_sets)
         self.minutes = minutes
         self.dataset_name = dataset_name
@@ -30,7 +32,14 @@ class ChooseRun(Background):
         ]
         total = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
         store = cached.store_of(dataset_name)
-        super().__init__("choose", store, fingerprint("choose", parts, minutes), self._run, lane="sweep", total=total)
+        super().__init__(
+            "choose",
+            store,
+            fingerprint("choose", parts, minutes),
+            self._run,
+            lane="sweep",
+            total=total,
+        )
 
     def initial_partial(self) -> list[CandidatePoint]:
         """Return the stored points of these models, and note which models have none."""
@@ -40,7 +49,9 @@ class ChooseRun(Background):
         for candidate_set in self.candidate_sets:
             missing = []
             for config in candidate_set.configs:
-                key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.measure.parts)
+                key = point_key(
+                    config, candidate_set.dataset, CandidatePoint, *candidate_set.measure.parts
+                )
                 point = self.points.load(key, CandidatePoint)
                 if point is None:
                     missing.append(config)
@@ -70,4 +81,6 @@ class ChooseRun(Background):
     def _run(self, job: Job) -> list[CandidatePoint]:
         if not self.left:
             return list(job.partial)
-        return job.collect(measure_all(self.left, seconds=60 * self.minutes, n_jobs=_JOBS, store=self.points))
+        return job.collect(
+            measure_all(self.left, seconds=60 * self.minutes, n_jobs=_JOBS, store=self.points)
+        )

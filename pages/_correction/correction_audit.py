@@ -40,7 +40,11 @@ class CorrectionAudit:
     def attacker(self) -> dict[str, Any]:
         """Adversary, cost and protocol."""
         settings = self.settings
-        return {"adversary": settings.adversary, "cost": settings.cost, "as_published": settings.as_published}
+        return {
+            "adversary": settings.adversary,
+            "cost": settings.cost,
+            "as_published": settings.as_published,
+        }
 
     @property
     def plan(self) -> AuditPlan:

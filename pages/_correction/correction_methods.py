@@ -5,7 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.experiments import attacked_charts
-from core.experiments.attacked_models import MEASURES, attacked_by, attacked_by_all, method_points, method_rows
+from core.experiments.attacked_models import (
+    MEASURES,
+    attacked_by,
+    attacked_by_all,
+    method_points,
+    method_rows,
+)
 from core.experiments.experiment import GridPoint
 from core.experiments.summary import summarise, summary_frame
 from core.stats.estimates import epsilon_text
@@ -62,7 +68,11 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
         "Before and after, by method",
         f"Accuracy at inferring {audit.attribute}: before disclosure ○, after ●",
         attacked_charts.draw_methods(
-            [summary for summary in summaries if summary.values["model.metric"] == audit.config.metric]
+            [
+                summary
+                for summary in summaries
+                if summary.values["model.metric"] == audit.config.metric
+            ]
         ),
         key="methods_chart",
     )
@@ -75,5 +85,9 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
     if every["Metric"].nunique() == 1:
         table = every.drop(columns="Metric")
     st.dataframe(table, hide_index=True, height="content")
-    number_tables = {"Methods": drawing.table, "All methods and metrics": every, "Numbers": summary_frame(summaries)}
+    number_tables = {
+        "Methods": drawing.table,
+        "All methods and metrics": every,
+        "Numbers": summary_frame(summaries),
+    }
     panels.numbers(number_tables, key="methods")

@@ -52,7 +52,8 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
         )
         return
     attributions = [
-        attribution_of(summaries[method, adversary], kind, audit.config) for kind, (adversary, _) in KINDS.items()
+        attribution_of(summaries[method, adversary], kind, audit.config)
+        for kind, (adversary, _) in KINDS.items()
     ]
     n_seeds = attributions[0].n_seeds
     if n_seeds > 1:
@@ -65,7 +66,9 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
         panels.titled(
             f"What each piece of knowledge adds, {kind} attacker",
             f"Accuracy at inferring {audit.attribute}; each row adds one thing. {over}",
-            charts.draw_waterfall(attribution, imputation, label=IMPUTATION, attribute=audit.result.subject.attribute),
+            charts.draw_waterfall(
+                attribution, imputation, label=IMPUTATION, attribute=audit.result.subject.attribute
+            ),
             key=f"seeds_{kind[:5]}_chart",
             container=container,
         )
@@ -91,7 +94,9 @@ def _draw_mitigation(leak: LeakOverSeeds) -> None:
         mitigation = "mitigation"
     else:
         mitigation = METHOD_TITLES[method].lower()
-    shell.whisper(f"With and without {mitigation}", "The same people and seeds; differences paired by seed")
+    shell.whisper(
+        f"With and without {mitigation}", "The same people and seeds; differences paired by seed"
+    )
     rows = mitigation_rows(leak)
     if not rows:
         st.caption("The chosen model is the one without mitigation.")

@@ -59,7 +59,9 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
     mine = tolerance_points(audit.plan, _tolerances(), audit.seeds("sweep_seeds"))
     summaries = summarise(work.rows(attacked_by(mine, audit.settings)))
     finding = trained_tolerances(summaries, audit.config, as_published=audit.settings.as_published)
-    without = audit.result.disclose(0.0, **audit.attacker)  # for the majority guess and what the attacker has before
+    without = audit.result.disclose(
+        0.0, **audit.attacker
+    )  # for the majority guess and what the attacker has before
     left, right = st.columns([3, 2], gap="large")
     recovered = attacked_charts.draw_trained(
         summaries,
@@ -67,7 +69,13 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
         attribute=audit.result.subject.attribute,
         tolerances=_tolerances(),
     )
-    panels.titled(finding.point, shell.escape(finding.evidence), recovered, key="trained_chart", container=left)
+    panels.titled(
+        finding.point,
+        shell.escape(finding.evidence),
+        recovered,
+        key="trained_chart",
+        container=left,
+    )
     if summaries:
         with right:
             _draw_models(summaries)
@@ -84,6 +92,11 @@ def _draw_models(summaries: tuple[SeedSummary, ...]) -> None:
         f"{last['difference_test'].value:.3f} on unseen people"
     )
     accuracy = attacked_charts.draw_models_accuracy(summaries, _tolerances())
-    panels.titled("What it costs the model", "Accuracy, by the tolerance trained for", accuracy, key="trained_accuracy")
+    panels.titled(
+        "What it costs the model",
+        "Accuracy, by the tolerance trained for",
+        accuracy,
+        key="trained_accuracy",
+    )
     unfairness = attacked_charts.draw_models_unfairness(summaries, _tolerances())
     panels.titled("What was reached", reached, unfairness, key="trained_unfairness")

@@ -44,7 +44,9 @@ def search_of(audit: CorrectionAudit) -> Background:
     def work(job: Job) -> Any:
         return job.in_subprocess(tuned, about=dataset)
 
-    key = fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
+    key = fingerprint(
+        "tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations
+    )
     store = cached.store_of(config.dataset)
     return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
 
@@ -54,8 +56,12 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
     config = audit.config
     table = audit.table
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
-    help_text = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
-    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, container=left)
+    help_text = (
+        "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
+    )
+    panels.pick(
+        "Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, container=left
+    )
     work = current(search_of(audit), running)
     search = work.result
     if search is None and not work.busy:
@@ -67,8 +73,14 @@ def draw(audit: CorrectionAudit, running: bool) -> None:
             f"Tuned is the published attack, {name}, whichever is chosen. The attacker tries forests on their own "
             "records, four fifths to choose and one fifth to judge; nobody under attack is looked at."
         )
-    work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
-    if config.forest is not None and st.button("Attack with the published hyper-parameters again", key="use_pinned"):
+    work.show(
+        lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}",
+        "Search",
+        icon=":material/tune:",
+    )
+    if config.forest is not None and st.button(
+        "Attack with the published hyper-parameters again", key="use_pinned"
+    ):
         state.keep_forest(table, None)
         st.rerun()
     if search is None:
@@ -99,6 +111,10 @@ def _forest_rows(search: Any) -> list[Row]:
         "criterion": "criterion",
     }
     return [
-        {"Parameter": name, "Found": str(search.parameters.get(key) or "all"), "Published": str(PINNED[key] or "all")}
+        {
+            "Parameter": name,
+            "Found": str(search.parameters.get(key) or "all"),
+            "Published": str(PINNED[key] or "all"),
+        }
         for key, name in names.items()
     ]

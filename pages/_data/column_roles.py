@@ -127,7 +127,9 @@ class _Draft:
         assert preset is not None
         self.preset: Roles = preset
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
-        self.keys = {column.name: f"role_{self.mark}_{index}" for index, column in enumerate(self.columns)}
+        self.keys = {
+            column.name: f"role_{self.mark}_{index}" for index, column in enumerate(self.columns)
+        }
         self.assigned: dict[str, str] = {}
         crossed = crossed_columns(table.frame, self.preset.sensitive)
         for column in self.columns:
@@ -165,7 +167,9 @@ class _Draft:
         guess = self.guess
         if guess is None or self.before is not None:
             return ()
-        return tuple(role for role in guess.questions if getattr(roles, role) == getattr(guess.roles, role))
+        return tuple(
+            role for role in guess.questions if getattr(roles, role) == getattr(guess.roles, role)
+        )
 
     @property
     def confirmed(self) -> tuple[str, ...]:
@@ -241,22 +245,36 @@ def _facts(draft: _Draft, roles: Roles) -> tuple[Fact, ...]:
     model = cached.own_model(draft.table.name)
     if model is not None and not model.fits(roles):
         return ()
-    facts: tuple[Fact, ...] = cached.once(check_input, draft.table, roles, guesses=draft.guesses(roles))
+    facts: tuple[Fact, ...] = cached.once(
+        check_input, draft.table, roles, guesses=draft.guesses(roles)
+    )
     return facts
 
 
 def _head(draft: _Draft) -> None:
     """Write the heading, and for a text file whether its first line holds the names."""
     file = st.session_state.get("upload")
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
         if draft.before:
             start = "As in your table before it, which has the same columns. "
         else:
             start = ""
         shell.whisper("Column roles", f"{start}Nothing changes until you press *Apply roles*")
-        if draft.current is None and file is not None and not file.name.endswith((".parquet", ".pq")):
+        if (
+            draft.current is None
+            and file is not None
+            and not file.name.endswith((".parquet", ".pq"))
+        ):
             lines = {"names": "Row 1: names", "data": "Row 1: data"}
-            panels.pick("First line of the file", lines, key=f"header_{file.file_id}", default="names", **_READ_AGAIN)
+            panels.pick(
+                "First line of the file",
+                lines,
+                key=f"header_{file.file_id}",
+                default="names",
+                **_READ_AGAIN,
+            )
 
 
 def _rows(draft: _Draft, *, keep: bool) -> None:
@@ -299,7 +317,9 @@ def _cells(name: str, *texts: str, head: bool = False) -> str:
         first = f"<span>{html.escape(name)}</span>"
     else:
         first = f"<strong>{html.escape(name)}</strong>"
-    rest = "".join(f'<span title="{html.escape(text)}">{html.escape(text)}</span>' for text in texts)
+    rest = "".join(
+        f'<span title="{html.escape(text)}">{html.escape(text)}</span>' for text in texts
+    )
     return f'<div class="fl-column{" fl-why" * head}">{first}{rest}</div>'
 
 
@@ -322,7 +342,9 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
                 reason = ""
             else:
                 reason = draft.guess.reasons.get(role, "")
-            _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
+            _notice(
+                f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else "")
+            )
             to_check += 1
     for number, problem in enumerate(_sizes(draft, roles)):
         point, more = sentences(problem.reason)
@@ -336,7 +358,9 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
     warnings = cached.once(cautions, draft.table, replace(roles, excluded=excluded))
     for number, caution in enumerate(warnings):
         with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):
-            columns = [name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)]
+            columns = [
+                name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)
+            ]
             if columns:
                 _keep_or_leave(draft, columns, number)
     return to_check + len(warnings)
@@ -352,7 +376,9 @@ def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
         method=GIVEN_PREDICTIONS if has_predictions else state.setting("method"),
         metric=state.setting("metric"),
         train_share=float(
-            state.default("train_share") if has_predictions or roles.sets else state.setting("train_share")
+            state.default("train_share")
+            if has_predictions or roles.sets
+            else state.setting("train_share")
         ),
         seed=int(state.setting("seed")),
     )
@@ -422,7 +448,9 @@ def _values(draft: _Draft, gate: Gate) -> Roles:
         chosen["positive"] = _positive(draft, gate, label)
     if second := draft.column_of("crossed"):
         st.caption(
-            shell.escape(f"A group for each pair of values of {sensitive or 'the sensitive attribute'} and {second}. ")
+            shell.escape(
+                f"A group for each pair of values of {sensitive or 'the sensitive attribute'} and {second}. "
+            )
             + f"Each needs {MINIMUM_PER_GROUP} people; neither column is a feature."
         )
     elif sensitive:
@@ -431,7 +459,9 @@ def _values(draft: _Draft, gate: Gate) -> Roles:
         from core.auditing.plan import ModelPlan
 
         arguments: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
-        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], draft.key("threshold"), **arguments))
+        chosen["threshold"] = float(
+            control(params(ModelPlan)["threshold"], draft.key("threshold"), **arguments)
+        )
     chosen["missing"] = panels.pick(
         "Records with a missing feature",
         ["keep", "drop"],
@@ -507,10 +537,17 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
 
 def _value(title: str, values: Sequence[str], preset: str, key: str, **more: Any) -> str:
     """Draw the choice of a value of the label, side by side where they are few; "" while none is chosen."""
-    arguments: dict[str, Any] = {"key": key, "label_visibility": "collapsed", "persist_state": "session", **more}
+    arguments: dict[str, Any] = {
+        "key": key,
+        "label_visibility": "collapsed",
+        "persist_state": "session",
+        **more,
+    }
     start = preset if preset in values else None
     if len(values) <= _SIDE_BY_SIDE and max(map(len, values), default=0) <= _SHORT:
-        value = st.segmented_control(title, values, default=start, required=True, format_func=shell.escape, **arguments)
+        value = st.segmented_control(
+            title, values, default=start, required=True, format_func=shell.escape, **arguments
+        )
     else:
         index = None if start is None else values.index(start)
         value = st.selectbox(title, values, index=index, placeholder="choose", **arguments)
@@ -565,12 +602,16 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
         }
     else:
         groups = {"group": _group(frame, sensitive, same, mark)}
-    if guess and all((getattr(guess.roles, role) or "") == (value or "") for role, value in groups.items()):
+    if guess and all(
+        (getattr(guess.roles, role) or "") == (value or "") for role, value in groups.items()
+    ):
         panels.notes(draft.reason(guess.reasons.get("group")))
     return groups
 
 
-def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[str, ...]:
+def _group(
+    frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
+) -> tuple[str, ...]:
     """Ask for the values of the first group."""
     first_group = same.group if same else ()
     options = values_of(frame, sensitive, _MOST_VALUES)
@@ -584,7 +625,8 @@ def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: st
         st.multiselect(
             "Group 1 (values)",
             options,
-            default=preset or [value for value in (suggested_group(frame[sensitive]),) if value in options],
+            default=preset
+            or [value for value in (suggested_group(frame[sensitive]),) if value in options],
             key=f"group_{mark}_{sensitive}",
             persist_state="session",
             help="Everybody else is group 2.",
@@ -592,7 +634,9 @@ def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: st
     )
 
 
-def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[float, ...]:
+def _cuts(
+    frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
+) -> tuple[float, ...]:
     """Ask into how many ranges a number is cut, each with about as many people."""
     pieces = st.number_input(
         "Number of ranges, each with about as many people",
@@ -605,7 +649,14 @@ def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
     if same and len(same.cuts) + 1 == pieces:
         return same.cuts
     shares = [i / pieces for i in range(1, pieces)]
-    return tuple(sorted({float(cut) for cut in frame[sensitive].dropna().quantile(shares, interpolation="lower")}))
+    return tuple(
+        sorted(
+            {
+                float(cut)
+                for cut in frame[sensitive].dropna().quantile(shares, interpolation="lower")
+            }
+        )
+    )
 
 
 def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:
@@ -621,7 +672,9 @@ def _apply(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> None:
     else:
         features = usable_features(draft.columns, draft.assigned)
         records = _records(draft.table.frame, roles, features)
-        st.caption(f"The audit will use {records}, {count(len(features))} features.", width="stretch")
+        st.caption(
+            f"The audit will use {records}, {count(len(features))} features.", width="stretch"
+        )
     if not st.button("Apply roles", key="use_roles", type="primary", disabled=bool(missing)):
         return
     with panels.keeping_problem("roles_problem"):
@@ -640,7 +693,9 @@ def _missing(roles: Roles, facts: Sequence[Fact]) -> list[str]:
         "which outcome is good for the person": roles.favourable,
     }
     missing = [need for need, value in needs.items() if not value]
-    blocking = [fact for fact in facts if fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS]
+    blocking = [
+        fact for fact in facts if fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS
+    ]
     if blocking:
         missing.append(f"repairs ({len(blocking)})")
     return missing

@@ -82,7 +82,13 @@ def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | Non
     if upload is not None and widget_file is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{upload.name[:60]} is still here.")
-            st.button("Remove", key=f"{key}_remove", on_click=panels.forget, args=(file_key,), icon=":material/delete:")
+            st.button(
+                "Remove",
+                key=f"{key}_remove",
+                on_click=panels.forget,
+                args=(file_key,),
+                icon=":material/delete:",
+            )
     return upload
 
 
@@ -134,7 +140,9 @@ def _audited() -> tuple[TestSet, Roles] | None:
     roles = dataset.roles
     group = (dataset.group_names[advantaged],)
     positive = dataset.label_names[1]
-    return test_set, desk_roles(roles.attribute, person=_NUMBER, group=group, label=roles.label, positive=positive)
+    return test_set, desk_roles(
+        roles.attribute, person=_NUMBER, group=group, label=roles.label, positive=positive
+    )
 
 
 def _audited_scores() -> Any:
@@ -159,7 +167,9 @@ _REGISTER_PROBLEM = "desk_register_problem"
 
 def register(ledger: Ledger) -> None:
     """Draw the form that registers a test set, and its button."""
-    shell.whisper("Register a test set", "Who is asked about, and how much may ever be revealed about them")
+    shell.whisper(
+        "Register a test set", "Who is asked about, and how much may ever be revealed about them"
+    )
     sources = {"file": "A file", "audited": "Test records of the audited table"}
     source = panels.pick("People", sources, key="desk_source", default="audited")
     people = _from_file() if source == "file" else _audited()
@@ -196,13 +206,20 @@ def register(ledger: Ledger) -> None:
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
     )
     look: dict[str, Any] = {"type": "primary", "icon": ":material/how_to_reg:"}
-    if st.button("Register", key="desk_register", disabled=people is None, **look) and people is not None:
+    if (
+        st.button("Register", key="desk_register", disabled=people is None, **look)
+        and people is not None
+    ):
         with panels.keeping_problem(_REGISTER_PROBLEM):
             if not (name or "").strip():
                 raise InputError("Give the test set a name; askers need it.")
             test_set, roles = people
             registration = ledger.register(
-                name, test_set, budget=round(float(budget), 6), roles=roles, another_attribute=another
+                name,
+                test_set,
+                budget=round(float(budget), 6),
+                roles=roles,
+                another_attribute=another,
             )
             state.choose("desk_name", registration.name)
             state.choose("desk_section", "ask")
@@ -265,12 +282,16 @@ def _chosen_roles(table: Table, upload: Upload) -> Roles:
     suggestion = _read(upload, lambda: suggested_roles(table), "suggestion") or desk_roles("")
     names = [str(column) for column in table.frame.columns]
     left, middle, right = st.columns(3, gap="medium")
-    person = _choose(left, "Identifier", names, f"desk_id_column_{upload.mark}", default=suggestion.person)
+    person = _choose(
+        left, "Identifier", names, f"desk_id_column_{upload.mark}", default=suggestion.person
+    )
     columns = [name for name in names if name != person]
     key = f"desk_attribute_column_{upload.mark}"
     sensitive = _choose(middle, "Sensitive attribute", columns, key, default=suggestion.sensitive)
     values = values_of(table.frame, sensitive, _MOST_VALUES)
-    group = _choose(middle, "Advantaged group", values, f"desk_advantaged_{sensitive}_{upload.mark}")
+    group = _choose(
+        middle, "Advantaged group", values, f"desk_advantaged_{sensitive}_{upload.mark}"
+    )
     outcomes = [_NO_OUTCOME, *(name for name in columns if name != sensitive)]
     key = f"desk_label_column_{upload.mark}"
     public = "Counts as public: those who ask may know it."
@@ -282,19 +303,29 @@ def _chosen_roles(table: Table, upload: Upload) -> Roles:
         default = suggestion.positive
     else:
         default = ""
-    positive = _choose(right, "Positive outcome", values, f"desk_positive_{label}_{upload.mark}", default=default)
+    positive = _choose(
+        right, "Positive outcome", values, f"desk_positive_{label}_{upload.mark}", default=default
+    )
     return desk_roles(sensitive, person=person, group=(group,), label=label, positive=positive)
 
 
 def _choose(
-    column: Any, title: str, options: Sequence[str], key: str, *, default: str = "", help: str | None = None
+    column: Any,
+    title: str,
+    options: Sequence[str],
+    key: str,
+    *,
+    default: str = "",
+    help: str | None = None,
 ) -> str:
     """Draw the choice of one column or value of a test set's table."""
     if default in options:
         index = list(options).index(default)
     else:
         index = 0
-    choice: str = column.selectbox(title, options, index=index, key=key, help=help, persist_state="session")
+    choice: str = column.selectbox(
+        title, options, index=index, key=key, help=help, persist_state="session"
+    )
     return choice
 
 
@@ -312,8 +343,13 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
     registration = status.registration
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(f"Ask about {shell.escape(registration.name)}", "The price is shown before anything is charged")
-        metrics = ["statistical_parity"] + (["equal_opportunity"] if (registration.n_positive or 0) >= 2 else [])
+        shell.whisper(
+            f"Ask about {shell.escape(registration.name)}",
+            "The price is shown before anything is charged",
+        )
+        metrics = ["statistical_parity"] + (
+            ["equal_opportunity"] if (registration.n_positive or 0) >= 2 else []
+        )
         metric = panels.pick(
             _ASK_SETTINGS["metric"].param.title,
             {name: METRIC_TITLES[name] for name in metrics},
@@ -368,8 +404,12 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         return registration.least_epsilon
     about = (ledger.location, registration.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
-    if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
-        st.session_state[_EPSILON] = desk_findings.suggested_price(status.remaining, least=registration.least_epsilon)
+    if before != about or (
+        offered != last_offered and st.session_state.get(_EPSILON) not in offered
+    ):
+        st.session_state[_EPSILON] = desk_findings.suggested_price(
+            status.remaining, least=registration.least_epsilon
+        )
     st.session_state[_PRICED] = (about, offered)
     epsilon = control(
         _ASK_SETTINGS["epsilon"],
@@ -401,7 +441,9 @@ def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
         switch = f"desk_opened_{key[:16]}"
         st.session_state[switch] = opened is not None
         handed = (key, None if opened else test_set)
-        st.toggle("Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=help_text)
+        st.toggle(
+            "Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=help_text
+        )
     return test_set
 
 
@@ -426,7 +468,9 @@ def _own_test_set(registration: Registration) -> TestSet | None:
     table = _table_of(upload)
     if upload is None or table is None:
         return None
-    return _read(upload, lambda: test_set_of(table, registration.roles), "test set", registration.roles)
+    return _read(
+        upload, lambda: test_set_of(table, registration.roles), "test set", registration.roles
+    )
 
 
 def _scores(test_set: TestSet, registration: Registration) -> Any | None:
@@ -434,7 +478,10 @@ def _scores(test_set: TestSet, registration: Registration) -> Any | None:
     audited = registration.roles.person == _NUMBER
     if audited and signin.role() is not signin.Role.ASKER:
         sources = {"audited": "Of the audited model", "file": "A file"}
-        if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
+        if (
+            panels.pick("Predictions", sources, key="desk_predictions_source", default="audited")
+            == "audited"
+        ):
             scores = _audited_scores()
             if len(scores) == test_set.n:
                 return scores
@@ -465,7 +512,13 @@ def _scores(test_set: TestSet, registration: Registration) -> Any | None:
         return None
     names = [str(column) for column in table.frame.columns]
     left, right = st.columns(2)
-    person = _choose(left, "Identifier", names, f"desk_predictions_id_{upload.mark}", default=registration.roles.person)
+    person = _choose(
+        left,
+        "Identifier",
+        names,
+        f"desk_predictions_id_{upload.mark}",
+        default=registration.roles.person,
+    )
     columns = [name for name in names if name != person]
     score = _choose(right, "Score, from 0 to 1", columns, f"desk_predictions_score_{upload.mark}")
     make = partial(predictions_of, table, test_set, person=person, score=score)
@@ -489,20 +542,32 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
         audited, roles = table
         rows = np.flatnonzero(select(audited.frame, roles).selected) + 1
         head = f"{head},row in the table"
-        lines = [f"{line},{rows[int(person) - 1]}" for line, person in zip(lines, test_set.ids, strict=True)]
+        lines = [
+            f"{line},{rows[int(person) - 1]}"
+            for line, person in zip(lines, test_set.ids, strict=True)
+        ]
     return "\n".join([head, *lines, ""]).encode()
 
 
-def _price(ledger: Ledger, registration: Registration, desk_question: _Question | None, epsilon: float) -> None:
+def _price(
+    ledger: Ledger, registration: Registration, desk_question: _Question | None, epsilon: float
+) -> None:
     """Draw what the question would cost and tell, who asks, the button, and what came of it."""
     quote = None
     again = False
     question = ""
     if desk_question is None:
-        shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
+        shell.whisper(
+            "No question yet",
+            "Add the files at the left; then its price and its precision stand here.",
+        )
     else:
         question = fingerprint(
-            "desk question", ledger.location, registration.name, desk_question.scores, desk_question.metric
+            "desk question",
+            ledger.location,
+            registration.name,
+            desk_question.scores,
+            desk_question.metric,
         )
         quote, again = _quoted(ledger, registration, desk_question, epsilon)
     asker = _asker()
@@ -515,20 +580,33 @@ def _price(ledger: Ledger, registration: Registration, desk_question: _Question 
     if pressed and ready and desk_question is not None:
         try:
             if last_button != button:
-                raise InputError("The price has changed since it was shown; press again if it suits you.")
+                raise InputError(
+                    "The price has changed since it was shown; press again if it suits you."
+                )
             if not asker:
                 raise InputError("Say who asks; the record needs it.")
-            how: dict[str, Any] = {"epsilon": epsilon, "metric": desk_question.metric, "asker": asker, "again": again}
-            answer = ledger.ask(registration.name, desk_question.test_set, desk_question.scores, **how)
+            how: dict[str, Any] = {
+                "epsilon": epsilon,
+                "metric": desk_question.metric,
+                "asker": asker,
+                "again": again,
+            }
+            answer = ledger.ask(
+                registration.name, desk_question.test_set, desk_question.scores, **how
+            )
         except FairLeakError as error:
             st.session_state[_PROBLEM] = (question, str(error))
         else:
             panels.forget(_PROBLEM)
             state.choose("desk_again", False)
             if answer.refused:
-                refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
+                refused = st.session_state.setdefault(
+                    "desk_refused", {}
+                )  # the ledger itself keeps no trace of it
                 refused[registration.name] = refused.get(registration.name, 0) + 1
-            st.session_state[_ANSWER] = _DeskAnswer((ledger.location, registration.name), question, answer, epsilon)
+            st.session_state[_ANSWER] = _DeskAnswer(
+                (ledger.location, registration.name), question, answer, epsilon
+            )
             st.rerun()
     _show_outcome((ledger.location, registration.name), question, epsilon, again=again)
 
@@ -540,10 +618,14 @@ def _asker() -> str:
     options["help"] = "The record keeps this text and has no other field for the model."
     if not proven:
         title = "Who asks, and about which model, for the record"
-        return (st.text_input(title, max_chars=80, placeholder="team A, model 7", **options) or "").strip()
+        return (
+            st.text_input(title, max_chars=80, placeholder="team A, model 7", **options) or ""
+        ).strip()
     st.text(f"Asked by {proven}")
     room = 80 - len(f"{proven}: ")
-    model = st.text_input("About which model, for the record", max_chars=room, placeholder="model 7", **options)
+    model = st.text_input(
+        "About which model, for the record", max_chars=room, placeholder="model 7", **options
+    )
     if (model or "").strip():
         return f"{proven}: {model.strip()}"
     return proven
@@ -615,7 +697,10 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
         if same:
             panels.problem(desk_answer.answer.reason or "", point="Refused.")
     elif same:
-        st.success(desk_findings.answered(desk_answer.answer, desk_answer.paid), icon=":material/check_circle:")
+        st.success(
+            desk_findings.answered(desk_answer.answer, desk_answer.paid),
+            icon=":material/check_circle:",
+        )
     else:
         about_it, answer_text = desk_findings.last_answer(desk_answer.answer)
         st.caption(f"{shell.escape(about_it)} {answer_text}")

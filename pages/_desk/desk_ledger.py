@@ -66,7 +66,13 @@ def box(*, expanded: bool) -> None:
             _place_fields()
         with st.container(horizontal=True):
             st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_typed)
-            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_typed, args=(True,))
+            st.button(
+                "Create",
+                key="desk_create",
+                icon=":material/add:",
+                on_click=_open_typed,
+                args=(True,),
+            )
     panels.kept_problem(_PROBLEM)
 
 
@@ -139,7 +145,9 @@ def _open(location: str, create: bool = False) -> None:
     try:
         address = _address(location)
         if not create and isinstance(address, Path) and not address.exists():
-            raise InputError(f"There is no ledger at {quoted(address, 200)}; press Create to make one.")
+            raise InputError(
+                f"There is no ledger at {quoted(address, 200)}; press Create to make one."
+            )
         st.session_state[_LEDGER] = open_ledger(address, create=create)
         panels.forget("desk_name")
     except FairLeakError as error:

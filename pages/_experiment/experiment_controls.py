@@ -22,7 +22,9 @@ from pages.shell import panels, state
 
 VALUES: dict[str, dict[Any, str]] = {
     "model.method": dict(METHOD_TITLES),
-    "model.tolerance": {value: tolerance_text(value) for value in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)},
+    "model.tolerance": {
+        value: tolerance_text(value) for value in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    },
     "model.epsilon": {value: epsilon_text(value) for value in (0.3, 1.0, 3.0, 10.0, math.inf)},
     "outputs.decimals": {None: "all decimals", 3: "3 decimals", 2: "2 decimals", 1: "1 decimal"},
 }
@@ -56,9 +58,15 @@ class GridRequest:
         values = dict(self.varied)
         if self.attributes:
             values = {"data.attribute": self.attributes} | values
-        lists = {key: ",".join("none" if value is None else f"{value}" for value in values[key]) for key in values}
+        lists = {
+            key: ",".join("none" if value is None else f"{value}" for value in values[key])
+            for key in values
+        }
         return " ".join(
-            [*(f"--vary {key}={text}" for key, text in lists.items()), f"--studies {','.join(self.studies)}"]
+            [
+                *(f"--vary {key}={text}" for key, text in lists.items()),
+                f"--studies {','.join(self.studies)}",
+            ]
         )
 
 
@@ -81,7 +89,9 @@ def requested_grid(config: AuditConfig, table: Table, plan: AuditPlan) -> GridRe
     if trained:
         n_seeds = panels.pick("Seeds", [1, 3, 5], key="experiment_seeds", default=1, container=row)
         varied["model.seed"] = tuple(range(config.seed, config.seed + int(n_seeds)))
-    return GridRequest(attributes=attributes, varied=varied | _WITHOUT_SHADOWS, studies=_studies(row))
+    return GridRequest(
+        attributes=attributes, varied=varied | _WITHOUT_SHADOWS, studies=_studies(row)
+    )
 
 
 def _trained(config: AuditConfig) -> dict[str, tuple[Any, ...]]:
@@ -89,7 +99,9 @@ def _trained(config: AuditConfig) -> dict[str, tuple[Any, ...]]:
     methods = _several("model.method", VALUES["model.method"], (config.method,))
     varied = {"model.method": methods}
     if set(methods) & set(TOLERANCE_METHODS):
-        varied["model.tolerance"] = _several("model.tolerance", VALUES["model.tolerance"], (0.005, 0.05, 0.2))
+        varied["model.tolerance"] = _several(
+            "model.tolerance", VALUES["model.tolerance"], (0.005, 0.05, 0.2)
+        )
     if set(methods) & set(PRIVATE_METHODS):
         varied["model.epsilon"] = _several("model.epsilon", VALUES["model.epsilon"], (1.0, 10.0))
     return varied

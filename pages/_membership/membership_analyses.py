@@ -31,7 +31,12 @@ from core.studies.membership.bands import (
 )
 from core.studies.membership.disparity import COMPLEMENT, RangeTable
 from core.studies.membership.findings import MEASURES, gap_rows, groups_heading
-from core.studies.membership.result import Grouping, column_grouping, grouping_columns, table_grouping
+from core.studies.membership.result import (
+    Grouping,
+    column_grouping,
+    grouping_columns,
+    table_grouping,
+)
 from pages._membership import membership_study as study
 from pages._membership.membership_study import CurveJob, MembershipRun
 from pages.shell import panels, shell, state
@@ -103,7 +108,9 @@ def _epsilon_curve(private: MembershipRun) -> CurveJob:
     group = _group(dataset)
     repeats = REPEATS
     epsilons = list(EPSILONS)
-    make = partial(runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats)
+    make = partial(
+        runs.epsilon_curve, config, dataset, group=group, epsilons=epsilons, repeats=repeats
+    )
     parts = (config.depth, config.train_share, config.seed, group, repeats, epsilons)
     return CurveJob(private, "epsilon", repeats * len(epsilons), make, *parts)
 
@@ -168,7 +175,9 @@ def _accuracy(result: MembershipResult, points: list[CurvePoint], growing: bool)
         f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
         "Private tree (DP-ID3), bands over repeats. Attacks use the gap between training and unseen people. "
         f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
-        charts.draw_accuracy_by_epsilon(bands, now=result.subject.config.epsilon, majority=majority),
+        charts.draw_accuracy_by_epsilon(
+            bands, now=result.subject.config.epsilon, majority=majority
+        ),
         key="member_accuracy_chart",
     )
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
@@ -211,11 +220,17 @@ def _theta_curve(run: MembershipRun) -> CurveJob:
     if config.method == "dp_id3":
         repeats = REPEATS
     thetas = list(THETAS)
-    make = partial(runs.fairpick_curve, config, dataset, group=group, thetas=thetas, repeats=repeats)
-    return CurveJob(run, "fairpick", 2 * len(thetas) * repeats, make, config, group, repeats, thetas)
+    make = partial(
+        runs.fairpick_curve, config, dataset, group=group, thetas=thetas, repeats=repeats
+    )
+    return CurveJob(
+        run, "fairpick", 2 * len(thetas) * repeats, make, config, group, repeats, thetas
+    )
 
 
-def _gaps_by_theta(run: MembershipRun, measure: str, theta: float, points: list[CurvePoint], growing: bool) -> None:
+def _gaps_by_theta(
+    run: MembershipRun, measure: str, theta: float, points: list[CurvePoint], growing: bool
+) -> None:
     """Draw a gap over θ, with the control."""
     bands = steady(summarise_curve(points))
     names = _sides(run.dataset)
@@ -275,7 +290,9 @@ def _show_groups(result: MembershipResult, attribute: str) -> None:
             more = f"; more groups: {len(measured.not_measured) - 6}"
         else:
             more = ""
-        st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
+        st.caption(
+            f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}."
+        )
     panels.numbers({"Groups": panels.frame(gap_rows(result))}, key="member-groups")
 
 
@@ -288,7 +305,9 @@ def draw_accounting(private: MembershipRun) -> None:
     dataset = private.dataset
     epsilon = private.config.epsilon
     if not math.isfinite(epsilon):
-        shell.whisper("Without a privacy budget there is nothing to account for", "Choose an ε below ∞ above")
+        shell.whisper(
+            "Without a privacy budget there is nothing to account for", "Choose an ε below ∞ above"
+        )
         return
     key = fingerprint("accountings", dataset.fingerprint, tree)
     results: Sequence[runs.Accounting] = require_result(
@@ -315,9 +334,14 @@ def draw_accounting(private: MembershipRun) -> None:
         point="The naive tree is not private.",
     )
     tables = {"Privacy accounting": _accounting_table(results), "Ledger": ours.ledger.to_frame()}
-    titles = ("Privacy accounting of the same tree", "Ledger of a full path, from the root to a leaf")
+    titles = (
+        "Privacy accounting of the same tree",
+        "Ledger of a full path, from the root to a leaf",
+    )
     heights: tuple[Any, Any] = ("content", 260)
-    for column, title, frame, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
+    for column, title, frame, height in zip(
+        st.columns(2, gap="large"), titles, tables.values(), heights, strict=True
+    ):
         column.markdown(f"**{title}**")
         column.dataframe(frame, hide_index=True, height=height)
     panels.numbers(tables, key="member-accounting")

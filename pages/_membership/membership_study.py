@@ -41,7 +41,12 @@ class MembershipRun(Background):
     """The study of one model, whose result grows attack by attack; `name` is its place on the page."""
 
     def __init__(
-        self, name: str, config: AuditConfig, dataset: AuditDataset, settings: MembershipSettings, store: ResultStore
+        self,
+        name: str,
+        config: AuditConfig,
+        dataset: AuditDataset,
+        settings: MembershipSettings,
+        store: ResultStore,
     ) -> None:
         self.config = config
         self.dataset = dataset
@@ -91,15 +96,24 @@ class CurveJob(Background):
     """
 
     def __init__(
-        self, run: MembershipRun, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
+        self,
+        run: MembershipRun,
+        name: str,
+        total: int,
+        make: Callable[..., Iterator[CurvePoint]],
+        *parts: Any,
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
             finished = list(job.partial)
-            return job.collect(job.each_in_subprocess(lambda _: make(finished=finished), about=run.dataset))
+            return job.collect(
+                job.each_in_subprocess(lambda _: make(finished=finished), about=run.dataset)
+            )
 
         self._waiting = run.busy
         key = fingerprint("membership curve", name, run.dataset.fingerprint, *parts)
-        super().__init__(f"member_curve_{name}", run.store, key, points, lane="sweep", total=total, widget=name)
+        super().__init__(
+            f"member_curve_{name}", run.store, key, points, lane="sweep", total=total, widget=name
+        )
 
     def grow(self, draw: Draw) -> None:
         """Draw the points as they come, with progress and buttons; start them once the attacks are done."""

@@ -47,7 +47,9 @@ class Attacks(Background):
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
         options = {"again": "Try again", "icon": ":material/refresh:"}
-        self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **options)
+        self.show(
+            lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **options
+        )
 
 
 def _reports(subject: AuditRequest, report: ReportProgress) -> Reports:
@@ -81,7 +83,9 @@ class SelfTests(Background):
         from core.auditing import self_test_in_subprocess
         from core.datasets.catalog import default_cache_folder
 
-        return self_test_in_subprocess(default_cache_folder().parent / "self-test", report=job.report)
+        return self_test_in_subprocess(
+            default_cache_folder().parent / "self-test", report=job.report
+        )
 
     def show_progress(self) -> None:
         """Show how far the test is, in one line; not where it was stopped, though others may have begun it again."""
@@ -89,7 +93,9 @@ class SelfTests(Background):
             with st.container(horizontal=True, vertical_alignment="center"):
                 done = f"{100 * self.job.share:.0f}%, {time_left(self.job)}"
                 st.caption(f"Self-test {done}; it enters reports made after it ends")
-                st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
+                st.button(
+                    "Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary"
+                )
 
     def warn(self) -> None:
         """Say which attacks failed the test."""
@@ -111,10 +117,15 @@ class SelfTests(Background):
         if self.results:
             results_table = self_test_table(self.results).formatted
             st.table(
-                pd.DataFrame(results_table.rows, columns=list(results_table.columns)).map(shell.escape), hide_index=True
+                pd.DataFrame(results_table.rows, columns=list(results_table.columns)).map(
+                    shell.escape
+                ),
+                hide_index=True,
             )
         elif self.busy:
-            st.caption("Under way; the results will stand here and in every report made after that.")
+            st.caption(
+                "Under way; the results will stand here and in every report made after that."
+            )
         else:
             self.show(time_left, "Run the self-test")
 
@@ -128,11 +139,19 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
     chosen = work.subject.chosen
     attribute = base_audit.data.attribute
     failed = failed_tests(tests)
-    key = fingerprint("reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests))
+    key = fingerprint(
+        "reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests)
+    )
 
     def again() -> Reports:
         caveats = verdict_caveats(base_audit.caveats, chosen=work.subject.picked, self_tests=tests)
-        verdict = judge(policy, base_audit.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
+        verdict = judge(
+            policy,
+            base_audit.measurements,
+            attribute=attribute,
+            failed_tests=failed,
+            caveats=caveats,
+        )
         origin = provenance(plan, policy)
         audit = replace(base_audit, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
         return Reports(replace(audit, findings=(*base_audit.findings, *filter(None, [chosen]))))
@@ -233,12 +252,18 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
     document = reports.document
     left, right = st.columns(2)
     with left, st.container(border=True, height="stretch", gap="small"):
-        shell.whisper(":material/lock: Internal report", "All numbers, seeds and small cells. Do not send outside.")
+        shell.whisper(
+            ":material/lock: Internal report",
+            "All numbers, seeds and small cells. Do not send outside.",
+        )
         with st.container(horizontal=True, gap="small"):
             for name in ("report.html", "report.json", "tables.zip"):
                 file_button(reports, name)
     with right, st.container(border=True, height="stretch", gap="small"):
-        shell.whisper(":material/public: Public summary", shell.escape(public_note(reports, testing=tested.busy)))
+        shell.whisper(
+            ":material/public: Public summary",
+            shell.escape(public_note(reports, testing=tested.busy)),
+        )
         with st.container(horizontal=True, gap="small"):
             for name in PUBLIC_FILES:
                 _public_button(reports, name)
@@ -254,5 +279,7 @@ def public_note(reports: Reports, *, testing: bool) -> str:
     if testing:
         notes.append(_NOT_TESTED)
     if not reports.audit.plan.title and reports.audit.plan.config.dataset == state.UPLOAD:
-        notes.append("Give it a title under Audit plan: without one its reader does not know which model it is about.")
+        notes.append(
+            "Give it a title under Audit plan: without one its reader does not know which model it is about."
+        )
     return " ".join(notes)

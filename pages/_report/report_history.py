@@ -59,7 +59,9 @@ def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
 def signatures_of(fingerprint: str) -> tuple[Signature, ...]:
     """Return what was signed for a report, in any project of the history."""
     return _read(
-        lambda history: tuple(signature for signature in history.signatures() if signature.fingerprint == fingerprint)
+        lambda history: tuple(
+            signature for signature in history.signatures() if signature.fingerprint == fingerprint
+        )
     )
 
 
@@ -79,17 +81,37 @@ _MOST = 4
 def chosen(release: Reports) -> Comparison | None:
     """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
     now = release.document
-    entries = {str(entry.id): entry for entry in _read(History.entries) if entry.fingerprint != now.fingerprint}
-    labels = {key: f"{day_text(entry.when)} · {entry.short} · {entry.project}" for key, entry in entries.items()}
+    entries = {
+        str(entry.id): entry
+        for entry in _read(History.entries)
+        if entry.fingerprint != now.fingerprint
+    }
+    labels = {
+        key: f"{day_text(entry.when)} · {entry.short} · {entry.project}"
+        for key, entry in entries.items()
+    }
     titles = {_NOTHING: "Nothing", **labels, _BROUGHT: "A report of yours"}
-    if st.session_state.get(_BOX) not in titles:  # deleted since it was chosen, or the audit on the page by now
+    if (
+        st.session_state.get(_BOX) not in titles
+    ):  # deleted since it was chosen, or the audit on the page by now
         panels.forget(_BOX)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="compare"):
+    with st.container(
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+        key="compare",
+    ):
         headline = st.empty()
-        layout: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
+        layout: dict[str, Any] = {
+            "horizontal": True,
+            "vertical_alignment": "center",
+            "gap": "small",
+        }
         with st.container(**layout, width="content", key="compare_row"):
             st.markdown("Compare with", width="content")
-            name = panels.choose("Compare with", titles, key=_BOX, label_visibility="collapsed", width=260)
+            name = panels.choose(
+                "Compare with", titles, key=_BOX, label_visibility="collapsed", width=260
+            )
     document = _brought() if name == _BROUGHT else None
     if name in entries:
         (document,) = _read(lambda history: (history.document(entries[name]),)) or (None,)
@@ -123,10 +145,17 @@ def below(compared: Comparison | None) -> None:
     if compared is None:
         return
     panels.notes(f"{NO_PROOF} {compared.people}")
-    with st.expander(f"What changed since {shell.escape(compared.before.name)}", icon=":material/difference:"):
+    with st.expander(
+        f"What changed since {shell.escape(compared.before.name)}", icon=":material/difference:"
+    ):
         if compared.changed:
             rows = [
-                {"Part": change.part, "What": change.what, "Before": change.before, "After": change.after}
+                {
+                    "Part": change.part,
+                    "What": change.what,
+                    "Before": change.before,
+                    "After": change.after,
+                }
                 for change in compared.changed
             ]
             st.dataframe(rows, hide_index=True, height="content" if len(rows) <= 12 else 380)
@@ -145,7 +174,9 @@ def below(compared: Comparison | None) -> None:
 
 # Kept and signed ------------------------------------------------------------------------------------------------------
 
-_PROJECT, _DECISION, _WHO, _REASON = (f"sign_{part}" for part in ("project", "decision", "who", "reason"))
+_PROJECT, _DECISION, _WHO, _REASON = (
+    f"sign_{part}" for part in ("project", "decision", "who", "reason")
+)
 _MOST_LISTED = 3
 """Signatures shown at once."""
 
@@ -163,12 +194,19 @@ def card(reports: Reports, *, testing: bool) -> None:
         with project:
             name = _project(entries, document)
         entry = next(
-            (entry for entry in entries if (entry.project, entry.fingerprint) == (name, document.fingerprint)), None
+            (
+                entry
+                for entry in entries
+                if (entry.project, entry.fingerprint) == (name, document.fingerprint)
+            ),
+            None,
         )
         with heading:
             status = "Not in the history yet; signing keeps it there"
             if entry is not None:
-                status = f"Kept as audit {entry.id} on {entry.when[:10]} by {shell.escape(entry.who)}"
+                status = (
+                    f"Kept as audit {entry.id} on {entry.when[:10]} by {shell.escape(entry.who)}"
+                )
             shell.whisper(":material/draw: Sign-off", status)
         button.button(
             "Keep",
@@ -201,7 +239,9 @@ def _project(entries: tuple[Entry, ...], document: Report) -> str:
     if (chosen := st.session_state.get(_PROJECT)) and chosen not in projects:
         projects.append(chosen)
     about = (document.data.title, document.data.attribute)
-    last = next((entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None)
+    last = next(
+        (entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None
+    )
     project = st.selectbox(
         "Project",
         projects,
@@ -236,7 +276,8 @@ def signature_line(signature: Signature) -> str:
     else:
         title = f"**{signature.title}**"
     who = ", ".join(
-        shell.escape(part) for part in (signature.name, signature.role, f"{signature.when[:10]}, {signature.short}")
+        shell.escape(part)
+        for part in (signature.name, signature.role, f"{signature.when[:10]}, {signature.short}")
     )
     if signature.reason:
         reason = f": {shell.escape(signature.reason.rstrip('.'))}"
@@ -246,12 +287,21 @@ def signature_line(signature: Signature) -> str:
     return f"{icon} {title} by {who}{reason}.{void}"
 
 
-def _form(document: Report, mark: str, valid_signatures: list[Signature], *, testing: bool, has_project: bool) -> None:
+def _form(
+    document: Report,
+    mark: str,
+    valid_signatures: list[Signature],
+    *,
+    testing: bool,
+    has_project: bool,
+) -> None:
     if not signin.is_officer():
         st.caption("An officer signs.")
         return
     left, middle, right, last = st.columns([33, 27, 27, 13], vertical_alignment="bottom")
-    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default="do_not_release", container=left)
+    decision = panels.pick(
+        "Decision", DECISIONS, key=_DECISION, default="do_not_release", container=left
+    )
     name = signin.name()
     middle.text_input(
         f"Role of {name}" if name else "Name and role",
@@ -259,7 +309,9 @@ def _form(document: Report, mark: str, valid_signatures: list[Signature], *, tes
         placeholder="role" if name else "name, role",
         persist_state="session",
     )
-    right.text_input("Reason (required for “Accept the risk”)", key=_REASON, persist_state="session")
+    right.text_input(
+        "Reason (required for “Accept the risk”)", key=_REASON, persist_state="session"
+    )
     missing = not_releasable(document)
     last.button(
         f"Sign {mark}",

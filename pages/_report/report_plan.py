@@ -65,7 +65,10 @@ def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str
     ):  # of given predictions the tolerance is only assumed
         picked_config = replace(picked_config, tolerance=config.tolerance)
     picked = (picked_config, of) == (config, table.fingerprint)
-    return {"picked": picked, "chosen": choice_findings if picked and basis == (outputs, current(config)) else None}
+    return {
+        "picked": picked,
+        "chosen": choice_findings if picked and basis == (outputs, current(config)) else None,
+    }
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
@@ -78,7 +81,10 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     if config.method == GIVEN_PREDICTIONS:  # no shadow models are trained
         plan = replace(plan, membership=replace(plan.membership, shadows=0))
     outputs_by_subject: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
-    title, outputs = outputs_by_subject.get(_released_of(config, table)) or ("", _first_outputs(config, table))
+    title, outputs = outputs_by_subject.get(_released_of(config, table)) or (
+        "",
+        _first_outputs(config, table),
+    )
     return replace(plan, title=title, outputs=outputs)
 
 
@@ -92,7 +98,12 @@ def _asked_before() -> AuditPlan:
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
     roles = config.roles
-    return (table.fingerprint, config.method == GIVEN_PREDICTIONS, roles and roles.prediction, roles and roles.score)
+    return (
+        table.fingerprint,
+        config.method == GIVEN_PREDICTIONS,
+        roles and roles.prediction,
+        roles and roles.score,
+    )
 
 
 def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
@@ -153,8 +164,18 @@ def attacks(config: AuditConfig, table: Table) -> None:
     shell.whisper("Audit plan", "Model and fairness constraint are set in the sidebar")
     with st.form(f"attacks_{mark}"):
         left, right = st.columns(2, vertical_alignment="bottom")
-        options: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
-        title = control(params(AuditPlan)["title"], f"asked_title_{mark}", container=left, value=now.title, **options)
+        options: dict[str, Any] = {
+            "help": None,
+            "placeholder": "the table's",
+            "persist_state": None,
+        }
+        title = control(
+            params(AuditPlan)["title"],
+            f"asked_title_{mark}",
+            container=left,
+            value=now.title,
+            **options,
+        )
         offered = _outputs(config, now.outputs)
         outputs = right.selectbox(
             params(OutputsPlan)["released"].param.title,
@@ -164,10 +185,17 @@ def attacks(config: AuditConfig, table: Table) -> None:
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        answers = _edited_part(now.bias_queries, ("questions", "people", "mechanism", "epsilon"), mark)
+        answers = _edited_part(
+            now.bias_queries, ("questions", "people", "mechanism", "epsilon"), mark
+        )
         shadows = sorted({*_SHADOWS, now.membership.shadows})
-        slider_options: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN_PREDICTIONS}
-        membership = _edited_part(now.membership, ("shadows",), mark, kind="select_slider", **slider_options)
+        slider_options: dict[str, Any] = {
+            "options": shadows,
+            "disabled": config.method == GIVEN_PREDICTIONS,
+        }
+        membership = _edited_part(
+            now.membership, ("shadows",), mark, kind="select_slider", **slider_options
+        )
         guard = _edited_part(now.attriguard, ("budget",), mark)
         people = st.checkbox(
             "List people at risk (internal report only)",
@@ -183,7 +211,9 @@ def attacks(config: AuditConfig, table: Table) -> None:
     parts: dict[str, Any] = {"bias_queries": answers, "membership": membership, "attriguard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
-        people_settings = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
+        people_settings = PeopleSettings(
+            answers=answers.questions, shadows=membership.shadows, **noise
+        )
         parts["studies"] = ((PEOPLE.name, people_settings),)
     st.session_state[_REQUEST] = AuditPlan(**parts)
     st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}

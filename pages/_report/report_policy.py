@@ -32,7 +32,9 @@ from pages.shell import cached, panels, shell, signin
 from pages.shell.controls import filled
 
 _UPLOADED = "own"
-_CHOSEN, _BOX, _FILE, _CHANGED = (f"release_policy_{part}" for part in ("chosen", "box", "file", "kept"))
+_CHOSEN, _BOX, _FILE, _CHANGED = (
+    f"release_policy_{part}" for part in ("chosen", "box", "file", "kept")
+)
 
 CHANGED = "changed on the Report page"
 """What stands for the author of a change of which nobody has said who made it."""
@@ -56,7 +58,9 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
     roles = config.roles
-    has_scores_and_sets = roles is not None and roles.score and (roles.sets or cached.answering(roles))
+    has_scores_and_sets = (
+        roles is not None and roles.score and (roles.sets or cached.answering(roles))
+    )
     # alone: what needs scores, or whom the model was trained on, cannot be run
     alone = config.method == GIVEN_PREDICTIONS and not has_scores_and_sets
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
@@ -82,7 +86,9 @@ def keep(config: AuditConfig, policy: Policy) -> None:
     """
     base = _base(config)
     if policy.name == base.name and policy != base:
-        policy = replace(policy, name=_marked(base.name), author=_marked(base.author), date=_today())
+        policy = replace(
+            policy, name=_marked(base.name), author=_marked(base.author), date=_today()
+        )
     try:
         read_policy(policy_text(policy), name="The policy")
     except InputError as error:
@@ -97,8 +103,14 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
     """
     if before is None:
         reason = "Added on the Report page; no reason was given."
-        first: dict[str, Any] = {"author": CHANGED.capitalize(), "date": _today(), "rationale": reason}
-        return replace(after, **{key: getattr(after, key).strip() or text for key, text in first.items()})
+        first: dict[str, Any] = {
+            "author": CHANGED.capitalize(),
+            "date": _today(),
+            "rationale": reason,
+        }
+        return replace(
+            after, **{key: getattr(after, key).strip() or text for key, text in first.items()}
+        )
     if (before.value, before.required) == (after.value, after.required):
         return after
     was = limit_text(before.check, before.value) + ("" if before.required else ", not required")
@@ -108,14 +120,19 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
         "rationale": f"Changed on the Report page from {was}; no reason was given.",
         "source": "" if before.value != after.value else before.source,
     }
-    return replace(after, **{key: new for key, new in left.items() if getattr(after, key) == getattr(before, key)})
+    return replace(
+        after,
+        **{key: new for key, new in left.items() if getattr(after, key) == getattr(before, key)},
+    )
 
 
 def with_limit(policy: Policy, check: str, limit: Limit | None) -> Policy:
     """Return a policy with one limit in the place of the same check's, or at the end; None asks for no such check."""
     limits: dict[str, Limit | None] = {current.check: current for current in policy.limits}
     limits[check] = limit
-    return replace(policy, limits=tuple(current for current in limits.values() if current is not None))
+    return replace(
+        policy, limits=tuple(current for current in limits.values() if current is not None)
+    )
 
 
 def _marked(text: str) -> str:
@@ -131,9 +148,18 @@ def choose(config: AuditConfig) -> None:
     if signin.is_officer():
         _choices(config)
     policy = current(config)
-    panels.notes(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}.", policy.rationale)
+    panels.notes(
+        f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}.",
+        policy.rationale,
+    )
     if policy != _base(config):  # in this session
-        st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
+        st.button(
+            "Undo all changes",
+            key="reset_policy",
+            icon=":material/undo:",
+            on_click=_reset,
+            args=(config,),
+        )
 
 
 def _choices(config: AuditConfig) -> None:
@@ -181,8 +207,12 @@ def editor(config: AuditConfig) -> None:
     def title(name: str) -> str:
         if name == _POLICY:
             return "Name, author and confidence of the whole policy"
-        title_text = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
-        return title_text[:1].upper() + title_text[1:] + ("" if name in limits else " (not covered)")
+        title_text = CHECKS[name].title.format(
+            attribute=config.roles.attribute if config.roles else "the attribute"
+        )
+        return (
+            title_text[:1].upper() + title_text[1:] + ("" if name in limits else " (not covered)")
+        )
 
     options = [*limits, *(name for name in CHECKS if name not in limits), _POLICY]
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
@@ -236,14 +266,21 @@ def _widgets(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str,
     """Draw the widgets of some of its settings, lines in two columns; returns their values."""
     settings = params(type(about))
     columns = st.columns(2)
-    places = [st if settings[name].param.form == "prose" else columns[i % 2] for i, name in enumerate(names)]
+    places = [
+        st if settings[name].param.form == "prose" else columns[i % 2]
+        for i, name in enumerate(names)
+    ]
     values = filled(about, names, key, places)
-    return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
+    return {
+        name: value.strip() if isinstance(value, str) else value for name, value in values.items()
+    }
 
 
 def _policy_form(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
-    values = _widgets(policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}")
+    values = _widgets(
+        policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}"
+    )
     if not st.form_submit_button("Apply policy", key=f"policy_keep_{mark}", type="primary"):
         return None
     return replace(policy, **values)

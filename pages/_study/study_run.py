@@ -16,12 +16,21 @@ from pages.shell.background import Background, Job, ResultStore, pace
 class StudyRun(Background):
     """A study of one subject, whose result may grow."""
 
-    def __init__(self, study: Study[Any, Any], subject: Any, settings: Any, store: ResultStore) -> None:
+    def __init__(
+        self, study: Study[Any, Any], subject: Any, settings: Any, store: ResultStore
+    ) -> None:
         self.study = study
         self.subject = subject
         self.settings = settings
         key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
-        super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
+        super().__init__(
+            study.name,
+            store,
+            key,
+            self._run,
+            lane="questions",
+            total=study.steps(subject, settings),
+        )
 
     def _run(self, job: Job) -> Any:
         result = None
@@ -36,14 +45,24 @@ class StudyRun(Background):
 
     def show_progress(self) -> None:
         """Show how far it is, with a button that stops it, or that starts it again."""
-        self.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", "Start again", again="Try again")
+        self.show(
+            lambda job: f"{job.done} of {job.total} steps, {pace(job)}",
+            "Start again",
+            again="Try again",
+        )
 
 
 class StudyCurve(Background):
     """A study of one subject at several settings, which are done in their order."""
 
     def __init__(
-        self, study: Study[Any, Any], subject: Any, settings: Sequence[Any], store: ResultStore, *, name: str
+        self,
+        study: Study[Any, Any],
+        subject: Any,
+        settings: Sequence[Any],
+        store: ResultStore,
+        *,
+        name: str,
     ) -> None:
         self.study = study
         self.subject = subject

@@ -32,7 +32,9 @@ from pages.shell import shell, state
 from pages.shell.job_queue import JobQueue, Request, Urgency
 from pages.shell.panels import problem
 
-_log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
+_log = get_logger(
+    "fairleak.jobs"
+)  # a logger of Python's own would drop what is not at least a warning
 
 Work = Callable[["Job"], Any]
 
@@ -105,7 +107,13 @@ class Job:
     """
 
     def __init__(
-        self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any], session: str = ""
+        self,
+        work: Work,
+        lane: str,
+        keep: Callable[[Any], None],
+        total: int,
+        partial: Sequence[Any],
+        session: str = "",
     ) -> None:
         self.partial: list[Any] = list(partial)
         self.done = len(self.partial)
@@ -124,7 +132,9 @@ class Job:
         else:
             urgency = self._kind.urgency
         self._request = Request(urgency, [session])
-        self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
+        self._thread = threading.Thread(
+            target=self._run, args=(work, keep), daemon=True, name="fairleak-job"
+        )
         self._thread.start()
 
     @property
@@ -170,7 +180,9 @@ class Job:
             self.done = done
             self.total = total
 
-    def in_subprocess(self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None) -> Any:
+    def in_subprocess(
+        self, make: Callable[[ReportProgress], Any], *, about: AuditDataset | None = None
+    ) -> Any:
         """Return what is made in a process of its own, see `core.auditing.subprocess_jobs`."""
         (result,) = self.each_in_subprocess(make, about=about)
         return result
@@ -256,7 +268,12 @@ class ResultStore:
     """
 
     def __init__(
-        self, name: str, entries: int, *, uploaded: bool = False, prepared: PreparedResults | None = None
+        self,
+        name: str,
+        entries: int,
+        *,
+        uploaded: bool = False,
+        prepared: PreparedResults | None = None,
     ) -> None:
         self.name = name
         self._lane_prefix = "own " if uploaded else ""
@@ -315,7 +332,15 @@ class ResultStore:
         with self._lock:
             return [job for job in self._jobs.values() if job.busy]
 
-    def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
+    def start(
+        self,
+        key: str,
+        work: Work,
+        *,
+        lane: str = "audit",
+        total: int = 0,
+        partial: Sequence[Any] = (),
+    ) -> Job:
         """Return the job for this key, starting it unless it is under way, and not stopping, or has its result.
 
         `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already. Of
@@ -333,7 +358,9 @@ class ResultStore:
                 if isinstance(self._prepared, ResultWriter):
                     self._prepared.save(key, result, self._datasets())
 
-            job = self._jobs[key] = Job(work, self._lane_prefix + lane, keep, total, partial, _session())
+            job = self._jobs[key] = Job(
+                work, self._lane_prefix + lane, keep, total, partial, _session()
+            )
             halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
             kept_keys = {key, *halves[-self._entries :], *self._results}
             self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept_keys}
@@ -362,7 +389,15 @@ class Background:
     """
 
     def __init__(
-        self, name: str, store: ResultStore, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
+        self,
+        name: str,
+        store: ResultStore,
+        key: str,
+        make: Work,
+        *,
+        lane: str,
+        total: int = 0,
+        widget: str = "",
     ) -> None:
         self.name = name
         self.store = store
@@ -417,7 +452,9 @@ class Background:
 
     def go_on(self) -> Job:
         """Start it or go on with it, whatever else this session wants."""
-        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.initial_partial())
+        return self.store.start(
+            self.key, self._make, lane=self._lane, total=self.total, partial=self.initial_partial()
+        )
 
     def begin(self, *about: Any) -> None:
         """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
@@ -451,7 +488,9 @@ class Background:
         if latest is None:
             self.watch(show, every=0.5)
             if state.drawn() and not self.busy:
-                st.button("Back to the result before", key="back_to_drawn", on_click=state.restore_drawn)
+                st.button(
+                    "Back to the result before", key="back_to_drawn", on_click=state.restore_drawn
+                )
             st.stop()
         if state.in_fragment():  # the end of a whole run notes it by itself
             state.note_drawn()
@@ -462,7 +501,9 @@ class Background:
 
         The browser keeps what an unfinished run of a page has not drawn again.
         """
-        shell.update("")  # a fragment may write to the page's head only if it did so in the last run of the whole page
+        shell.update(
+            ""
+        )  # a fragment may write to the page's head only if it did so in the last run of the whole page
         if not state.drawn() or not self.busy or is_ready():
             return
         st.session_state["updating"] = (self.store, self.key)
@@ -519,8 +560,14 @@ def show_works(
         bar, button = st.columns([5, 1], vertical_alignment="center")
         steps = sum(job.total for job in busy)
         bar.progress(sum(job.done for job in busy) / steps if steps else 0.0, text=doing(busy))
-        arguments: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
-        button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **arguments)
+        arguments: dict[str, Any] = {
+            "key": f"cancel_{widget}",
+            "on_click": stop,
+            "args": tuple(works),
+        }
+        button.button(
+            "Cancel", width="stretch", disabled=all(job.stopping for job in busy), **arguments
+        )
         return
     if all(work.result is not None or work.state == State.FINISHED for work in works):
         return
@@ -567,14 +614,22 @@ def want_instead(*works: Background) -> list[tuple[ResultStore, str]]:
 
 
 def require_result(
-    store: ResultStore, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE
+    store: ResultStore,
+    key: str,
+    label: str,
+    work: Work,
+    *,
+    lane: str = "audit",
+    patience: float = _PATIENCE,
 ) -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
     result = store.get(key)
     if result is not None:
         return result
     needed = Background(key, store, key, work, lane=lane, widget=key[:16])
-    if needed.state in (None, State.FINISHED) or _stopped_elsewhere(needed):  # finished, but since dropped
+    if needed.state in (None, State.FINISHED) or _stopped_elsewhere(
+        needed
+    ):  # finished, but since dropped
         job = needed.go_on()
         job.wait(patience)
         if job.state == State.FINISHED:
@@ -592,7 +647,12 @@ def _show_needed(needed: Background, label: str) -> None:
         st.rerun()
     if needed.state == State.CANCELLED:
         st.info("Stopped before it was finished.", icon=":material/stop_circle:")
-    needed.show(lambda job: f"{label}{_step(job)}", "Start again", again="Try again", icon=":material/refresh:")
+    needed.show(
+        lambda job: f"{label}{_step(job)}",
+        "Start again",
+        again="Try again",
+        icon=":material/refresh:",
+    )
     without = needed.state == State.FAILED and state.dataset_name() != state.default("dataset")
     if without and st.button("Use the built-in demo", key="use_demo", icon=":material/undo:"):
         state.choose("dataset", state.default("dataset"))

@@ -67,10 +67,15 @@ class OwnModel:
     def put_in(self, roles: Roles) -> Roles:
         """Return roles with its answers in place of the table's own; left out where the roles have another label."""
         if (roles.label, roles.positive) != (self.label, self.positive):
-            return replace(roles, excluded=(*roles.excluded, *filter(None, (self.prediction, self.score))))
+            return replace(
+                roles, excluded=(*roles.excluded, *filter(None, (self.prediction, self.score)))
+            )
         replaced_columns = filter(None, (roles.prediction, roles.score))
         return replace(
-            roles, prediction=self.prediction, score=self.score, excluded=(*roles.excluded, *replaced_columns)
+            roles,
+            prediction=self.prediction,
+            score=self.score,
+            excluded=(*roles.excluded, *replaced_columns),
         )
 
 
@@ -79,7 +84,9 @@ def _shared_store() -> ResultStore:
     return ResultStore("shared store", entries=48, prepared=open_results())
 
 
-@st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)
+@st.cache_resource(
+    scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False
+)
 def _session_store(name: str) -> ResultStore:
     return ResultStore(name, entries=24, uploaded=True)
 
@@ -92,7 +99,11 @@ def test_sets() -> ResultStore:
 
 def store_of(dataset: str) -> ResultStore:
     """Return where results of a dataset are kept."""
-    store_names = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
+    store_names = {
+        UPLOAD: "session store",
+        PENDING: "session pending",
+        OWN_RATINGS: "session ratings",
+    }
     if dataset in store_names:
         return _session_store(store_names[dataset])
     return _shared_store()
@@ -103,14 +114,18 @@ def uploaded_data(dataset: str) -> Any | None:
     return store_of(dataset).uploads.get("own")
 
 
-def store_upload(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
+def store_upload(
+    dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None
+) -> None:
     """Make a table, perhaps with a model's answers, or ratings the session's own, or none if there are none.
 
     What followed from earlier ones is dropped.
     """
     store = store_of(dataset)
     store.release()
-    store.uploads = {key: item for key, item in (("own", data), ("own model", model)) if item is not None}
+    store.uploads = {
+        key: item for key, item in (("own", data), ("own model", model)) if item is not None
+    }
 
 
 def own_model(dataset: str = UPLOAD) -> OwnModel | None:
@@ -121,7 +136,11 @@ def own_model(dataset: str = UPLOAD) -> OwnModel | None:
 def answering(roles: Roles | None) -> OwnModel | None:
     """Return the model file whose answers these roles have audited in the session's table, if there is one."""
     model = own_model()
-    if model is None or roles is None or (roles.prediction, roles.score) != (model.prediction, model.score):
+    if (
+        model is None
+        or roles is None
+        or (roles.prediction, roles.score) != (model.prediction, model.score)
+    ):
         return None
     return model
 
@@ -134,7 +153,11 @@ def adopt(table: Table, roles: Roles) -> None:
     dataset = built(table, roles)
     model = own_model(PENDING)
     adopted = replace(table, name=UPLOAD)
-    store_upload(UPLOAD, adopted, model and replace(model, source_table=replace(model.source_table, name=UPLOAD)))
+    store_upload(
+        UPLOAD,
+        adopted,
+        model and replace(model, source_table=replace(model.source_table, name=UPLOAD)),
+    )
     store_of(UPLOAD).put(_dataset(adopted, roles)[0], dataset)
     store_upload(PENDING)
 
@@ -159,7 +182,9 @@ def ratings_of(name: str) -> Ratings:
             return demo_ratings()
         return read_ratings(folder)
 
-    return require_result(_shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch")  # type: ignore[no-any-return]
+    return require_result(
+        _shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch"
+    )  # type: ignore[no-any-return]
 
 
 def table_of(dataset: str) -> Table:
@@ -167,7 +192,9 @@ def table_of(dataset: str) -> Table:
     if dataset == UPLOAD:
         table: Table | None = uploaded_data(UPLOAD)
         if table is None:
-            st.info("Your table is gone with the connection it came through. Add it again on the Data page.")
+            st.info(
+                "Your table is gone with the connection it came through. Add it again on the Data page."
+            )
             shell.link("data")
             st.stop()
         return table
@@ -176,9 +203,13 @@ def table_of(dataset: str) -> Table:
         from core.datasets.catalog import default_cache_folder, load
 
         local = os.environ.get("FAIRLEAK_DATA")
-        return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+        return load(
+            dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder()
+        )
 
-    return require_result(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
+    return require_result(
+        _shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch"
+    )  # type: ignore[no-any-return]
 
 
 def once(make: Callable[..., T], table: Table, *parts: Any, **options: Any) -> T:
@@ -199,7 +230,9 @@ def kept_tolerance(table: Table, config: AuditConfig) -> float:
             return config.tolerance
 
     parts = (config.roles, config.metric, config.train_share, config.seed)
-    return store_of(table.name).remember(fingerprint("kept tolerance", table.fingerprint, *parts), keep)  # type: ignore[no-any-return]
+    return store_of(table.name).remember(
+        fingerprint("kept tolerance", table.fingerprint, *parts), keep
+    )  # type: ignore[no-any-return]
 
 
 def audited() -> tuple[AuditConfig, Table]:
@@ -244,7 +277,9 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
 
     store = store_of(config.dataset)
     key = audit_key(config, dataset)
-    return require_result(store, key, "Auditing", lambda job: job.in_subprocess(make, about=dataset))  # type: ignore[no-any-return]
+    return require_result(
+        store, key, "Auditing", lambda job: job.in_subprocess(make, about=dataset)
+    )  # type: ignore[no-any-return]
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
@@ -255,13 +290,19 @@ def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
     require_result(store, key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
 
 
-def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[str, Any]) -> tuple[MoreDisclosed, ...]:
+def more_disclosed(
+    result: CorrectionResult, tolerance: float, attacker: dict[str, Any]
+) -> tuple[MoreDisclosed, ...]:
     """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
-    key = fingerprint("more disclosed", audit_key(result.config, result.subject.dataset), tolerance, attacker)
+    key = fingerprint(
+        "more disclosed", audit_key(result.config, result.subject.dataset), tolerance, attacker
+    )
     store = store_of(result.config.dataset)
 
     def work(job: Job) -> Any:
-        return job.in_subprocess(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
+        return job.in_subprocess(
+            lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset
+        )
 
     return require_result(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
 

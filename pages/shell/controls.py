@@ -28,7 +28,14 @@ from pages.shell.background import cancel_update
 from pages.shell.cached import kept_tolerance, uploaded_data
 
 Kind = Literal[
-    "toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input", "text_area"
+    "toggle",
+    "selectbox",
+    "multiselect",
+    "slider",
+    "select_slider",
+    "number_input",
+    "text_input",
+    "text_area",
 ]
 """Streamlit's widgets a setting can be drawn as."""
 
@@ -58,7 +65,9 @@ _AUDIT = params(AuditConfig)
 _CORRECTION = params(CorrectionSettings)
 
 
-def control(setting: Setting, key: str, kind: Kind | None = None, *, container: Any = st, **options: Any) -> Any:
+def control(
+    setting: Setting, key: str, kind: Kind | None = None, *, container: Any = st, **options: Any
+) -> Any:
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
     The session keeps it unless `persist_state` says otherwise. Without a `kind` a flag is switched, a name chosen,
@@ -84,7 +93,9 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, container: 
     elif start is not MISSING:
         options["value"] = start
     if kind in ("slider", "number_input"):
-        least, most = (None if end is None else setting.base(end) for end in (param.least, param.most))
+        least, most = (
+            None if end is None else setting.base(end) for end in (param.least, param.most)
+        )
         options = {"min_value": least, "max_value": most, "step": param.step, **options}
     elif kind in ("text_input", "text_area") and param.most:
         options["max_chars"] = int(param.most)
@@ -112,7 +123,9 @@ def _kind(setting: Setting) -> Kind:
     return "text_input"
 
 
-def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **options: Any) -> dict[str, Any]:
+def filled(
+    part: Any, names: Iterable[str], key: str, places: Iterable[Any], **options: Any
+) -> dict[str, Any]:
     """Draw some settings of a part of a plan or a policy, a place each, as they are set there; return their values.
 
     `key` has the place of the name in braces. The session does not keep what is typed: a form hands it over.
@@ -121,7 +134,10 @@ def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **o
     options = {"persist_state": None, **options}
     return {
         name: control(
-            settings[name], key.format(name), container=container, **{"value": getattr(part, name), **options}
+            settings[name],
+            key.format(name),
+            container=container,
+            **{"value": getattr(part, name), **options},
         )
         for name, container in zip(names, places, strict=True)
     }
@@ -234,8 +250,12 @@ def _mark_changed_roles() -> None:
     """Let the address say that a built-in table's roles were changed; what they are is not in it."""
     roles = state.chosen_roles()
     built_in = state.dataset_name() != state.UPLOAD
-    changed = built_in and roles is not None and roles.key == st.session_state.get("attribute", roles.key)
-    if changed or st.session_state["link_without"] == "roles":  # so that it is said after a reload, too
+    changed = (
+        built_in and roles is not None and roles.key == st.session_state.get("attribute", roles.key)
+    )
+    if (
+        changed or st.session_state["link_without"] == "roles"
+    ):  # so that it is said after a reload, too
         st.query_params["roles"] = "changed"
     else:
         st.query_params.pop("roles", None)
@@ -263,7 +283,9 @@ def _warn_without(page: str) -> None:
     without = st.session_state["link_without"]
     replaced = uploaded_data(state.UPLOAD) is not None
     if without != "gone":
-        replaced = replaced or uploaded_data(state.PENDING) is not None or state.chosen_roles() is not None
+        replaced = (
+            replaced or uploaded_data(state.PENDING) is not None or state.chosen_roles() is not None
+        )
     if replaced:
         st.session_state["link_without"] = without = ""
     if not without:
@@ -292,7 +314,9 @@ def _summary() -> str:
         title = uploaded.title
     else:
         title = _OWN_TABLE
-    attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
+    attribute = names.get(
+        st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose")
+    )
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
     if _depth() and not state.has_predictions():
         depth = f" · depth {state.setting('depth')}"
@@ -325,7 +349,10 @@ def _data_settings() -> DeltaGenerator:
 def _model_settings() -> None:
     """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
     if state.has_predictions():
-        shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
+        shell.whisper(
+            "The predictions in your table",
+            "Nothing is trained; which columns they are is on the Data page",
+        )
         _audited_in_row(metric=2, tolerance=1, seed=1)
         return
     depth = dict.fromkeys(_depth(), 2)
@@ -406,8 +433,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
             "of depth 8 unless another is set."
         ),
     },
-    "epsilon": {"help": "Smaller is more private: more DP training noise on every count the tree is grown from."},
-    "depth": {"help": "Depth of the model's trees, at most. Deeper trees remember more of their training records."},
+    "epsilon": {
+        "help": "Smaller is more private: more DP training noise on every count the tree is grown from."
+    },
+    "depth": {
+        "help": "Depth of the model's trees, at most. Deeper trees remember more of their training records."
+    },
     "train_share": {
         "kind": "slider",
         "help": "Share of records used for training. The rest is split equally between the attacker's known records "
@@ -426,7 +457,9 @@ def _dataset() -> Any:
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
     changed: dict[str, Any] = {"on_change": st.session_state.update, "kwargs": {"link_without": ""}}
-    return panels.choose("Dataset", titles, key="dataset", help=help, **state.bind("dataset"), **changed)
+    return panels.choose(
+        "Dataset", titles, key="dataset", help=help, **state.bind("dataset"), **changed
+    )
 
 
 def _attribute() -> Any:
@@ -434,14 +467,18 @@ def _attribute() -> Any:
     label = "Sensitive attribute"
     names = state.attributes(state.dataset_name())
     if not names:
-        st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
+        st.selectbox(
+            label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
+        )
         return None
     help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
     bind = state.bind("attribute")
     if state.dataset_name() != state.UPLOAD:
         return panels.choose(label, names, key="attribute", help=help, **bind)
     if "attribute" not in st.session_state and st.session_state.get("own_attribute") in names:
-        st.session_state["attribute"] = st.session_state["own_attribute"]  # which the address may not hold
+        st.session_state["attribute"] = st.session_state[
+            "own_attribute"
+        ]  # which the address may not hold
     st.session_state["own_attribute"] = panels.choose(label, names, key="attribute", help=help)
     return st.session_state["own_attribute"]
 
@@ -456,7 +493,9 @@ def _tolerance() -> Any:
     if table is None or config is None:
         state.start_tolerance("", state.default("tolerance"))
     else:
-        state.start_tolerance(fingerprint(table.fingerprint, config.roles), kept_tolerance(table, config))
+        state.start_tolerance(
+            fingerprint(table.fingerprint, config.roles), kept_tolerance(table, config)
+        )
     return _setting("tolerance")
 
 

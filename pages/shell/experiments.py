@@ -49,17 +49,26 @@ class ModelsJob(Background):
         self.points, self.models = store.remember(f"points {key}", make)
         self.point_store: Any = None
         self.left: list[tuple[AuditPlan, ...]] = []
-        super().__init__("sweep", store, key, self._measured, lane=LANE, total=len(self.models), widget=name)
+        super().__init__(
+            "sweep", store, key, self._measured, lane=LANE, total=len(self.models), widget=name
+        )
 
     def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
         from core.experiments.environment import point_key
         from core.experiments.experiment import ModelMeasurements
 
-        self.point_store = cached.point_store(self.models[0][0].config.dataset)  # the job may not call Streamlit
-        keys = [point_key(plans, self.dataset, ModelMeasurements, *self.measure.parts) for plans in self.models]
+        self.point_store = cached.point_store(
+            self.models[0][0].config.dataset
+        )  # the job may not call Streamlit
+        keys = [
+            point_key(plans, self.dataset, ModelMeasurements, *self.measure.parts)
+            for plans in self.models
+        ]
         stored = [self.point_store.load(key, ModelMeasurements) for key in keys]
-        self.left = [plans for plans, result in zip(self.models, stored, strict=True) if result is None]
+        self.left = [
+            plans for plans, result in zip(self.models, stored, strict=True) if result is None
+        ]
         return [result for result in stored if result is not None]
 
     def _measured(self, job: Job) -> list[Any]:
@@ -67,11 +76,18 @@ class ModelsJob(Background):
         from core.experiments.experiment import ModelMeasurements
 
         results = engine.measured_points(
-            self.left, self.dataset, n_jobs=2, store=self.point_store, measure=self.measure, result=ModelMeasurements
+            self.left,
+            self.dataset,
+            n_jobs=2,
+            store=self.point_store,
+            measure=self.measure,
+            result=ModelMeasurements,
         )
         return job.collect(results)
 
-    def offer(self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on") -> bool:
+    def offer(
+        self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on"
+    ) -> bool:
         """Show how far it is and offer to stop or start it; returns whether any model is there."""
         n_done = len(self.partial)
         label = f"{start} {self.total} models"

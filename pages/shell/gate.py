@@ -66,7 +66,9 @@ class Repaired:
 
     def holds(self, roles: Roles) -> bool:
         """Whether the drafted roles still have what the repair changed."""
-        return all(_contains(getattr(roles, name), getattr(self.after, name)) for name in self._fields)
+        return all(
+            _contains(getattr(roles, name), getattr(self.after, name)) for name in self._fields
+        )
 
     def undo(self, roles: Roles) -> Roles:
         """Return roles without the repair; what else was changed since stays."""
@@ -76,12 +78,18 @@ class Repaired:
             changes[name] = old
             if isinstance(now, tuple):
                 rest = tuple(item for item in now if item not in new or item in old)
-                changes[name] = rest + tuple(item for item in old if item not in new and item not in rest)
+                changes[name] = rest + tuple(
+                    item for item in old if item not in new and item not in rest
+                )
         return replace(roles, **changes)
 
     @property
     def _fields(self) -> list[str]:
-        return [name for name in Roles.__dataclass_fields__ if getattr(self.before, name) != getattr(self.after, name)]
+        return [
+            name
+            for name in Roles.__dataclass_fields__
+            if getattr(self.before, name) != getattr(self.after, name)
+        ]
 
 
 def _contains(value: Any, part: Any) -> bool:
@@ -144,28 +152,43 @@ class Gate:
 
     def _say_again(self, role: str, kind: str) -> None:
         """Write into a setting's line what it says, with this icon."""
-        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(self.places[f"{role}_said"])), width="stretch")
+        self.places[f"{role}_text"].markdown(
+            line_text(kind, *sentences(self.places[f"{role}_said"])), width="stretch"
+        )
 
     def fill(self, facts: Sequence[Fact], roles: Roles) -> None:
         """Draw a line for each fact; what is asked of a setting is drawn in its line."""
         repaired = [entry for entry in self._repaired() if entry.holds(roles)]
         subjects = {(entry.fact.kind, entry.fact.columns) for entry in repaired}
-        notes = [fact for fact in facts if fact.severity == Severity.NOTE and (fact.kind, fact.columns) not in subjects]
+        notes = [
+            fact
+            for fact in facts
+            if fact.severity == Severity.NOTE and (fact.kind, fact.columns) not in subjects
+        ]
         confirmed = [fact for fact in notes if _confirmations(fact, roles)]
         for number, fact in enumerate(facts):
             if fact.kind in SETTINGS:
                 self._setting_line(fact, roles)
             elif fact.severity != Severity.NOTE:
                 self._open_line(number, fact, roles)
-        doubted = {name for fact in facts if fact.severity == Severity.BLOCKING for name in _repairable(fact)}
+        doubted = {
+            name
+            for fact in facts
+            if fact.severity == Severity.BLOCKING
+            for name in _repairable(fact)
+        }
         for role in doubted.intersection(SETTINGS):
             if self.places.get(f"{role}_said") and not any(fact.kind == role for fact in facts):
                 self._say_again(role, "caution")
         for number, entry in enumerate(repaired):
-            self._answer_line(f"repaired_{number}", f"{entry.title}. {entry.fact.text}", entry.undo(roles))
+            self._answer_line(
+                f"repaired_{number}", f"{entry.title}. {entry.fact.text}", entry.undo(roles)
+            )
         for number, fact in enumerate(confirmed):
             if fact.kind not in SETTINGS:
-                rest = tuple(name for name in roles.confirmed if name not in _confirmations(fact, roles))
+                rest = tuple(
+                    name for name in roles.confirmed if name not in _confirmations(fact, roles)
+                )
                 self._answer_line(f"confirmed_{number}", fact.text, replace(roles, confirmed=rest))
         if notes := [fact for fact in notes if fact not in confirmed]:
             with self.places["notes"].expander(f"Notes ({len(notes)})", icon=":material/info:"):
@@ -174,7 +197,9 @@ class Gate:
         self._heading(facts, len(confirmed) + len(repaired))
 
     def _heading(self, facts: Sequence[Fact], answers: int) -> None:
-        blocks = sum(fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS for fact in facts)
+        blocks = sum(
+            fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS for fact in facts
+        )
         asks = sum(fact.severity != Severity.NOTE for fact in facts) - blocks
         counts = [
             f":red[{blocks} block{'s' * (blocks == 1)}]" * bool(blocks),
@@ -183,7 +208,10 @@ class Gate:
         ]
         with self.places["head"]:
             st.markdown("### What the columns mean", width="content")
-            st.markdown(f"**{' · '.join(filter(None, counts)) or ':green[nothing left to check]'}**", width="content")
+            st.markdown(
+                f"**{' · '.join(filter(None, counts)) or ':green[nothing left to check]'}**",
+                width="content",
+            )
 
     def _setting_line(self, fact: Fact, roles: Roles) -> None:
         """Write what is asked of a setting into its line, and offer to confirm what it holds."""

@@ -78,7 +78,9 @@ class _Line:
 
     def first(self) -> Request | None:
         """Return the request that is next in this line."""
-        return min(self.waiting, key=lambda request: min(map(self._rank, request.sessions)), default=None)
+        return min(
+            self.waiting, key=lambda request: min(map(self._rank, request.sessions)), default=None
+        )
 
     def start(self, request: Request, now: float) -> None:
         """Give a request its place; the turn is that of the session it is next for."""
@@ -106,8 +108,12 @@ class _Line:
 
     def _forget_absent(self) -> None:
         """Forget the turns of sessions that have no job here."""
-        present = {session for request in self.waiting for session in request.sessions}.union(self.held)
-        self._last_turn = {session: turn for session, turn in self._last_turn.items() if session in present}
+        present = {session for request in self.waiting for session in request.sessions}.union(
+            self.held
+        )
+        self._last_turn = {
+            session: turn for session, turn in self._last_turn.items() if session in present
+        }
 
     def _rank(self, session: str) -> tuple[int, int]:
         return self.held[session], self._last_turn[session]
@@ -124,7 +130,9 @@ class JobQueue:
         Seconds from any start on.
     """
 
-    def __init__(self, places: Mapping[Urgency, int], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, places: Mapping[Urgency, int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.places = dict(places)
         self._clock = clock
         self._lines = {urgency: _Line() for urgency in Urgency}

@@ -55,7 +55,13 @@ def keeping_problem(key: str) -> Iterator[None]:
 
 
 def upload(
-    label: str, key: str, take: Callable[[Any], None], *, doing: str = "", again: bool = False, **arguments: Any
+    label: str,
+    key: str,
+    take: Callable[[Any], None],
+    *,
+    doing: str = "",
+    again: bool = False,
+    **arguments: Any,
 ) -> Any:
     """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
 
@@ -92,7 +98,9 @@ def needs_training(what: str) -> None:
 
 def choose_columns() -> NoReturn:
     """Send the user of a fresh table to the Data page."""
-    st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
+    st.info(
+        "Your table is here. Say on the Data page which column is the label and which the sensitive attribute."
+    )
     st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
     st.stop()
 
@@ -130,7 +138,9 @@ def chart(drawing: Drawing, key: str) -> None:
     )
 
 
-def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, container: Any = None) -> Drawing:
+def titled(
+    heading: str, quantity: str, drawing: Drawing, key: str, *, container: Any = None
+) -> Drawing:
     """Show a chart under its point and, in grey, what is drawn, here or in a place of the page; return it."""
     with nullcontext() if container is None else container:
         shell.whisper(heading, quantity)
@@ -140,7 +150,9 @@ def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, container
 
 def under(result: Finding, drawing: Drawing, key: str, *, container: Any = None) -> Drawing:
     """Show a chart under a finding; return it."""
-    return titled(shell.escape(result.point), shell.escape(result.evidence), drawing, key, container=container)
+    return titled(
+        shell.escape(result.point), shell.escape(result.evidence), drawing, key, container=container
+    )
 
 
 def notes(*sentences: str, container: Any = st) -> None:
@@ -166,14 +178,19 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 def further(sections: Mapping[str, T], key: str) -> T | None:
     """Choose what is shown below a page by its title, the first of each; None, until somebody chooses."""
-    arguments: dict[str, Any] = {"format_func": lambda name: sections[name][0], "persist_state": "session"}
+    arguments: dict[str, Any] = {
+        "format_func": lambda name: sections[name][0],
+        "persist_state": "session",
+    }
     chosen = st.segmented_control("More analyses", list(sections), key=key, **arguments)
     if chosen is None:
         return None
     return sections[chosen]
 
 
-def choose(label: str, titles: Mapping[Any, str], *, key: str, container: Any = st, **arguments: Any) -> Any:
+def choose(
+    label: str, titles: Mapping[Any, str], *, key: str, container: Any = st, **arguments: Any
+) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     arguments |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
     return container.selectbox(label, list(titles), key=key, **arguments)
@@ -201,7 +218,9 @@ def frames(tables: Tables) -> dict[str, pandas.DataFrame]:
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     """Offer the numbers behind the charts as tables and CSV, folded; drawn only once unfolded."""
-    box = st.expander("Data table and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun")
+    box = st.expander(
+        "Data table and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
+    )
     if not box.open:
         return
     with box:
@@ -217,7 +236,14 @@ def csv_name(key: str, title: str) -> str:
     return f"fairleak-{key}-{slug}.csv"
 
 
-def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, **arguments: Any) -> Any:
+def pick(
+    label: str,
+    titles: Mapping[str, str] | Sequence[Any],
+    *,
+    key: str,
+    default: Any,
+    **arguments: Any,
+) -> Any:
     """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it.
 
     `arguments` are further arguments of the widget, and the `container` it stands in.
@@ -227,7 +253,9 @@ def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, def
     else:
         name = str
     arguments = {"persist_state": "session", "format_func": name, "required": True, **arguments}
-    value = arguments.pop("container", st).segmented_control(label, list(titles), default=default, key=key, **arguments)
+    value = arguments.pop("container", st).segmented_control(
+        label, list(titles), default=default, key=key, **arguments
+    )
     if value is None:
         return default
     return value
@@ -245,5 +273,12 @@ def download(
 ) -> None:
     """Offer a file that is made when it is asked for."""
     st.download_button(
-        label, data=content, file_name=file_name, mime=mime, key=key, icon=icon, on_click="ignore", **arguments
+        label,
+        data=content,
+        file_name=file_name,
+        mime=mime,
+        key=key,
+        icon=icon,
+        on_click="ignore",
+        **arguments,
     )

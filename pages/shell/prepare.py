@@ -36,7 +36,10 @@ def main() -> None:
         writer = ResultWriter(preparation.version_folder())
     except InputError:
         return
-    with only_process(writer.folder) as is_only, tempfile.TemporaryDirectory(prefix="fairleak-") as folder:
+    with (
+        only_process(writer.folder) as is_only,
+        tempfile.TemporaryDirectory(prefix="fairleak-") as folder,
+    ):
         if not is_only:  # another server's process prepares the same
             return
         threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()

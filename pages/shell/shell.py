@@ -40,7 +40,9 @@ _PAGES = {
     "Audit": {
         "overview": PageHead("Overview", "flag", "What does a fair model reveal about people?"),
         "data": PageHead("Data", "table_rows", "Which table, and what are its columns?"),
-        "model": PageHead("Model", "balance", "Is the model fair, also for people it was not trained on?"),
+        "model": PageHead(
+            "Model", "balance", "Is the model fair, also for people it was not trained on?"
+        ),
     },
     "Leakage": {
         "correction": PageHead(
@@ -59,12 +61,18 @@ _PAGES = {
             title="Membership inference",
         ),
         "model_card": PageHead(
-            "Model card", "contact_page", "What can an attacker infer from published fairness numbers?"
+            "Model card",
+            "contact_page",
+            "What can an attacker infer from published fairness numbers?",
         ),
-        "people": PageHead("People at risk", "person_search", "Whom do the attacks find, and what would stop it?"),
+        "people": PageHead(
+            "People at risk", "person_search", "Whom do the attacks find, and what would stop it?"
+        ),
     },
     "Defences": {
-        "attriguard": PageHead("AttriGuard", "shield", "Can noise on a person's record stop attribute inference?"),
+        "attriguard": PageHead(
+            "AttriGuard", "shield", "Can noise on a person's record stop attribute inference?"
+        ),
         "desk": PageHead(
             "Query desk",
             "account_balance",
@@ -74,12 +82,18 @@ _PAGES = {
     },
     "Decision": {
         "choose": PageHead(
-            "Choose a model", "compare_arrows", "Which of many models gives the best accuracy within all limits?"
+            "Choose a model",
+            "compare_arrows",
+            "Which of many models gives the best accuracy within all limits?",
         ),
         "experiment": PageHead(
-            "Experiment", "science", "How do leaks change with what is trained and what is released?"
+            "Experiment",
+            "science",
+            "How do leaks change with what is trained and what is released?",
         ),
-        "report": PageHead("Report", "fact_check", "May this model be released?", title="Release report"),
+        "report": PageHead(
+            "Report", "fact_check", "May this model be released?", title="Release report"
+        ),
     },
     "Learn": {
         "learn": PageHead("Worked examples", "school", "How does each method work, step by step?"),
@@ -173,7 +187,10 @@ _COLOURS = {
     "grey": ("#5B626D", "#A9B0BA"),
     "line": ("#DDD9D1", "#353A44"),
     "bad": ("#A01A13", "#F2877E"),
-    "press": ("#1F5FA8", "#3B72C0"),  # white words on the theme's own dark blue have a contrast of 3.8 only
+    "press": (
+        "#1F5FA8",
+        "#3B72C0",
+    ),  # white words on the theme's own dark blue have a contrast of 3.8 only
     "chosen": ("#1F5FA8", "#7FB2F0"),  # so have words in that blue on a ground tinted with it: 3.7
 }
 """By what they stand for, in the light and in the dark theme."""
@@ -198,9 +215,13 @@ def configure() -> None:
 
     Without an icon of its own a page would get the one of its link, which Streamlit fetches from elsewhere.
     """
-    st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
+    st.set_page_config(
+        page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto"
+    )
     colours = {name: pair[_is_dark()] for name, pair in _COLOURS.items()}
-    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items() if name != "ink")
+    variables = "; ".join(
+        f"--fl-{name}: {colour}" for name, colour in colours.items() if name != "ink"
+    )
     st.html(f"{_STYLE}<style>:root {{{variables}}}</style>")
 
 
@@ -221,20 +242,36 @@ def navigation() -> Any:
     person = signin.enter()
 
     def page(
-        name: str, title: str, icon: str, file: str = "", visibility: Visibility | None = None, **more: Any
+        name: str,
+        title: str,
+        icon: str,
+        file: str = "",
+        visibility: Visibility | None = None,
+        **more: Any,
     ) -> Any:
         path = _ROOT / "pages" / f"{file or name}.py"
         visibility = visibility or ("visible" if person.opens(name) else "hidden")
-        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, visibility=visibility, **more)
+        return st.Page(
+            path,
+            title=title,
+            icon=f":material/{icon}:",
+            url_path=name,
+            visibility=visibility,
+            **more,
+        )
 
     sections = {
         section: [page(name, head.label, head.icon) for name, head in pages.items()]
         for section, pages in _PAGES.items()
     }
-    sections["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
+    sections["Audit"][0] = page(
+        "home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True
+    )
     without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
     sections["Leakage"] += [
-        page(name, study.title, _study_icon(name), "study") for name, study in STUDIES.items() if name in without
+        page(name, study.title, _study_icon(name), "study")
+        for name, study in STUDIES.items()
+        if name in without
     ]
     alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
     chosen = st.navigation({**sections, "": [alias]}, position="sidebar", expanded=True)
@@ -251,7 +288,9 @@ def navigation() -> Any:
 
 def open_page(page: Any) -> None:
     """Write the page's title, then the wordmark; what the page adds to the title comes later."""
-    row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head")
+    row = st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head"
+    )
     headline = row.empty()
     head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", "")
     headline.markdown(_headline(head, ""))
@@ -282,13 +321,17 @@ def head(*, badge: str | None = None) -> Any:
 
 def offer_cancel(stop: Callable[[], None]) -> None:
     """Put a button into the page's head that is there while something is computed and an earlier result stays."""
-    st.session_state["head"][0].button("Cancel", key="cancel_update", type="tertiary", on_click=stop)
+    st.session_state["head"][0].button(
+        "Cancel", key="cancel_update", type="tertiary", on_click=stop
+    )
 
 
 def update(doing: str) -> None:
     """Say in the place of the page's question what is being computed; "" brings the question back."""
     _, headline, page_head, badge = st.session_state["head"]
-    headline.markdown(_headline(replace(page_head, question=f"**{doing}**") if doing else page_head, badge))
+    headline.markdown(
+        _headline(replace(page_head, question=f"**{doing}**") if doing else page_head, badge)
+    )
 
 
 def run(page: Any) -> None:
@@ -335,7 +378,9 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*{}\[\]()#+!|~$:<>&-]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", str(text))
 
 
-def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", links: Sequence[str] = ()) -> None:
+def finding(
+    point: str, evidence: str, *, so_what: str = "", to_do: str = "", links: Sequence[str] = ()
+) -> None:
     """Write what a page found, in grey on what evidence, what it means, and what can be done, with links to pages."""
     with st.container(key="finding", gap="small"):
         st.markdown(f"## {point}\n\n{evidence}")
@@ -359,7 +404,9 @@ def link(name: str, label: str = "") -> None:
     if name in _HEADS:
         page_head = _HEADS[name]
         st.page_link(
-            f"pages/{name}.py", label=f":primary[{label or page_head.label}]", icon=f":material/{page_head.icon}:"
+            f"pages/{name}.py",
+            label=f":primary[{label or page_head.label}]",
+            icon=f":material/{page_head.icon}:",
         )
         return
     icon = f":material/{_study_icon(name)}:"

@@ -148,7 +148,9 @@ def access_from_claims(claims: Mapping[str, Any], rules: Mapping[str, Any], now:
     if verified:
         held.add(_without_case(address))
     for role in reversed(Role):
-        names = {_without_case(name) if "@" in name else name for name in _texts(rules.get(role.value))}
+        names = {
+            _without_case(name) if "@" in name else name for name in _texts(rules.get(role.value))
+        }
         if names & held:
             return Access(role, name, until=until)
     reason = UNLISTED
@@ -247,7 +249,9 @@ def refuse(now: Access, title: str, first: str) -> NoReturn:
     if now.role is not None:
         badge()
         st.markdown(f"# {title}\n\nThis page is not open to the role *{now.role}*.")
-        st.page_link(f"pages/{first}.py", label="Go to the page that is", icon=":material/arrow_forward:")
+        st.page_link(
+            f"pages/{first}.py", label="Go to the page that is", icon=":material/arrow_forward:"
+        )
         st.stop()
     st.markdown(f"# {'No role' if now.reason.startswith(UNLISTED) else 'Sign in'}")
     if now.name:
@@ -257,7 +261,13 @@ def refuse(now: Access, title: str, first: str) -> NoReturn:
         st.button("Sign out", key="sign_out", icon=":material/logout:", on_click=_sign_out)
     else:
         for provider, label in _providers().items():
-            st.button(label, key=f"sign_in_{provider}", type="primary", on_click=_sign_in, args=(provider,))
+            st.button(
+                label,
+                key=f"sign_in_{provider}",
+                type="primary",
+                on_click=_sign_in,
+                args=(provider,),
+            )
     if problem := st.session_state.pop(_PROBLEM, ""):
         st.warning(problem)
     st.stop()
@@ -278,8 +288,14 @@ def badge() -> None:
 def _providers() -> dict[str, str]:
     """Return the providers of the secrets file by name, "" for the one without, and what their buttons say."""
     auth = (_secrets() or {}).get("auth", {})
-    names = [name for name, provider in auth.items() if isinstance(provider, Mapping) and "client_id" in provider]
-    return ({"": "Sign in"} if "client_id" in auth else {}) | {name: f"Sign in with {name}" for name in names}
+    names = [
+        name
+        for name, provider in auth.items()
+        if isinstance(provider, Mapping) and "client_id" in provider
+    ]
+    return ({"": "Sign in"} if "client_id" in auth else {}) | {
+        name: f"Sign in with {name}" for name in names
+    }
 
 
 def _sign_in(provider: str) -> None:

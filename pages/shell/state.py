@@ -75,7 +75,9 @@ def begin_run(page: str) -> bool:
     choices = st.session_state.pop("chosen_next", {})
     if not from_history():
         if another:  # the browser may have left some of them behind
-            choices = {key: st.session_state[key] for key in _DEFAULTS if key in st.session_state} | choices
+            choices = {
+                key: st.session_state[key] for key in _DEFAULTS if key in st.session_state
+            } | choices
         for key, value in choices.items():
             st.session_state[key] = value
         return another
@@ -114,7 +116,9 @@ def follow(key: str, first: float, most: float | None = None) -> None:
 
 def drawn() -> bool:
     """Whether the page on screen shows a result."""
-    return "drawn" in st.session_state and st.session_state["drawn"][0] == st.session_state["page_now"]
+    return (
+        "drawn" in st.session_state and st.session_state["drawn"][0] == st.session_state["page_now"]
+    )
 
 
 def in_fragment() -> bool:
@@ -126,7 +130,9 @@ def in_fragment() -> bool:
 def note_drawn() -> None:
     """Note that the page shows a result, and under which settings."""
     settings = {
-        str(key): value for key, value in st.session_state.items() if isinstance(value, (str, int, float, list))
+        str(key): value
+        for key, value in st.session_state.items()
+        if isinstance(value, (str, int, float, list))
     }
     st.session_state["drawn"] = (st.session_state["page_now"], settings)
 
@@ -174,7 +180,8 @@ def attributes(dataset: str) -> dict[str, str]:
     else:
         offered = {}
     added = {
-        roles.key: roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
+        roles.key: roles.attribute
+        + (", each value" if roles.each else ", ranges" if roles.cuts else "")
         for roles in _own_roles(dataset)
     }
     return offered | {column: name for column, name in added.items() if column not in offered}
@@ -264,7 +271,9 @@ def config(table: Table) -> AuditConfig | None:
         metric=setting("metric"),
         tolerance=float(setting("tolerance")),
         train_share=float(
-            _DEFAULTS["train_share"] if method == GIVEN_PREDICTIONS or roles.sets else setting("train_share")
+            _DEFAULTS["train_share"]
+            if method == GIVEN_PREDICTIONS or roles.sets
+            else setting("train_share")
         ),
         seed=int(setting("seed")),
         epsilon=epsilon() if method in PRIVATE_METHODS else math.inf,

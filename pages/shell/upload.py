@@ -54,13 +54,19 @@ def box() -> None:
 
 def _read(file: Any) -> None:
     """Read a table to be given roles; one that is audited, and was lost with a connection, is audited again."""
-    audited = st.session_state.get("upload_applied") == file.file_id and cached.uploaded_data(state.PENDING) is None
+    audited = (
+        st.session_state.get("upload_applied") == file.file_id
+        and cached.uploaded_data(state.PENDING) is None
+    )
     again = audited and cached.uploaded_data(state.UPLOAD) is None
     panels.forget("roles_problem")
     header = st.session_state.get(f"header_{file.file_id}") != "data"
     table = read_table(file.getvalue(), file.name, header=header)
     roles = state.chosen_roles(table) if again else None
-    answers = roles and {roles.prediction, roles.score, *roles.excluded} - {"", *table.frame.columns}
+    answers = roles and {roles.prediction, roles.score, *roles.excluded} - {
+        "",
+        *table.frame.columns,
+    }
     if roles is not None and not answers:  # of a model, which is gone
         cached.store_upload(state.UPLOAD, table)
         state.choose("dataset", state.UPLOAD)
@@ -72,7 +78,9 @@ def _read(file: Any) -> None:
 def remove_button() -> None:
     """Offer to remove the table that waits, or else the session's own."""
     if any(cached.uploaded_data(name) is not None for name in (state.PENDING, state.UPLOAD)):
-        st.button("Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove)
+        st.button(
+            "Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove
+        )
 
 
 def _remove() -> None:
@@ -121,7 +129,9 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
             st.rerun()
 
 
-def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, model_file: ModelFile) -> None:
+def _ask_model(
+    table: Table, current: Roles | None, drafted: Roles, name: str, model_file: ModelFile
+) -> None:
     """Ask a model about everybody, and first which columns it takes if its file does not say.
 
     Its answers replace those of an earlier one. In a table that waits for its roles they are added to those drafted.
@@ -142,14 +152,21 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         else:
             takes = "."
         columns = [str(column) for column in source.frame.columns]
-        options: dict[str, Any] = {"help": f"Its file does not name them{takes}", "persist_state": None}
-        features = tuple(control(params(ModelPlan)["features"], "model_features", options=columns, **options))
+        options: dict[str, Any] = {
+            "help": f"Its file does not name them{takes}",
+            "persist_state": None,
+        }
+        features = tuple(
+            control(params(ModelPlan)["features"], "model_features", options=columns, **options)
+        )
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
     with panels.keeping_problem(_PROBLEM):
         plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
-            answered = with_answers(source, model_file, roles, threshold=roles.threshold, features=features)
+            answered = with_answers(
+                source, model_file, roles, threshold=roles.threshold, features=features
+            )
         model = OwnModel(
             model_file=model_file,
             plan=plan,
@@ -162,7 +179,9 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         )
 
         def answer(roles_before: Roles) -> Roles:
-            return model.put_in(earlier_model.taken_out(roles_before) if earlier_model else roles_before)
+            return model.put_in(
+                earlier_model.taken_out(roles_before) if earlier_model else roles_before
+            )
 
         if current is not None:
             build_dataset(answered.table, answer(current))
@@ -174,7 +193,9 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     st.rerun()
 
 
-def _change_roles(table: Table, current: Roles | None, drafted: Roles, change: Callable[[Roles], Roles]) -> None:
+def _change_roles(
+    table: Table, current: Roles | None, drafted: Roles, change: Callable[[Roles], Roles]
+) -> None:
     """Change the roles in use, of every attribute, or those drafted for a table that waits."""
     if current is None:
         st.session_state["preset_roles"] = (table.fingerprint, change(drafted))

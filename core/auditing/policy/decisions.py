@@ -33,7 +33,17 @@ from ...base.errors import InputError
 from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
 from ...studies.study import Basis, Measurement, Outcome
-from .limits import CHECKS, Limit, Policy, check_policy, check_title, in_range, limit_text, range_text, value_text
+from .limits import (
+    CHECKS,
+    Limit,
+    Policy,
+    check_policy,
+    check_title,
+    in_range,
+    limit_text,
+    range_text,
+    value_text,
+)
 from .verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
 
 _ROUNDING = 1e-12
@@ -58,7 +68,9 @@ class LimitTest:
     @property
     def computed(self) -> bool:
         """Whether the value has no interval because nothing is uncertain about it."""
-        return self.freedom is None and self.estimate.low == self.estimate.high == self.estimate.value
+        return (
+            self.freedom is None and self.estimate.low == self.estimate.high == self.estimate.value
+        )
 
     @property
     def bounded(self) -> bool:
@@ -80,7 +92,9 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
     """
     done = {
-        name: CheckVerdict(check=name, verdict=Status.PASS if claim.satisfied else Status.FAIL, why="")
+        name: CheckVerdict(
+            check=name, verdict=Status.PASS if claim.satisfied else Status.FAIL, why=""
+        )
         for name, claim in claims.items()
         if claim.computed
     }
@@ -98,13 +112,17 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
             verdict = Status.PASS
         else:
             verdict = Status.FAIL
-        before = rank if decisive else rejected  # the step that stopped the procedure is that of all that are left
+        before = (
+            rank if decisive else rejected
+        )  # the step that stopped the procedure is that of all that are left
         step = alpha / (len(family) - before)
         done[family[index]] = CheckVerdict(
             check=family[index],
             verdict=verdict,
             why="",
-            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), decisive) if claim.bounded else None,
+            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), decisive)
+            if claim.bounded
+            else None,
             p_value=raw[index],
             p_adjusted=adjusted[index],
         )
@@ -149,7 +167,9 @@ def interval_at_level(estimate: Estimate, alpha: float, *, freedom: int | None =
     below, above = _half_widths(estimate)
     factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
     value = estimate.value
-    return replace(estimate, low=value - factor * below, high=value + factor * above, level=1.0 - alpha)
+    return replace(
+        estimate, low=value - factor * below, high=value + factor * above, level=1.0 - alpha
+    )
 
 
 def _half_widths(estimate: Estimate) -> tuple[float, float]:
@@ -216,19 +236,32 @@ def judge(
     check_policy(policy)
     by_check = _by_check(measurements)
     limits = {limit.check: (item, limit) for item, limit in enumerate(policy.limits, start=1)}
-    claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, by_check.get(name)))}
+    claims = {
+        name: claim
+        for name, (_, limit) in limits.items()
+        if (claim := _claim(limit, by_check.get(name)))
+    }
     decisions = holm_decisions(claims, level=policy.level)
-    rows = [_limit_row(item, limit, by_check.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
+    rows = [
+        _limit_row(item, limit, by_check.get(name), decisions.get(name))
+        for name, (item, limit) in limits.items()
+    ]
     unlimited = [name for name in CHECKS if name not in limits]
     rows += [
-        CheckVerdict(check=name, verdict=Status.NO_LIMIT, measurement=by_check.get(name), why=NO_LIMIT)
+        CheckVerdict(
+            check=name, verdict=Status.NO_LIMIT, measurement=by_check.get(name), why=NO_LIMIT
+        )
         for name in unlimited
     ]
-    rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
+    rows.sort(
+        key=lambda row: list(Status).index(row.verdict)
+    )  # stable: within a verdict the policy's order stays
     titled = tuple(_titled(row, attribute) for row in rows)
     headline, detail = headline_and_detail(titled, level=policy.level, failed_tests=failed_tests)
     worst = overall(titled, failed_tests=failed_tests)
-    return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats)
+    return Verdict(
+        overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats
+    )
 
 
 def _titled(row: CheckVerdict, attribute: str) -> CheckVerdict:
@@ -267,7 +300,9 @@ def _check_measurement(measurement: Measurement) -> None:
             f"The measured value of {name} must be one its unit can take, got {value_excerpt(estimate.value)}."
         )
     if estimate.low > estimate.high or math.isinf(estimate.low) or math.isinf(estimate.high):
-        raise InputError(f"The interval of {name} must be finite and in order, got {estimate.low} to {estimate.high}.")
+        raise InputError(
+            f"The interval of {name} must be finite and in order, got {estimate.low} to {estimate.high}."
+        )
 
 
 def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
@@ -278,10 +313,14 @@ def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
     at_least = CHECKS[limit.check].at_least
     if math.isnan(estimate.value):
         return None
-    return LimitTest(estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
+    return LimitTest(
+        estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom
+    )
 
 
-def _limit_row(item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None) -> CheckVerdict:
+def _limit_row(
+    item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None
+) -> CheckVerdict:
     decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
     row = replace(decision, limit=limit, item=item, measurement=measurement)
     row = replace(row, why=why(row) if decided else _why_not_run(limit, measurement))

@@ -76,7 +76,10 @@ class _Checks(Mapping[str, Check]):
 
     def __iter__(self) -> Iterator[str]:
         names = [check.name for check in _declared()]
-        return iter([name for name in _ORDER if name in names] + [name for name in names if name not in _ORDER])
+        return iter(
+            [name for name in _ORDER if name in names]
+            + [name for name in names if name not in _ORDER]
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in _declared())
@@ -90,7 +93,9 @@ def _declared() -> Iterator[Check]:
 CHECKS = _Checks()
 """Name -> Check, in the order of a policy."""
 
-assert len(CHECKS) <= MOST_TESTED, "raise MOST_TESTED in core/stats/estimates.py; intervals get wider by it"
+assert len(CHECKS) <= MOST_TESTED, (
+    "raise MOST_TESTED in core/stats/estimates.py; intervals get wider by it"
+)
 
 
 def check_title(check: str, attribute: str) -> str:
@@ -117,12 +122,20 @@ class Unit(NamedTuple):
 
 
 UNITS = {
-    "points": Unit("Points", "a share from −1 to 1, such as 0.05 for 5 points", -1.0, 1.0, 0.05, 100.0, 1),
-    "percent": Unit("Percent", "a share from 0 to 1, such as 0.05 for 5%", 0.0, 1.0, 0.75, 100.0, 1, 0),
+    "points": Unit(
+        "Points", "a share from −1 to 1, such as 0.05 for 5 points", -1.0, 1.0, 0.05, 100.0, 1
+    ),
+    "percent": Unit(
+        "Percent", "a share from 0 to 1, such as 0.05 for 5%", 0.0, 1.0, 0.75, 100.0, 1, 0
+    ),
     "gap": Unit("Difference", "a number from 0 to 1", 0.0, 1.0, 0.05, of_limit=2),
     "ratio": Unit("Ratio", "a number from 0 to 1", 0.0, 1.0, 0.8),
-    "bits": Unit("Bits a person", "a number of bits a person from −10 to 10", -10.0, 10.0, 0.05, of_limit=2),
-    "columns": Unit("Columns", "a number from 0 to below 1e9", 0.0, math.inf, 3.0, decimals=1, of_limit=0),
+    "bits": Unit(
+        "Bits a person", "a number of bits a person from −10 to 10", -10.0, 10.0, 0.05, of_limit=2
+    ),
+    "columns": Unit(
+        "Columns", "a number from 0 to below 1e9", 0.0, math.inf, 3.0, decimals=1, of_limit=0
+    ),
 }
 """Unit of a check -> how it is written."""
 
@@ -133,7 +146,9 @@ _POLICY = TableLocation("the policy", "{}")
 
 Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", written=True)]
 Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", written=True)]
-Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", written=True)]
+Rationale = Annotated[
+    str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", written=True)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +161,17 @@ class Limit(Result):
     check: Annotated[str, Param("Check", "What is limited: {options}.", options=CHECKS)]
     value: Annotated[
         float,
-        Param("Limit", "Largest value still allowed, or least where the check says so; as a share: 0.05 is 5 points."),
+        Param(
+            "Limit",
+            "Largest value still allowed, or least where the check says so; as a share: 0.05 is 5 points.",
+        ),
     ]
     required: Annotated[
-        bool, Param("Required", "Whether a release needs this check to pass; otherwise it is shown and does not block.")
+        bool,
+        Param(
+            "Required",
+            "Whether a release needs this check to pass; otherwise it is shown and does not block.",
+        ),
     ] = True
     if_not_run: Annotated[
         str,
@@ -166,12 +188,18 @@ class Limit(Result):
     source: Annotated[
         str,
         Param(
-            "Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", written=True
+            "Source",
+            "Law, standard, paper or internal document it follows.",
+            most=2_000,
+            form="prose",
+            written=True,
         ),
     ] = ""
 
     def __post_init__(self) -> None:
-        if in_range(self.value, self.check):  # a whole number has the fingerprint that a file gives it
+        if in_range(
+            self.value, self.check
+        ):  # a whole number has the fingerprint that a file gives it
             object.__setattr__(self, "value", float(self.value))
 
 
@@ -186,19 +214,29 @@ class Policy(Result):
     `core.auditing.policy.decisions`.
     """
 
-    name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", written=True)]
-    version: Annotated[str, Param("Version", "Which of its versions.", most=200, form="line", written=True)]
+    name: Annotated[
+        str, Param("Name", "What the policy is called.", most=200, form="line", written=True)
+    ]
+    version: Annotated[
+        str, Param("Version", "Which of its versions.", most=200, form="line", written=True)
+    ]
     author: Author = ""
     date: Date = ""
     rationale: Rationale = ""
-    level: Annotated[float, Param("Level", "Confidence of all its decisions together.", least=0.5, most=STRICTEST)] = (
-        0.95
-    )
+    level: Annotated[
+        float,
+        Param("Level", "Confidence of all its decisions together.", least=0.5, most=STRICTEST),
+    ] = 0.95
     limits: tuple[Limit, ...] = ()
-    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
+    schema: Annotated[
+        int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)
+    ] = FORMAT
 
 
-POLICY_TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
+POLICY_TABLES: Tables = {
+    "": {"schema": params(Policy)["schema"]} | params(Policy),
+    "[limit]": params(Limit),
+}
 """The tables of a policy's file."""
 
 
@@ -219,10 +257,14 @@ def check_policy(policy: Policy) -> None:
     for item, limit in enumerate(limits, start=1):
         if limit.check in seen:
             both = f"{seen[limit.check]} and {item}"
-            raise InputError(f"A check must have one limit at most, got limits {both} to {limit.check}.")
+            raise InputError(
+                f"A check must have one limit at most, got limits {both} to {limit.check}."
+            )
         seen[limit.check] = item
     if not any(limit.required for limit in limits):
-        raise InputError("A policy must require at least one of its limits, got none that is required.")
+        raise InputError(
+            "A policy must require at least one of its limits, got none that is required."
+        )
 
 
 def in_range(value: object, check: str) -> bool:
@@ -230,7 +272,9 @@ def in_range(value: object, check: str) -> bool:
     if check not in CHECKS or isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     unit = UNITS[CHECKS[check].unit]
-    return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf
+    return (
+        unit.least <= value <= unit.most and abs(value) < _MOST_VALUE
+    )  # also leaves out nan and inf
 
 
 def _check_value(value: object, check: str, location: TableLocation) -> None:
@@ -262,7 +306,9 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
         rows = content.get("limit", [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise broken("limit", "be tables that each begin with [[limit]]", rows)
-        policy = Policy(**values, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1)))
+        policy = Policy(
+            **values, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1))
+        )
         check_policy(policy)
     return policy
 
@@ -320,7 +366,11 @@ VERDICT_TITLES = {
 
 def verdict_counts(counts: Mapping[str, int]) -> str:
     """Numbers of checks by verdict, the worst first, as "Fail 1 · Pass 6"."""
-    return " · ".join(f"{title} {counts[verdict]}" for verdict, title in VERDICT_TITLES.items() if verdict in counts)
+    return " · ".join(
+        f"{title} {counts[verdict]}"
+        for verdict, title in VERDICT_TITLES.items()
+        if verdict in counts
+    )
 
 
 NO_SOURCE = "no source given"

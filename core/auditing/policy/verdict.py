@@ -186,7 +186,10 @@ class CheckVerdict(Result):
         yield "Assumptions", measurement.assumptions
         if measurement.estimate is not None:
             yield "Evidence", "{}: {}.".format(*BASIS_LABELS[measurement.basis])
-        yield "Further numbers", {name: _number(value) for name, value in sorted((measurement.details or {}).items())}
+        yield (
+            "Further numbers",
+            {name: _number(value) for name, value in sorted((measurement.details or {}).items())},
+        )
         if limit is not None:
             if limit.if_not_run == "allowed":
                 where = "where it can be run"
@@ -197,7 +200,10 @@ class CheckVerdict(Result):
             else:
                 needed = "shown, not required"
             who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
-            yield "Limit", f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}."
+            yield (
+                "Limit",
+                f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}.",
+            )
             yield "Why this limit", limit.rationale.strip() or "No reason given."
             yield "Source", self.source
 
@@ -221,7 +227,9 @@ class CheckVerdict(Result):
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
             computed = self.attempt.basis == "declared"
-            return value_text(self.check, estimate.value, limit=beside), "calculated" if computed else ""
+            return value_text(
+                self.check, estimate.value, limit=beside
+            ), "calculated" if computed else ""
         return estimate_text(self.check, estimate, limit=beside)
 
     @property
@@ -315,7 +323,9 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             claim_text = "Every required limit is kept"
         else:
             claim_text = _ABOUT_FAIRLEAK
-        return f"{claim_text}: Pass {n} of {n}.", _sentences(claim, _calculated(rows), _excused(rows), optional)
+        return f"{claim_text}: Pass {n} of {n}.", _sentences(
+            claim, _calculated(rows), _excused(rows), optional
+        )
     if worst == Status.FAIL:
         warning = "Do not release"
     else:
@@ -333,7 +343,11 @@ _ABOUT_FAIRLEAK = "Every required limit is kept, but it is about FairLeak, not a
 
 def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
-    passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
+    passing = [
+        row.measurement
+        for row in rows
+        if row.counts and row.verdict == Status.PASS and row.measurement
+    ]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
     if n:
         return f"Of the passes from the plan alone, without an attack: {n}."
@@ -350,7 +364,9 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
 
 def _optional(rows: Sequence[CheckVerdict]) -> str:
     """Write what became of the limits that are not required."""
-    counts = verdict_counts(Counter(row.verdict for row in rows if row.limit and not row.limit.required))
+    counts = verdict_counts(
+        Counter(row.verdict for row in rows if row.limit and not row.limit.required)
+    )
     if counts:
         return f"Not required for release: {counts}."
     return ""
@@ -381,7 +397,12 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     so that larger values are always further to the right.
     """
     estimate = row.measurement.estimate if row.measurement else None
-    if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
+    if (
+        row.limit is None
+        or estimate is None
+        or math.isnan(estimate.value)
+        or row.verdict == Status.NOT_RUN
+    ):
         return None
     limit = float(row.limit.value)
     span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
@@ -502,7 +523,9 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         amount = f"About {more:,} more {unit}"
     else:
         amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
-    return f"{wider}{amount}{', then likely a fail' if beyond else ', or accept the risk in writing'}."
+    return (
+        f"{wider}{amount}{', then likely a fail' if beyond else ', or accept the risk in writing'}."
+    )
 
 
 def times_needed(estimate: Estimate, limit: float) -> float:

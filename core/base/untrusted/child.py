@@ -85,9 +85,16 @@ def _command(function: str, *arguments: str) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return what a child may know of the environment: nothing secret, and libraries on one thread."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
+    threads = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"
+    )
     passed = {name: os.environ[name] for name in (*_PASSED_ON, *_ARITHMETIC) if name in os.environ}
-    return {**passed, **threads, "ARROW_DEFAULT_MEMORY_POOL": "system", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **passed,
+        **threads,
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 class _Warm:
@@ -256,7 +263,9 @@ class Watch:
         Most bytes that it may grow by.
     """
 
-    def __init__(self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float, memory: int) -> None:
+    def __init__(
+        self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float, memory: int
+    ) -> None:
         self.reason = ""
         self._process = process
         self._memory = memory
@@ -334,7 +343,8 @@ def ask_child(
     keep the child from everything else. Raises `InputError`: what the function refuses, or how the child ended.
     """
     too_much = (
-        f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
+        f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file "
+        "may take; use a smaller one."
     )
     with _places:
         process = start(modules, "core.base.untrusted.opening:serve", memory=memory)
@@ -343,10 +353,18 @@ def ask_child(
             most_silence = seconds
         else:
             most_silence = min(seconds, silence)
-        watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory)
+        watch = Watch(
+            process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory
+        )
         try:
-            with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
-                pickle.dump((function, dict(arguments), seconds, must_be_confined), process.questions, protocol=5)
+            with contextlib.suppress(
+                OSError
+            ):  # it ended before it had read the question; how is found below
+                pickle.dump(
+                    (function, dict(arguments), seconds, must_be_confined),
+                    process.questions,
+                    protocol=5,
+                )
                 process.questions.flush()
             kind, reply, table = read_frame(process.answers, most=answer)
             while kind is Kind.PROGRESS:
@@ -357,7 +375,9 @@ def ask_child(
         except (EOFError, OSError):
             code = process.ending()
             took = min(seconds, max(time.monotonic() - started, 1))
-            raise InputError(too_much if watch.reason == "memory" else _ending(what, code, watch, took)) from None
+            raise InputError(
+                too_much if watch.reason == "memory" else _ending(what, code, watch, took)
+            ) from None
         except Oversize:
             raise InputError(
                 f"{what} unpacks to more than {answer // 1024**2:,} MB, the most that is taken; use a smaller one."
@@ -385,6 +405,8 @@ def _ending(what: str, code: int, watch: Watch, took: float) -> str:
     if watch.reason == "time" or name in ("SIGALRM", "SIGXCPU"):
         return f"{what} was stopped after {took:.0f} seconds, the longest it may take; use a smaller one."
     if name == "SIGKILL":
-        return f"{what} was stopped by the system, most likely for want of memory; use a smaller one."
+        return (
+            f"{what} was stopped by the system, most likely for want of memory; use a smaller one."
+        )
     how = f"signal {name}" if name else f"exit status {code}"
     return f"{what} made the process that opened it crash ({how}), and only that; ask for it in another form."

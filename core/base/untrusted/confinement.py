@@ -64,7 +64,9 @@ def enter_empty_folder() -> None:
 
     Called before the length of files is limited. Which folder is for temporary files is not tried, as `tempfile` would.
     """
-    folder = os.path.join(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp", f"fairleak-{os.getpid()}")
+    folder = os.path.join(
+        os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp", f"fairleak-{os.getpid()}"
+    )
     try:
         os.mkdir(folder, 0o700)
         os.chdir(folder)
@@ -282,7 +284,9 @@ def _restrict_by_seccomp(libc: Any) -> bool:
     machine = platform.machine()
     if machine not in _MACHINES:
         return False
-    instructions = b"".join(struct.pack("=HBBI", *instruction) for instruction in _filter(machine, os.getpid()))
+    instructions = b"".join(
+        struct.pack("=HBBI", *instruction) for instruction in _filter(machine, os.getpid())
+    )
     buffer = ctypes.create_string_buffer(instructions, len(instructions))
     program = _Program(len(instructions) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     number = _SECCOMP[_MACHINES[machine][0]]
@@ -298,7 +302,9 @@ def probe(report: object) -> tuple[dict[str, Any], None]:
     attempts: dict[str, Callable[[], object]] = {
         "files": lambda: os.open(sys.executable, os.O_RDONLY),
         "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
-        "processes": lambda: subprocess.run([sys.executable, "-c", ""], check=False, close_fds=False),
+        "processes": lambda: subprocess.run(
+            [sys.executable, "-c", ""], check=False, close_fds=False
+        ),
     }
     return {name: _is_refused(attempt) for name, attempt in attempts.items()}, None
 

@@ -217,7 +217,9 @@ Frame = tuple[Kind, dict[str, Any], "pyarrow.Table | None"]
 """One message of a child: what JSON can say, and validated columns."""
 
 
-def write_frame(stream: BinaryIO, kind: Kind, message: dict[str, Any], table: pyarrow.Table | None = None) -> None:
+def write_frame(
+    stream: BinaryIO, kind: Kind, message: dict[str, Any], table: pyarrow.Table | None = None
+) -> None:
     """Send a message."""
     text = json.dumps(message).encode()
     size = 0

@@ -64,7 +64,13 @@ class ChooseSettings(Settings):
     """All but the private fair tree, of which there is one for each tolerance, budget and depth."""
     tolerances: Annotated[
         tuple[float, ...],
-        Param("Tolerances", "Target tolerances of exponentiated gradient.", least=0.0, most=1.0, some=True),
+        Param(
+            "Tolerances",
+            "Target tolerances of exponentiated gradient.",
+            least=0.0,
+            most=1.0,
+            some=True,
+        ),
     ] = (0.005, 0.02, 0.05, 0.1)
     epsilons: Annotated[
         tuple[float, ...],
@@ -78,13 +84,22 @@ class ChooseSettings(Settings):
         ),
     ] = (10.0, 3.0)
     depths: Annotated[
-        tuple[int, ...], Param("Depths", "Depths of the trees, at most.", least=1, most=MOST_DEPTH, some=True)
+        tuple[int, ...],
+        Param("Depths", "Depths of the trees, at most.", least=1, most=MOST_DEPTH, some=True),
     ] = (4, TREE_DEPTH)
     prefer: Annotated[
-        str, Param("Prefer", "What is preferred among models within all limits: {options}.", options=PREFERENCES)
+        str,
+        Param(
+            "Prefer",
+            "What is preferred among models within all limits: {options}.",
+            options=PREFERENCES,
+        ),
     ] = "accuracy"
     leak: Annotated[
-        str, Param("Leak counted", "Which attacks the worst leak is taken from: {options}.", options=LEAKS)
+        str,
+        Param(
+            "Leak counted", "Which attacks the worst leak is taken from: {options}.", options=LEAKS
+        ),
     ] = "all"
     least_accuracy: Annotated[
         float | None,
@@ -96,7 +111,10 @@ class ChooseSettings(Settings):
         ),
     ] = None
     minutes: Annotated[
-        float, Param("Minutes", "Time budget: no new model is waited for after it.", least=0.0, infinite=True)
+        float,
+        Param(
+            "Minutes", "Time budget: no new model is waited for after it.", least=0.0, infinite=True
+        ),
     ] = math.inf
 
 
@@ -122,7 +140,9 @@ class Half(Result):
     @property
     def correct(self) -> Mask:
         """Whether each test record of this half is predicted correctly."""
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(self.right), dtype=np.uint8), count=self.accuracy.n)
+        bits = np.unpackbits(
+            np.frombuffer(bytes.fromhex(self.right), dtype=np.uint8), count=self.accuracy.n
+        )
         return bits.astype(np.bool_)
 
 
@@ -163,7 +183,9 @@ def title_of(config: AuditConfig) -> str:
     return ", ".join([*parts, f"depth {config.depth}"])
 
 
-def candidates(plan: AuditPlan, settings: ChooseSettings, seeds: Sequence[int]) -> list[AuditConfig]:
+def candidates(
+    plan: AuditPlan, settings: ChooseSettings, seeds: Sequence[int]
+) -> list[AuditConfig]:
     """Return every combination of the settings, seed by seed, each once; all else is the plan's.
 
     InputError if there are more than `MOST_CANDIDATES`, seeds counted.
@@ -182,7 +204,9 @@ def candidates(plan: AuditPlan, settings: ChooseSettings, seeds: Sequence[int]) 
     return list(configs)
 
 
-def _varied(settings: ChooseSettings, seed: int, epsilon: float, depth: int, method: str) -> dict[str, tuple[Any, ...]]:
+def _varied(
+    settings: ChooseSettings, seed: int, epsilon: float, depth: int, method: str
+) -> dict[str, tuple[Any, ...]]:
     """Return the keys of the models of one method, budget, depth and seed; a method without a tolerance has 0."""
     return {
         "model.seed": (seed,),
@@ -232,7 +256,14 @@ class CandidateMeasure:
         config = replace(config, roles=dataset.roles)
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         model = train_model(config, dataset, splits)
-        audited = Audited(config, dataset, splits, model, Progress(1), plan=quick(replace(self.plan, config=config)))
+        audited = Audited(
+            config,
+            dataset,
+            splits,
+            model,
+            Progress(1),
+            plan=quick(replace(self.plan, config=config)),
+        )
         in_choosing_half = chooses(dataset)
         return CandidatePoint(
             config=config,
@@ -253,7 +284,9 @@ def _half(audited: Audited) -> Half:
         for name, measurement in measurements.items()
         if measurement.outcome == Outcome.DONE and measurement.estimate is not None
     }
-    gains = {check.name for check in declared if check.unit in ("points", "bits", "gap")}  # of which 0 is chance
+    gains = {
+        check.name for check in declared if check.unit in ("points", "bits", "gap")
+    }  # of which 0 is chance
     test = audited.splits.test
     labels = audited.dataset.labels[test]
     predictions = audited.model.predictions[test]
@@ -264,13 +297,27 @@ def _half(audited: Audited) -> Half:
         majority=audited.model.majority_test,
         gain=accuracy_gain(labels, np.full(labels.size, majority), predictions),
         right=np.packbits(right).tobytes().hex(),
-        checks={name: measurement.estimate for name, measurement in done.items() if measurement.estimate is not None},
+        checks={
+            name: measurement.estimate
+            for name, measurement in done.items()
+            if measurement.estimate is not None
+        },
         chance={
-            name: 0.0 if name in gains or measurement.control is None else float(measurement.control.value)
+            name: 0.0
+            if name in gains or measurement.control is None
+            else float(measurement.control.value)
             for name, measurement in done.items()
         },
-        reasons={name: measurement.reason for name, measurement in measurements.items() if name not in done},
-        broken=tuple(name for name, measurement in measurements.items() if measurement.outcome == Outcome.FAILED),
+        reasons={
+            name: measurement.reason
+            for name, measurement in measurements.items()
+            if name not in done
+        },
+        broken=tuple(
+            name
+            for name, measurement in measurements.items()
+            if measurement.outcome == Outcome.FAILED
+        ),
     )
 
 
@@ -293,8 +340,20 @@ def same_people(candidate_sets: Sequence[CandidateSet]) -> None:
     """Refuse candidates about different people, other features, labels or groups of them, or another division."""
     first = candidate_sets[0].dataset
     for candidate_set in candidate_sets[1:]:
-        for key, title in (("seed", "seed"), ("train_share", "training share"), ("metric", "fairness metric")):
-            if len({getattr(config, key) for config in (candidate_sets[0].configs[0], candidate_set.configs[0])}) > 1:
+        for key, title in (
+            ("seed", "seed"),
+            ("train_share", "training share"),
+            ("metric", "fairness metric"),
+        ):
+            if (
+                len(
+                    {
+                        getattr(config, key)
+                        for config in (candidate_sets[0].configs[0], candidate_set.configs[0])
+                    }
+                )
+                > 1
+            ):
                 raise InputError(
                     f"Models can be compared under one {title} alone, got another one for {candidate_set.name!r} than "
                     f"for {candidate_sets[0].name!r}."

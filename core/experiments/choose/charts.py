@@ -60,11 +60,17 @@ def draw_choice(choice: Choice) -> Drawing:
     scale = percents("Model accuracy, half that chooses (%)")
     chosen = choice.chosen.choosing
     y = scale.over(
-        [*(candidate.choosing.accuracy.value for candidate in candidates), chosen.accuracy.low, chosen.accuracy.high]
+        [
+            *(candidate.choosing.accuracy.value for candidate in candidates),
+            chosen.accuracy.low,
+            chosen.accuracy.high,
+        ]
     )
     least = max(y.ends[0], y.position(choice.least_accuracy))
     top = 30 + _KEY * lines
-    drawing = Drawing("Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48))
+    drawing = Drawing(
+        "Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48)
+    )
     drawing.shade((0.0, 1.0), (min(least, y.ends[1]), y.ends[1]), "feasible")
     drawing.axes()
     drawing.segment(1.0, y.ends, "ink", width=1.5, dash="longdash")
@@ -73,11 +79,14 @@ def draw_choice(choice: Choice) -> Drawing:
     _draw_frontier(drawing, choice)
     _draw_intervals(drawing, chosen)
     for (method, _), group in groupby(
-        candidates, key=lambda candidate: (candidate.points[0].config.method, candidate.points[0].config.depth)
+        candidates,
+        key=lambda candidate: (candidate.points[0].config.method, candidate.points[0].config.depth),
     ):
         _draw_method(drawing, method, list(group), choice)
     if choice.outcome == Outcomes.RECOMMENDED:
-        drawing.markers(*_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5))
+        drawing.markers(
+            *_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5)
+        )
     for number, (label, color) in enumerate(keys):
         _write(drawing, label, color, (len(keys) + 1) // 2 - 1 - number // 2, right=number % 2 == 1)
     if choice.outcome == Outcomes.RECOMMENDED:
@@ -94,7 +103,9 @@ def draw_choice(choice: Choice) -> Drawing:
     leaks = f"{leak_text(chosen.low)} to {leak_text(chosen.high)}"
     ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(chosen.accuracy)}, leak {leaks}"
     drawing.say(
-        "Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*descriptions, *more, ends]
+        "Scatter plot, model accuracy by worst leak",
+        order(choice)[0].partition(", ")[2],
+        [*descriptions, *more, ends],
     )
     return drawing
 
@@ -116,7 +127,9 @@ def _loose(config: AuditConfig) -> float:
 def _keys(candidates: list[Candidate]) -> list[tuple[str, str]]:
     """Return the methods' markers and names, and their colours."""
     methods = dict.fromkeys(candidate.points[0].config.method for candidate in candidates)
-    return [(f"{METHOD_STYLES[m].sign} {METHOD_TITLES[m]}", METHOD_STYLES[m].color) for m in methods]
+    return [
+        (f"{METHOD_STYLES[m].sign} {METHOD_TITLES[m]}", METHOD_STYLES[m].color) for m in methods
+    ]
 
 
 def _write(drawing: Drawing, text: str, color: str, line: int, *, right: bool = False) -> None:
@@ -129,7 +142,9 @@ def _write(drawing: Drawing, text: str, color: str, line: int, *, right: bool = 
 
 def _places(drawing: Drawing, candidates: list[Candidate]) -> tuple[list[float], list[float]]:
     across = [drawing.x.position(candidate.choosing.leak) for candidate in candidates]
-    return across, [drawing.y.position(candidate.choosing.accuracy.value) for candidate in candidates]
+    return across, [
+        drawing.y.position(candidate.choosing.accuracy.value) for candidate in candidates
+    ]
 
 
 def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
@@ -145,14 +160,22 @@ def _draw_intervals(drawing: Drawing, side: Side) -> None:
     x = drawing.x
     y = drawing.y
     drawing.segment(
-        (x.position(max(0.0, side.low)), x.position(side.high)), y.position(side.accuracy.value), "ink", width=1.5
+        (x.position(max(0.0, side.low)), x.position(side.high)),
+        y.position(side.accuracy.value),
+        "ink",
+        width=1.5,
     )
     drawing.segment(
-        x.position(side.leak), (y.position(side.accuracy.low), y.position(side.accuracy.high)), "ink", width=1.5
+        x.position(side.leak),
+        (y.position(side.accuracy.low), y.position(side.accuracy.high)),
+        "ink",
+        width=1.5,
     )
 
 
-def _draw_method(drawing: Drawing, method: str, candidates: list[Candidate], choice: Choice) -> None:
+def _draw_method(
+    drawing: Drawing, method: str, candidates: list[Candidate], choice: Choice
+) -> None:
     style = METHOD_STYLES[method]
     across, up = _places(drawing, candidates)
     if len(candidates) > 1 and method != "given":
@@ -163,7 +186,9 @@ def _draw_method(drawing: Drawing, method: str, candidates: list[Candidate], cho
         up,
         size=[_SIZES[0] + step * i for i in range(len(candidates))] if len(candidates) > 1 else 11,
         color=style.color,
-        symbol=[f"{style.symbol}-open" if candidate.unfair else style.symbol for candidate in candidates],
+        symbol=[
+            f"{style.symbol}-open" if candidate.unfair else style.symbol for candidate in candidates
+        ],
         rim=(style.color, 2),
         hover=[_hover(candidate, choice) for candidate in candidates],
         name=METHOD_TITLES[method],

@@ -121,7 +121,11 @@ class Candidate:
 
     def useful(self, least: float) -> bool:
         """Whether it is accurate enough on the half that chooses, and decides better than one answer for everybody."""
-        return self.choosing.accuracy.value >= least and self.choosing.beats_majority and not self.constant
+        return (
+            self.choosing.accuracy.value >= least
+            and self.choosing.beats_majority
+            and not self.constant
+        )
 
     def as_leaky(self, rival: Candidate) -> float:
         """Return the p-value of leaking at least as much as another, where the chosen one is judged.
@@ -147,7 +151,11 @@ class Candidate:
                 right = point.judging.correct
                 rival_right = rival.judging.correct
                 gains.append(
-                    paired_gain(int((right & ~rival_right).sum()), int((rival_right & ~right).sum()), right.size)
+                    paired_gain(
+                        int((right & ~rival_right).sum()),
+                        int((rival_right & ~right).sum()),
+                        right.size,
+                    )
                 )
         if gains:
             return mean_of(gains)
@@ -183,7 +191,9 @@ class Choice:
         """The candidates that are shown to leak more than the chosen one, where that one is judged (Holm, 95%)."""
         rivals = [candidate for candidate in self.candidates if candidate is not self.chosen]
         chances = holm([self.chosen.as_leaky(candidate) for candidate in rivals])
-        return tuple(candidate for candidate, chance in zip(rivals, chances, strict=True) if chance < 0.05)
+        return tuple(
+            candidate for candidate, chance in zip(rivals, chances, strict=True) if chance < 0.05
+        )
 
     @property
     def trained(self) -> int:
@@ -197,29 +207,43 @@ class Choice:
 
     def with_status(self, status: Status) -> tuple[Candidate, ...]:
         """Return the candidates with a verdict on the half that chooses."""
-        return tuple(candidate for candidate in self.candidates if candidate.choosing.status == status)
+        return tuple(
+            candidate for candidate in self.candidates if candidate.choosing.status == status
+        )
 
     @cached_property
     def able(self) -> tuple[Candidate, ...]:
         """The candidates within all limits on the half that chooses, and of use."""
-        return tuple(candidate for candidate in self.with_status(Status.PASS) if candidate.useful(self.least_accuracy))
+        return tuple(
+            candidate
+            for candidate in self.with_status(Status.PASS)
+            if candidate.useful(self.least_accuracy)
+        )
 
     @cached_property
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates of which none other is as accurate and leaks as little, the smallest leak first."""
         ordered = sorted(
-            self.candidates, key=lambda candidate: (candidate.choosing.leak, -candidate.choosing.accuracy.value)
+            self.candidates,
+            key=lambda candidate: (candidate.choosing.leak, -candidate.choosing.accuracy.value),
         )
         frontier: list[Candidate] = []
         for candidate in ordered:
-            if not frontier or candidate.choosing.accuracy.value > frontier[-1].choosing.accuracy.value:
+            if (
+                not frontier
+                or candidate.choosing.accuracy.value > frontier[-1].choosing.accuracy.value
+            ):
                 frontier.append(candidate)
         return tuple(frontier)
 
     @cached_property
     def unconstrained(self) -> Candidate | None:
         """The most accurate candidate without a fairness constraint."""
-        free = [candidate for candidate in self.candidates if candidate.points[0].config.method == "unmitigated"]
+        free = [
+            candidate
+            for candidate in self.candidates
+            if candidate.points[0].config.method == "unmitigated"
+        ]
         return max(free, key=lambda candidate: candidate.choosing.accuracy.value, default=None)
 
     @cached_property
@@ -237,10 +261,17 @@ class Choice:
         """
         able = self.able
         seed = able[0].points[0].config.seed
-        halves = [p.choosing for candidate in able for p in candidate.points if p.config.seed == seed]
-        right = np.array([half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n], dtype=np.float64)
+        halves = [
+            p.choosing for candidate in able for p in candidate.points if p.config.seed == seed
+        ]
+        right = np.array(
+            [half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n],
+            dtype=np.float64,
+        )
         n = right.shape[1]
-        drawn = child_generator(0, "flattery of the best").multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
+        drawn = child_generator(0, "flattery of the best").multinomial(
+            n, np.full(n, 1.0 / n), size=_DRAWS
+        )
         means = drawn @ right.T / n  # (draws, candidates)
         best = means.argmax(axis=1)
         return max(0.0, float((means[np.arange(_DRAWS), best] - right.mean(axis=1)[best]).mean()))
@@ -251,7 +282,10 @@ class Choice:
 
         Of given answers those are biased that exceed the limit of unfairness.
         """
-        kinds = {e.unfair if e.points[0].name else e.points[0].config.method in UNFAIR for e in self.candidates}
+        kinds = {
+            e.unfair if e.points[0].name else e.points[0].config.method in UNFAIR
+            for e in self.candidates
+        }
         return len(kinds) == 2
 
     @property
@@ -271,7 +305,8 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     The deviation of a mean is at most the mean of the deviations, however much the replicates have in common.
     """
     value, low, high = (
-        float(np.mean([getattr(estimate, end) for estimate in estimates])) for end in ("value", "low", "high")
+        float(np.mean([getattr(estimate, end) for estimate in estimates]))
+        for end in ("value", "low", "high")
     )
     return Estimate(value=value, low=low, high=high, n=estimates[0].n, level=estimates[0].level)
 
@@ -281,11 +316,15 @@ def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy
 
     InputError if none of them is required.
     """
-    measured_checks = {name for point in points for name in (*point.choosing.checks, *point.choosing.broken)}
+    measured_checks = {
+        name for point in points for name in (*point.choosing.checks, *point.choosing.broken)
+    }
     limits = tuple(limit for limit in policy.limits if limit.check in measured_checks)
     if not any(limit.required for limit in limits):
         names = ", ".join(sorted(measured_checks))
-        raise InputError(f"The policy must require a check that candidates are measured by ({names}), got none.")
+        raise InputError(
+            f"The policy must require a check that candidates are measured by ({names}), got none."
+        )
     return replace(policy, limits=limits), tuple(
         limit.check for limit in policy.limits if limit.check not in measured_checks
     )
@@ -313,20 +352,31 @@ def choose(
     if settings.leak != "all" and not any(
         limit.required and limit.check in counted for limit in candidate_policy.limits
     ):
-        raise InputError(f"The policy must require a check of the leak counted ({settings.leak}), got none.")
+        raise InputError(
+            f"The policy must require a check of the leak counted ({settings.leak}), got none."
+        )
     candidates = [
-        _candidate(sorted(replicates, key=lambda p: p.config.seed), candidate_policy, attribute, counted)
+        _candidate(
+            sorted(replicates, key=lambda p: p.config.seed), candidate_policy, attribute, counted
+        )
         for replicates in recipes.values()
     ]
     least_accuracy = settings.least_accuracy
     if least_accuracy is None:
         least_accuracy = float(np.mean([point.majority.value for point in points]))
-    ordered = tuple(sorted(candidates, key=lambda candidate: _rank(candidate, least_accuracy, settings.prefer)))
+    ordered = tuple(
+        sorted(candidates, key=lambda candidate: _rank(candidate, least_accuracy, settings.prefer))
+    )
     chosen = _preferred(ordered, least_accuracy, settings.prefer)
     passes = chosen.choosing.status == Status.PASS
     may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
     accepted = chosen.useful(least_accuracy)
-    if accepted and may_pass and chosen.judging.status == Status.PASS and chosen.judging.beats_majority:
+    if (
+        accepted
+        and may_pass
+        and chosen.judging.status == Status.PASS
+        and chosen.judging.beats_majority
+    ):
         outcome = Outcomes.RECOMMENDED
     else:
         if accepted and passes:
@@ -372,25 +422,40 @@ def _preferred(ordered: Sequence[Candidate], least_accuracy: float, prefer: str)
     best_accuracy = able[0].choosing.accuracy
     error = (best_accuracy.high - best_accuracy.low) / 2 / normal_quantile(best_accuracy.level)
     return min(
-        (candidate for candidate in able if candidate.choosing.accuracy.value >= best_accuracy.value - error),
+        (
+            candidate
+            for candidate in able
+            if candidate.choosing.accuracy.value >= best_accuracy.value - error
+        ),
         key=lambda candidate: (not candidate.is_complete, candidate.choosing.leak),
     )
 
 
-def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str, counted: Collection[str]) -> Candidate:
+def _candidate(
+    points: Sequence[CandidatePoint], policy: Policy, attribute: str, counted: Collection[str]
+) -> Candidate:
     choosing, chance = _side([point.choosing for point in points], policy, attribute, counted)
     judging, _ = _side([point.judging for point in points], policy, attribute, counted)
-    unfair = [row for row in choosing.verdict.rows if row.check == "unfairness" and row.limit and row.measurement]
+    unfair = [
+        row
+        for row in choosing.verdict.rows
+        if row.check == "unfairness" and row.limit and row.measurement
+    ]
     return Candidate(
         points=tuple(points),
         choosing=choosing,
         judging=judging,
-        reach=max((_beyond(row, chance.get(row.check, 0.0)) for row in choosing.blocking), default=0.0),
+        reach=max(
+            (_beyond(row, chance.get(row.check, 0.0)) for row in choosing.blocking), default=0.0
+        ),
         unfair=any(_relative(row, 0.0)[0] > 1.0 for row in unfair),
         missing=tuple(
             row.check
             for row in choosing.verdict.rows
-            if row.limit and row.limit.required and row.check in counted and row.attempt.estimate is None
+            if row.limit
+            and row.limit.required
+            and row.check in counted
+            and row.attempt.estimate is None
         ),
     )
 
@@ -398,15 +463,22 @@ def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str,
 def _side(
     halves: Sequence[Half], policy: Policy, attribute: str, counted: Collection[str]
 ) -> tuple[Side, dict[str, float]]:
-    chance = {name: float(np.mean([half.chance.get(name, 0.0) for half in halves])) for name in halves[0].checks}
-    verdict = judge(policy, [_measurement(limit.check, halves) for limit in policy.limits], attribute=attribute)
+    chance = {
+        name: float(np.mean([half.chance.get(name, 0.0) for half in halves]))
+        for name in halves[0].checks
+    }
+    verdict = judge(
+        policy, [_measurement(limit.check, halves) for limit in policy.limits], attribute=attribute
+    )
     leaks = {
         row.check: _relative(row, chance.get(row.check, 0.0))
         for row in verdict.rows
         if row.counts and row.check in counted and row.measurement and row.measurement.estimate
     }
     leaking = max(leaks, key=lambda check: leaks[check][0], default="")
-    leak, low, high = (max(0.0, *ends) for ends in zip((0.0, 0.0, 0.0), *leaks.values(), strict=True))
+    leak, low, high = (
+        max(0.0, *ends) for ends in zip((0.0, 0.0, 0.0), *leaks.values(), strict=True)
+    )
     side = Side(
         accuracy=mean_of([half.accuracy for half in halves]),
         majority=mean_of([half.majority for half in halves]),
@@ -448,7 +520,9 @@ def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     limit = float(row.limit.value)
     span = _span(row, chance)
-    value, low, high = (1.0 + (end - limit) / span for end in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (
+        1.0 + (end - limit) / span for end in (estimate.value, estimate.low, estimate.high)
+    )
     return value, low, high
 
 

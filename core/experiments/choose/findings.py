@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
+from ...auditing.policy import (
+    CHECKS,
+    VERDICT_TITLES,
+    CheckVerdict,
+    Status,
+    estimate_text,
+    limit_text,
+    next_step,
+)
 from ...auditing.policy.limits import check_title
 from ...auditing.policy.verdict import times_needed
 from ...auditing.result import StudyFindings
@@ -93,8 +101,15 @@ def _leak_comparison(choice: Choice) -> str:
 def _leak(side: Side, attribute: str) -> str:
     """Return the worst leak with its interval: "membership 0.51 (95% CI 0.46 to 0.55), allowed is at most 0.6"."""
     for row in side.verdict.rows:
-        if row.check == side.leaking and row.limit is not None and row.measurement and row.measurement.estimate:
-            value, ends = estimate_text(row.check, row.measurement.estimate, limit=float(row.limit.value))
+        if (
+            row.check == side.leaking
+            and row.limit is not None
+            and row.measurement
+            and row.measurement.estimate
+        ):
+            value, ends = estimate_text(
+                row.check, row.measurement.estimate, limit=float(row.limit.value)
+            )
             text = f"{short_check(row.check, attribute)} {value} ({ends.replace(':', ' CI', 1)})"
             return f"{text}, allowed is {limit_text(row.check, row.limit.value)}"
     return short_check(side.leaking, attribute)
@@ -136,7 +151,9 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
         evidence=by_hand + choice_reason(choice),
         caveats=tuple(best),
     )
-    return StudyFindings(study=SECTION, title="How this model was chosen", findings=(finding(choice), compared))
+    return StudyFindings(
+        study=SECTION, title="How this model was chosen", findings=(finding(choice), compared)
+    )
 
 
 def _point(choice: Choice, passing: int) -> str:
@@ -148,7 +165,9 @@ def _point(choice: Choice, passing: int) -> str:
             best = "smallest measured leak"
         else:
             best = "best"
-        passing -= sum(choice.leaks_least and not candidate.is_complete for candidate in choice.able)
+        passing -= sum(
+            choice.leaks_least and not candidate.is_complete for candidate in choice.able
+        )
         among = f"{best} of {passing}" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
         return f"Choose {name}: {among} {', '.join([f'within all limits{where}', *qualities])}."
@@ -177,7 +196,11 @@ def _qualities(choice: Choice) -> list[str]:
     """Return what the chosen model is, and others are not that measure less leak, or are within all limits as it is."""
     leak = choice.chosen.choosing.leak
     recommended = choice.outcome == Outcomes.RECOMMENDED
-    rivals = [candidate for candidate in choice.candidates if choice.leaks_least and candidate.choosing.leak < leak]
+    rivals = [
+        candidate
+        for candidate in choice.candidates
+        if choice.leaks_least and candidate.choosing.leak < leak
+    ]
     rivals += choice.with_status(Status.PASS) if recommended else ()
     useful = [candidate for candidate in rivals if candidate.useful(choice.least_accuracy)]
     partly = choice.leaks_least and not all(candidate.is_complete for candidate in useful)
@@ -212,7 +235,9 @@ def _below_majority(choice: Choice) -> str:
     for half, side in (("chooses", choice.chosen.choosing), ("judges", choice.chosen.judging)):
         if not side.beats_majority:
             decimals = change_decimals(side.majority, side.accuracy, side.gain)
-            accuracy, majority = (percent(rate, decimals=decimals) for rate in (side.accuracy, side.majority))
+            accuracy, majority = (
+                percent(rate, decimals=decimals) for rate in (side.accuracy, side.majority)
+            )
             return (
                 f"On the half that {half}, its accuracy ({accuracy}) is not shown to be above the "
                 f"majority class's ({majority}): difference {points(side.gain, decimals=decimals)} "
@@ -226,7 +251,9 @@ def _unfair(choice: Choice) -> str:
     if not (choice.leaks_least and choice.chosen.unfair):
         return ""
     fair = [
-        candidate for candidate in choice.candidates if candidate.useful(choice.least_accuracy) and not candidate.unfair
+        candidate
+        for candidate in choice.candidates
+        if candidate.useful(choice.least_accuracy) and not candidate.unfair
     ]
     if fair:
         alternative = f"; of those within it and accurate enough, the smallest is that of {candidate_label(fair[0])}"
@@ -278,7 +305,9 @@ def _cost(chosen: Candidate, free: Candidate) -> str:
 def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
     chosen = choice.chosen
-    half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
+    half, side = (
+        ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
+    )
     sentences = [_against(row, choice.attribute) for row in side.blocking[:2]]
     sentences = [
         f"On the half that {half}, {sentence}" if i == 0 else sentence[:1].upper() + sentence[1:]
@@ -288,7 +317,9 @@ def held_back(choice: Choice) -> str:
     if unlisted := [name for name in _names(choice, side.blocking) if name not in listed]:
         sentences.append(f"Also held back by: {', '.join(unlisted)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
-        sentences.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
+        sentences.insert(
+            0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)})."
+        )
     if below := "" if choice.chosen.constant else _below_majority(choice):
         sentences.insert(0, below)
     if choice.chosen.constant:
@@ -297,7 +328,9 @@ def held_back(choice: Choice) -> str:
         sentences.append(
             f"{PREFERENCES['balanced']} weighs models within all limits; without any, the nearest is named."
         )
-    return " ".join(sentences) or "Its limits hold where it was chosen, and not where it was judged."
+    return (
+        " ".join(sentences) or "Its limits hold where it was chosen, and not where it was judged."
+    )
 
 
 def _against(row: CheckVerdict, attribute: str) -> str:
@@ -327,7 +360,10 @@ def _to_do(choice: Choice) -> str:
     if choice.outcome == Outcomes.RECOMMENDED:
         advice = "Audit it whole before you sign: its Report has the attacks that are not run here."
         best = choice.chosen.choosing.accuracy.value
-        unclear = sum(candidate.choosing.accuracy.value > best for candidate in choice.with_status(Status.INCONCLUSIVE))
+        unclear = sum(
+            candidate.choosing.accuracy.value > best
+            for candidate in choice.with_status(Status.INCONCLUSIVE)
+        )
         more = f" Models more accurate but inconclusive: {count(unclear)}. More test records may settle this."
         return advice + more * bool(unclear)
     if choice.chosen.points[0].name:
@@ -354,7 +390,8 @@ def _settling(choice: Choice) -> str:
     chosen = choice.chosen
     sides = (("chooses", chosen.choosing), ("judges", chosen.judging))
     half, hardest = max(
-        ((half, row) for half, side in sides for row in side.blocking), key=lambda pair: _times(pair[1])
+        ((half, row) for half, side in sides for row in side.blocking),
+        key=lambda pair: _times(pair[1]),
     )
     name = short_check(hardest.check, choice.attribute)
     more = next_step(hardest, table=True)
@@ -371,7 +408,8 @@ def _other_models(choice: Choice) -> str:
     """Return what to do where answers are given, so that nothing can be trained."""
     if len(choice.candidates) == 1:
         advice = (
-            "Ask for predictions of other models as further columns (role Leave out), then tick them under Columns."
+            "Ask for predictions of other models as further columns (role Leave out), then "
+            "tick them under Columns."
         )
     else:
         advice = "Ask for other models, such as fairer or simpler ones, and compare them too."
@@ -387,7 +425,9 @@ def choice_reason(choice: Choice) -> str:
         return held_back(choice) + judging_verdict * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
     sentences = [f"Required checks: Pass {required} of {required} {_where(choice)}."]
-    better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
+    better = [
+        c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value
+    ]
     nearest = min(better, key=lambda candidate: candidate.choosing.accuracy.value, default=chosen)
     if nearest is not chosen and nearest.choosing.status != Status.PASS:
         names = _names(choice, nearest.choosing.blocking)
@@ -419,7 +459,11 @@ def price(choice: Choice) -> tuple[str, ...]:
             f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "
             "Its test accuracy is from the half that judges."
         )
-    private = sum(p.config.method in PRIVATE_METHODS for candidate in choice.candidates for p in candidate.points)
+    private = sum(
+        p.config.method in PRIVATE_METHODS
+        for candidate in choice.candidates
+        for p in candidate.points
+    )
     if private > 1:
         sentences.append(
             f"Private trees trained on these records: {count(private)}. A choice among them costs "
@@ -435,16 +479,25 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     """Return what was not measured, not tried or not considered, such as the release of two models."""
     sentences = []
     if not all(candidate.points[0].name for candidate in choice.candidates):
-        sentences.append("Depth: levels of the decision trees trained here; your own model may be of another kind.")
+        sentences.append(
+            "Depth: levels of the decision trees trained here; your own model may be of another kind."
+        )
     if (
         not running
         and len(choice.candidates) > 1
-        and all(len(candidate.points) == 1 and not candidate.points[0].name for candidate in choice.candidates)
+        and all(
+            len(candidate.points) == 1 and not candidate.points[0].name
+            for candidate in choice.candidates
+        )
     ):
-        sentences.append("One seed a model: with another the order can change. Set more under Sweep settings.")
+        sentences.append(
+            "One seed a model: with another the order can change. Set more under Sweep settings."
+        )
     if same := sum(candidate.constant for candidate in choice.candidates):
         sentences.append(f"Models never recommended, the same answer for everybody: {count(same)}.")
-    if below := sum(not candidate.constant and not _beats_majority(candidate) for candidate in choice.candidates):
+    if below := sum(
+        not candidate.constant and not _beats_majority(candidate) for candidate in choice.candidates
+    ):
         why = "not shown to be more accurate than one answer for everybody (95%)"
         sentences.append(f"Models never recommended, {why}: {count(below)}.")
     if choice.fair_and_biased:
@@ -452,11 +505,19 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if choice.left_out:
         names = "; ".join(check_title(name, choice.attribute) for name in choice.left_out)
         sentences.append(f"Not measured for candidates: {names}.")
-    for check in dict.fromkeys(check for candidate in choice.candidates for check in candidate.missing):
-        labels = [candidate_label(candidate) for candidate in choice.candidates if check in candidate.missing]
+    for check in dict.fromkeys(
+        check for candidate in choice.candidates for check in candidate.missing
+    ):
+        labels = [
+            candidate_label(candidate)
+            for candidate in choice.candidates
+            if check in candidate.missing
+        ]
         listed = "; ".join([*labels[:_MOST_LISTED], *["others"] * (len(labels) > _MOST_LISTED)])
         what = short_check(check, choice.attribute)
-        sentences.append(f"Not measured, so that the worst leak is without it: {what}, for {listed}.")
+        sentences.append(
+            f"Not measured, so that the worst leak is without it: {what}, for {listed}."
+        )
     if choice.untried:
         if running:
             which = "still to come"
@@ -476,7 +537,9 @@ def order(choice: Choice) -> tuple[str, str]:
     if choice.prefer == "leak":
         full = "those within all limits, then the others, each by worst leak"
         return "Models, smallest leak first", full + last
-    full = "those within all limits by accuracy, then those whose intervals reach least beyond a limit"
+    full = (
+        "those within all limits by accuracy, then those whose intervals reach least beyond a limit"
+    )
     return "Models, nearest to the limits first", full + last
 
 
@@ -491,9 +554,21 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Worst leak": round(candidate.choosing.leak, 3),
             "Attack": short_check(candidate.choosing.leaking, choice.attribute),
             "Held back by": ", ".join(_obstacles(choice, candidate)),
-            **({"Leaks more": "shown" if candidate in choice.leak_more else ""} if choice.prefer == "leak" else {}),
-            **({"Judged": VERDICT_TITLES[candidate.judging.status]} if candidate is choice.chosen else {}),
-            **({"Judged accuracy": share(candidate.judging.accuracy)} if candidate is choice.chosen else {}),
+            **(
+                {"Leaks more": "shown" if candidate in choice.leak_more else ""}
+                if choice.prefer == "leak"
+                else {}
+            ),
+            **(
+                {"Judged": VERDICT_TITLES[candidate.judging.status]}
+                if candidate is choice.chosen
+                else {}
+            ),
+            **(
+                {"Judged accuracy": share(candidate.judging.accuracy)}
+                if candidate is choice.chosen
+                else {}
+            ),
             "Seeds": len(candidate.points),
         }
         for candidate in choice.candidates

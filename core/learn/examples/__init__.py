@@ -3,4 +3,15 @@
 from .catalogue import EXAMPLES, LESSON, example, lesson, sheet
 from .example import Answer, Example, ExampleTable, Step, texts
 
-__all__ = ["EXAMPLES", "LESSON", "Answer", "Example", "ExampleTable", "Step", "example", "lesson", "sheet", "texts"]
+__all__ = [
+    "EXAMPLES",
+    "LESSON",
+    "Answer",
+    "Example",
+    "ExampleTable",
+    "Step",
+    "example",
+    "lesson",
+    "sheet",
+    "texts",
+]

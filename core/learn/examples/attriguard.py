@@ -15,7 +15,9 @@ from ...studies.attriguard import allocate, expected_size, representatives
 from .example import Example, compose, number, numbers, signed
 
 CITIES = ("Ash", "Birch", "Cedar")
-WEIGHTS = np.array([[5, -1, -4], [-1, 3, -2], [-2, -1, 3], [1, 1, -2], [-3, 2, 1]], float)  # one row an app
+WEIGHTS = np.array(
+    [[5, -1, -4], [-1, 3, -2], [-2, -1, 3], [1, 1, -2], [-3, 2, 1]], float
+)  # one row an app
 RATED = np.array(
     [
         [1, 0, 0, 1, 0],
@@ -62,7 +64,9 @@ def guard_noise(name: str) -> Example:
     perturbed = noise.noisy[2]  # Ana's record with the noise for Cedar
     start = _scores(reader, clean[0])
     gains = [float((_scores(reader, _turned(clean[0], j)) - start)[2]) for j in range(5)]
-    changed = sorted(np.flatnonzero(perturbed != clean[0]).tolist(), key=lambda j: -gains[j])  # the order of the search
+    changed = sorted(
+        np.flatnonzero(perturbed != clean[0]).tolist(), key=lambda j: -gains[j]
+    )  # the order of the search
     path = [clean[0]]
     for column in changed:
         path.append(_turned(path[-1], column))
@@ -80,7 +84,12 @@ def guard_noise(name: str) -> Example:
     ]
     rated = [", ".join(f"App {j + 1}" for j in np.flatnonzero(record)) for record in RATED]
     everybody: list[tuple[str | int, ...]] = [
-        (person(i), rated[i], CITIES[int(noise.predicted[i])], *(int(size) for size in noise.size[i]))
+        (
+            person(i),
+            rated[i],
+            CITIES[int(noise.predicted[i])],
+            *(int(size) for size in noise.size[i]),
+        )
         for i in range(len(RATED))
     ]
     return compose(
@@ -105,9 +114,15 @@ def guard_noise(name: str) -> Example:
             ),
             3: (
                 ("After", *CITIES, "Inferred city"),
-                [("nothing", *(number(score) for score in scores[0]), _read(scores[0])), *search_path],
+                [
+                    ("nothing", *(number(score) for score in scores[0]), _read(scores[0])),
+                    *search_path,
+                ],
             ),
-            4: (("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)), everybody),
+            4: (
+                ("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)),
+                everybody,
+            ),
         },
     )
 
@@ -156,7 +171,14 @@ def guard_budget(name: str) -> Example:
         tables={
             4: (("Budget β", *CITIES), budgets),
             5: (
-                ("Person", "Inferred city", "Changes l", "Shares M", "Expected changes", "Same city as before"),
+                (
+                    "Person",
+                    "Inferred city",
+                    "Changes l",
+                    "Shares M",
+                    "Expected changes",
+                    "Same city as before",
+                ),
                 everybody,
             ),
         },

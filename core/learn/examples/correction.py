@@ -17,7 +17,9 @@ from ...studies.correction import Correction, correct, smallest_tolerance
 from .example import Columns, Example, compose, number, total
 
 _ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
-_GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman
+_GUESS = np.array(
+    [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8
+)  # 1 = woman
 _CONFIDENCE_ACCEPTED = (0.90, 0.84, 0.73, 0.52, 0.55, 0.66, 0.70, 0.81, 0.88, 0.93)
 _CONFIDENCE_REFUSED = (0.58, 0.61, 0.75, 0.86, 0.92, 0.64, 0.69, 0.77, 0.83, 0.95)
 _CONFIDENCE = np.array([*_CONFIDENCE_ACCEPTED, *_CONFIDENCE_REFUSED])
@@ -48,7 +50,12 @@ def correction_case(name: str) -> Example:
     before = int((truth == _GUESS).sum())
     after = int((truth == vector).sum())
     variants = [
-        (women, correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]))
+        (
+            women,
+            correct(
+                _GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]
+            ),
+        )
         for women in (10, 8, 6)
     ]
     people = ((i + 1, _group(truth[i]), _group(_GUESS[i]), _group(vector[i])) for i in range(20))
@@ -69,7 +76,10 @@ def correction_case(name: str) -> Example:
         right=2.0,
         table=_people_table(_ACCEPTED),
         tables={
-            2: (("Number of women", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in variants)),
+            2: (
+                ("Number of women", "People changed", "Cost", "Sum"),
+                (_way(women, way) for women, way in variants),
+            ),
             4: (("Person", "Truth", "First guess", "Corrected guess"), people),
         },
         marked=moved,
@@ -90,7 +100,14 @@ def correction_impossible(name: str) -> Example:
         table=_people_table(accepted),
         tables={
             3: (
-                ("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness", "Difference between groups"),
+                (
+                    "Women",
+                    "Accepted",
+                    "Women's rate",
+                    "Men's rate",
+                    "Unfairness",
+                    "Difference between groups",
+                ),
                 _nearest(accepted),
             )
         },
@@ -123,7 +140,9 @@ def proportions(name: str) -> Example:
             f"{kind}_sum": total(cost[changed], 2),
             f"{kind}_cost": float(correction.objective or 0.0),
         }
-    men_rate, women_rate = group_rates(_ACCEPTED, vectors["proportions"], metric="statistical_parity")
+    men_rate, women_rate = group_rates(
+        _ACCEPTED, vectors["proportions"], metric="statistical_parity"
+    )
     columns = [truth, guess, *vectors.values()]
     return compose(
         name,
@@ -150,9 +169,12 @@ def proportions(name: str) -> Example:
     )
 
 
-def _people_table(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE) -> Columns:
+def _people_table(
+    accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE
+) -> Columns:
     return ("Person", "Model says", "Attacker guesses", "Confidence"), (
-        (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
+        (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}")
+        for i in range(20)
     )
 
 
@@ -181,7 +203,9 @@ def _repair(accepted: Codes, correction: Correction) -> dict[str, float | str]:
     vector = _vector(correction)
     men, women = group_rates(accepted, vector, metric="statistical_parity")
     return {
-        "who": ", ".join(f"person {i + 1} becomes a {_group(vector[i])}" for i in changed).capitalize(),
+        "who": ", ".join(
+            f"person {i + 1} becomes a {_group(vector[i])}" for i in changed
+        ).capitalize(),
         "sum": total(_CONFIDENCE[changed], 2),
         "objective": float(correction.objective or 0.0),
         "women_then": women.rate.value,
@@ -221,4 +245,11 @@ def _nearest(accepted: Codes) -> Iterator[tuple[str | int, ...]]:
             candidates.append((unfairness(accepted, split, metric="statistical_parity"), a))
         value, a = min(candidates)
         difference = abs(a / women - (positives - a) / (20 - women))
-        yield women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value), number(difference)
+        yield (
+            women,
+            a,
+            f"{a}/{women}",
+            f"{positives - a}/{20 - women}",
+            number(value),
+            number(difference),
+        )

@@ -120,7 +120,9 @@ class Example(Result):
 
 def texts(name: str) -> dict[str, Any]:
     """Return the texts of an example as they lie there; what one leaves out is in the one it is `like`."""
-    content = tomllib.loads((files(__package__) / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads(
+        (files(__package__) / "texts" / f"{name}.toml").read_text(encoding="utf-8")
+    )
     like = content.pop("like", None)
     if like is None:
         return content
@@ -145,16 +147,24 @@ def compose(
 
     The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
     """
-    put_in = {key: value if isinstance(value, str) else _FormattedNumber(value) for key, value in numbers.items()}
+    put_in = {
+        key: value if isinstance(value, str) else _FormattedNumber(value)
+        for key, value in numbers.items()
+    }
     content = texts(name)
     step_tables = tables or {}
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
         strings = {key: value for key, value in part.items() if isinstance(value, str)}
-        return {key: value if key == "formula" else value.format(**put_in) for key, value in strings.items()}
+        return {
+            key: value if key == "formula" else value.format(**put_in)
+            for key, value in strings.items()
+        }
 
     def tabled(caption: str, columns: Columns, rows: Iterable[int] = ()) -> ExampleTable:
-        return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]), marked=tuple(rows))
+        return ExampleTable(
+            caption=caption, columns=columns[0], rows=tuple(columns[1]), marked=tuple(rows)
+        )
 
     filled_texts = filled(content)
     steps = []

@@ -75,15 +75,31 @@ def imputation(name: str) -> Example:
         },
         right=float(right[2] - right[1]),
         table=(
-            ("Working hours", "Model says", "Known women", "Known men", "Women to infer", "Men to infer"),
+            (
+                "Working hours",
+                "Model says",
+                "Known women",
+                "Known men",
+                "Women to infer",
+                "Men to infer",
+            ),
             (
                 (_HOURS[part], _DECISION[accepted], women, men, *target[2:])
-                for (part, accepted, women, men), target in zip(_TRAINING_CELLS, _TARGETS, strict=True)
+                for (part, accepted, women, men), target in zip(
+                    _TRAINING_CELLS, _TARGETS, strict=True
+                )
             ),
         ),
         tables={
             4: (
-                ("Working hours", "Model says", "Without model", "With model", "Correct without", "Correct with"),
+                (
+                    "Working hours",
+                    "Model says",
+                    "Without model",
+                    "With model",
+                    "Correct without",
+                    "Correct with",
+                ),
                 cells,
             )
         },
@@ -93,7 +109,12 @@ def imputation(name: str) -> Example:
 
 def people(counts: Sequence[tuple[int, int, int, int]]) -> tuple[Ints, Ints]:
     """Return working hours and decision, shape (n, 2), and sex (1 = woman), shape (n,), from counts."""
-    rows = [(part, accepted, sex) for part, accepted, *sizes in counts for sex in (1, 0) for _ in range(sizes[1 - sex])]
+    rows = [
+        (part, accepted, sex)
+        for part, accepted, *sizes in counts
+        for sex in (1, 0)
+        for _ in range(sizes[1 - sex])
+    ]
     table = np.array(rows)
     return table[:, :2], table[:, 2]
 
@@ -101,7 +122,9 @@ def people(counts: Sequence[tuple[int, int, int, int]]) -> tuple[Ints, Ints]:
 def inferred(columns: Sequence[int]) -> Ints:
     """Return the sex inferred from these columns for the 20 people to infer."""
     x, sex = people(_TRAINING_CELLS)
-    tree = DPID3Classifier(math.inf, domains=[2] * len(columns), classes=[0, 1]).fit(x[:, columns], sex)
+    tree = DPID3Classifier(math.inf, domains=[2] * len(columns), classes=[0, 1]).fit(
+        x[:, columns], sex
+    )
     return np.asarray(tree.predict(people(_TARGETS)[0][:, columns]))
 
 

@@ -17,12 +17,23 @@ from ...base.seeds import child_generator
 from ...models.id3 import best_attribute, noisy_score
 from ...models.tree_budget import BudgetLedger, noisy_counts
 from ...stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
-from ...studies.membership import REGISTRY, Evidence, MembershipSplit, fairpick_counts, vulnerability_disparity
+from ...studies.membership import (
+    REGISTRY,
+    Evidence,
+    MembershipSplit,
+    fairpick_counts,
+    vulnerability_disparity,
+)
 from ...studies.membership.evidence import Shadows
 from ...studies.membership.fairpick import differences
 from .example import Example, compose, number, numbers, signed
 
-_FLAGGED = {("women", "member"): 8, ("women", "non-member"): 7, ("men", "member"): 6, ("men", "non-member"): 2}
+_FLAGGED = {
+    ("women", "member"): 8,
+    ("women", "non-member"): 7,
+    ("men", "member"): 6,
+    ("men", "non-member"): 2,
+}
 """Classified as members, of ten each."""
 
 _COUNTS = np.array([[7, 2], [1, 6], [2, 2]], float)  # clusters by men and women
@@ -107,7 +118,13 @@ def fairpick_deletes(name: str) -> Example:
             4: (
                 ("Cluster", "Men", "Women", "DD before", "DD after"),
                 (
-                    (c + 1, number(remaining[c, 0]), number(remaining[c, 1]), signed(before[c]), signed(after[c]))
+                    (
+                        c + 1,
+                        number(remaining[c, 0]),
+                        number(remaining[c, 1]),
+                        signed(before[c]),
+                        signed(after[c]),
+                    )
                     for c in range(3)
                 ),
             )
@@ -126,7 +143,8 @@ def private_split(name: str) -> Example:
     true = [_joint(x[:, a], y) for a in range(2)]
     noisy = [noisy_counts(joint[None], epsilon, rng)[0] for joint in true]
     exact_v, noisy_v = (
-        [float(noisy_score(joint[None], joint[None].sum(axis=2))[0]) for joint in tables] for tables in (true, noisy)
+        [float(noisy_score(joint[None], joint[None].sum(axis=2))[0]) for joint in tables]
+        for tables in (true, noisy)
     )
     chosen = int(best_attribute(np.array([noisy_v]))[0])
     often = _how_often(true, epsilon)
@@ -219,7 +237,9 @@ def likelihood_ratio(name: str) -> Example:
     lira = np.round(ratio, 9) > 0
     confident = np.isin(_TARGET, np.sort(_TARGET)[-_MOST:])
     shadows = scores.shadow_models
-    (inside, deviation), (outside, _) = (shadows.normal(used, False) for used in (shadows.inside, ~shadows.inside))
+    (inside, deviation), (outside, _) = (
+        shadows.normal(used, False) for used in (shadows.inside, ~shadows.inside)
+    )
     gain = accuracy_gain(member, confident, lira)
     labels = ("non-member", "member")
     rows = [
@@ -257,11 +277,27 @@ def likelihood_ratio(name: str) -> Example:
         },
         right="Person 3",
         table=(
-            ("Person", "Target model", "Shadows trained with the person", "Shadows trained without"),
-            ((i + 1, number(_TARGET[i]), numbers(shadow_values[0][i]), numbers(shadow_values[1][i])) for i in range(8)),
+            (
+                "Person",
+                "Target model",
+                "Shadows trained with the person",
+                "Shadows trained without",
+            ),
+            (
+                (
+                    i + 1,
+                    number(_TARGET[i]),
+                    numbers(shadow_values[0][i]),
+                    numbers(shadow_values[1][i]),
+                )
+                for i in range(8)
+            ),
         ),
         tables={
-            3: (("Person", "φ", "μ with", "μ without", "ln Λ", "LiRA", "Highest scores", "Truth"), rows),
+            3: (
+                ("Person", "φ", "μ with", "μ without", "ln Λ", "LiRA", "Highest scores", "Truth"),
+                rows,
+            ),
         },
         marked=np.flatnonzero(lira != confident).tolist(),
     )
@@ -287,10 +323,14 @@ def evidence() -> Evidence:
     )
     shadows = Shadows(n_targets=8, label_probability=probability, trained=trained)
     released = 1 / (1 + np.exp(-_TARGET))
-    return Evidence(labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows})
+    return Evidence(
+        labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows}
+    )
 
 
-def _rates(name: str, verdict: npt.NDArray[np.bool_], member: npt.NDArray[np.bool_]) -> dict[str, float]:
+def _rates(
+    name: str, verdict: npt.NDArray[np.bool_], member: npt.NDArray[np.bool_]
+) -> dict[str, float]:
     """Return true-positive rate, false-positive rate and membership advantage of a verdict."""
     tpr = float(verdict[member].mean())
     fpr = float(verdict[~member].mean())

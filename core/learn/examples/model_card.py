@@ -27,8 +27,15 @@ def card(name: str) -> Example:
     before = int(_WOMEN.sum())
     counts = (_ACCEPTED * _WOMEN).sum(axis=1)
     leak = measured(_PRIOR, after, _WOMEN)
-    cells = ((0, "both models"), (person, f"model A only (person {person + 1})"), (11, "neither model"))
-    size = {i: sum(column == _ACCEPTED[:, i].tolist() for column in _ACCEPTED.T.tolist()) for i, _ in cells}
+    cells = (
+        (0, "both models"),
+        (person, f"model A only (person {person + 1})"),
+        (11, "neither model"),
+    )
+    size = {
+        i: sum(column == _ACCEPTED[:, i].tolist() for column in _ACCEPTED.T.tolist())
+        for i, _ in cells
+    }
     gains = [float(size[i] * (1 - _entropy(after[i]))) for i, _ in cells]
     people = [
         (label, size[i], number(_PRIOR[i]), number(after[i], 3), number(gain, 2))
@@ -57,14 +64,28 @@ def card(name: str) -> Example:
         table=(
             ("Person", "Model A", "Model B", "Attacker's probability of “woman”"),
             (
-                (i + 1, *("accepted" if model[i] else "refused" for model in _ACCEPTED), number(_PRIOR[i]))
+                (
+                    i + 1,
+                    *("accepted" if model[i] else "refused" for model in _ACCEPTED),
+                    number(_PRIOR[i]),
+                )
                 for i in range(12)
             ),
         ),
         tables={
-            3: (("Accepted by", "People", "P(woman) before", "P(woman) after", "Bits gained"), people),
+            3: (
+                ("Accepted by", "People", "P(woman) before", "P(woman) after", "Bits gained"),
+                people,
+            ),
             4: (
-                ("Decimals", "Rate, model A", "Rate, model B", f"P(person {person + 1} is a woman)", "Bits", "Exposed"),
+                (
+                    "Decimals",
+                    "Rate, model A",
+                    "Rate, model B",
+                    f"P(person {person + 1} is a woman)",
+                    "Bits",
+                    "Exposed",
+                ),
                 precisions,
             ),
         },
@@ -97,7 +118,11 @@ def _fits(release: Release, decimals: int) -> str:
 def _rate(published: Published, model: int) -> float:
     """Return the published selection rate of women of a model."""
     name = published.release.names[model]
-    (rate,) = (entry.value for entry in published.numbers if (entry.model, entry.statistic) == (name, "sp_rate_1"))
+    (rate,) = (
+        entry.value
+        for entry in published.numbers
+        if (entry.model, entry.statistic) == (name, "sp_rate_1")
+    )
     return rate
 
 

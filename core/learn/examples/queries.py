@@ -35,7 +35,9 @@ def single_flip(name: str) -> Example:
     answers = statistical_parity_gap(np.vstack([_ACCEPTED, flipped]), _ADVANTAGED)
     first = float(answers[0])
     second = float(answers[1])
-    read = reveal_double((first, second), (float(_ACCEPTED[_TARGET_PERSON]), float(flipped[_TARGET_PERSON])))
+    read = reveal_double(
+        (first, second), (float(_ACCEPTED[_TARGET_PERSON]), float(flipped[_TARGET_PERSON]))
+    )
     step = second - first
     size = 1 / abs(step)
     accepted = _ACCEPTED == 1
@@ -67,7 +69,10 @@ def flip_everybody(name: str) -> Example:
     assert recovery.values is not None and recovery.threshold is not None
     weights = 1 / recovery.recovered.sum() - recovery.values
     answer_sum = float(answers.sum())
-    query_rows = ((i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i]))) for i in range(n))
+    query_rows = (
+        (i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i])))
+        for i in range(n)
+    )
     people = (
         (
             i + 1,
@@ -105,7 +110,9 @@ def noisy_answer(name: str) -> Example:
     mechanism = LaplaceGlobal(_EPSILON)
     sensitivity = global_sensitivity(n, m)
     scale = mechanism.scale(n1, n - n1, m)
-    drawn = float(mechanism.answer(_ACCEPTED, _ADVANTAGED, rng=child_generator(1, "example of noise"))[0])
+    drawn = float(
+        mechanism.answer(_ACCEPTED, _ADVANTAGED, rng=child_generator(1, "example of noise"))[0]
+    )
     step = 1 / (n - n1)
     budgets = (
         (

@@ -107,7 +107,9 @@ class AttackerPosteriors:
         if measure == "bits":
             return mean(self.bits(probability))
         balanced = measure == "balanced_accuracy"
-        return (balanced_accuracy if balanced else accuracy)(self.truth, self.guess(probability, balanced=balanced))
+        return (balanced_accuracy if balanced else accuracy)(
+            self.truth, self.guess(probability, balanced=balanced)
+        )
 
     def gain(self, measure: str) -> Estimate:
         """Return what the release adds to a measure, on the same people."""
@@ -126,7 +128,9 @@ class AttackerPosteriors:
         return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
 
 
-def released_posteriors(subject: Subject, outputs: OutputsPlan | None = None) -> dict[str, AttackerPosteriors]:
+def released_posteriors(
+    subject: Subject, outputs: OutputsPlan | None = None
+) -> dict[str, AttackerPosteriors]:
     """Return what each attacker of `ATTACKER_POSITIONS` makes of a release, by default the plan's."""
     plan = subject.outputs if outputs is None else outputs
     return subject.once(f"released {plan}", lambda: _posteriors(subject, plan))
@@ -139,12 +143,18 @@ def released_gain(
     posteriors = released_posteriors(subject, outputs)
     within = (-1.0, 1.0) if measure != "bits" else (-10.0, 10.0)
     position, estimate = strongest(
-        {name: attacker_posteriors.gain(measure) for name, attacker_posteriors in posteriors.items()}, within=within
+        {
+            name: attacker_posteriors.gain(measure)
+            for name, attacker_posteriors in posteriors.items()
+        },
+        within=within,
     )
     return position, estimate, posteriors
 
 
-def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple[str, Estimate, Estimate]]:
+def closing_precision(
+    subject: Subject, *, closed: float = CLOSED
+) -> list[tuple[str, Estimate, Estimate]]:
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
     The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
@@ -228,7 +238,9 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     )
     sensitive = dataset.sensitive.astype(np.intp)
     first, second = _halves(splits.train, sensitive, seed)
-    smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
+    smallest = min(
+        np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second)
+    )
     if not subject.has_true_sets or smallest < _MIN_PER_GROUP:
         return {"outside": (outside,)}
     x = attacker_columns(dataset)
@@ -246,7 +258,9 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     return {"outside": (outside,), "inside": tuple(inside)}
 
 
-def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: str = "") -> AttackerPosteriors:
+def _attacked(
+    subject: Subject, plan: OutputsPlan, position: str, *, control: str = ""
+) -> AttackerPosteriors:
     """Return what the attackers of a place make of a release, or of the outputs of a control."""
     dataset = subject.dataset
     seed = subject.config.seed
@@ -259,7 +273,9 @@ def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: st
         about = attacker.imputed
         outputs = released
         if control and rows.size > _MOST_IN_CONTROL:
-            chosen = child_generator(seed, f"people of a control, {position}").permutation(rows.size)[:_MOST_IN_CONTROL]
+            chosen = child_generator(seed, f"people of a control, {position}").permutation(
+                rows.size
+            )[:_MOST_IN_CONTROL]
             rows = rows[chosen]
             about = Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
         known_rows = attacker.before.records.known_rows
@@ -267,8 +283,12 @@ def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: st
             outputs = permuted_outputs(released, dataset.labels, (known_rows, rows), seed=seed)
         elif control == "fitted":
             fitted_rows = np.concatenate([attacker.before.records.learned, rows])
-            outputs = fitted_outputs(x, released, fitted_rows, countable=attacker.before.countable, seed=seed)
-        attacks.append((attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows))
+            outputs = fitted_outputs(
+                x, released, fitted_rows, countable=attacker.before.countable, seed=seed
+            )
+        attacks.append(
+            (attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows)
+        )
     return _together(attacks, sensitive)
 
 
@@ -322,9 +342,17 @@ class AttributeInference(Result):
     """Measure with a significant gain -> what the same attacker gains from the outputs of each of `CONTROLS`."""
 
 
-MEASURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "bits": "log-loss in bits"}
+MEASURES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "bits": "log-loss in bits",
+}
 
-_CHECKED = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy", "attribute_bits": "bits"}
+_CHECKED = {
+    "attribute_excess": "accuracy",
+    "attribute_balanced": "balanced_accuracy",
+    "attribute_bits": "bits",
+}
 
 ATTACKS = {
     NO_ATTACK: "no attack, as none beat imputation on the attacker's validation records",
@@ -408,7 +436,8 @@ def _leave_out_controls(subject: Subject) -> None:
     for position, posteriors in released_posteriors(subject).items():
         no_gain = replace(posteriors, after=posteriors.before)
         for control in CONTROLS:
-            subject.once(_control(control, position, subject.outputs), lambda result=no_gain: result)  # type: ignore[misc]
+            key = _control(control, position, subject.outputs)
+            subject.once(key, lambda result=no_gain: result)  # type: ignore[misc]
 
 
 def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
@@ -427,7 +456,12 @@ def _model_answers(people: SyntheticRecords, rng: np.random.Generator, *, plante
 
 
 def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
-    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
+    return (
+        0.15
+        + 0.2 * people.features[:, 0]
+        + 0.1 * people.features[:, 3]
+        + 0.05 * rng.random(people.labels.size)
+    )
 
 
 def _decided(scores: Floats) -> _Answers:
@@ -441,13 +475,17 @@ def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -
 
 def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores follow the group."""
-    return _decided(np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3))
+    return _decided(
+        np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
+    )
 
 
 def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let the last digit of the score be the group."""
     scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    return _decided((scaled_scores - scaled_scores % 2 + people.sensitive if planted else scaled_scores) / 1e4)
+    return _decided(
+        (scaled_scores - scaled_scores % 2 + people.sensitive if planted else scaled_scores) / 1e4
+    )
 
 
 def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
@@ -463,7 +501,11 @@ def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool)
 def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores of a third of the people follow the group."""
     inside = people.features[:, 3] == 0
-    return _decided(np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3))
+    return _decided(
+        np.round(
+            _score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3
+        )
+    )
 
 
 _RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
@@ -555,7 +597,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             fitted=fitted,
         )
 
-    def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
+    def findings(
+        self, result: AttributeInference, settings: AttributeSettings
+    ) -> tuple[Finding, ...]:
         """Return the first significant gain, of accuracy if there is none, then that in bits.
 
         Accuracy leads, then balanced accuracy: what is revealed about a small group may change no accuracy.
@@ -563,7 +607,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
         position, gain = result.gains[measure]
         bits = result.gains["bits"][1]
-        bits_text, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
+        bits_text, low, high = (
+            number_text(number, ".3f") for number in (bits.value, bits.low, bits.high)
+        )
         return (
             Finding(
                 point=_headline(result, measure),
@@ -572,7 +618,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
                 estimate=gain,
-                baseline=result.posteriors[position].level(measure, result.posteriors[position].before),
+                baseline=result.posteriors[position].level(
+                    measure, result.posteriors[position].before
+                ),
                 attacker_knows=_knows(result, position),
             ),
             Finding(
@@ -582,7 +630,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             ),
         )
 
-    def checks(self, result: AttributeInference, settings: AttributeSettings) -> Mapping[str, Measurement]:
+    def checks(
+        self, result: AttributeInference, settings: AttributeSettings
+    ) -> Mapping[str, Measurement]:
         """Return the gains in accuracy, balanced accuracy and bits."""
         details = {}
         for name, posteriors in result.posteriors.items():
@@ -590,9 +640,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 details[f"{ATTACKER_POSITIONS[name]}, imputation, {title}"] = posteriors.level(
                     key, posteriors.before
                 ).value
-                details[f"{ATTACKER_POSITIONS[name]}, with the release, {title}"] = posteriors.level(
-                    key, posteriors.after
-                ).value
+                details[f"{ATTACKER_POSITIONS[name]}, with the release, {title}"] = (
+                    posteriors.level(key, posteriors.after).value
+                )
                 details[f"{ATTACKER_POSITIONS[name]}, gain in {title}"] = posteriors.gain(key).value
         assumptions = [*result.over_people]
         if len(result.posteriors) > 1:
@@ -612,7 +662,8 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 check=check,
                 estimate=estimate,
                 control=strongest_posteriors.level(measure, strongest_posteriors.before),
-                control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
+                control_name="imputation, without the model"
+                + (", log-loss" if measure == "bits" else ""),
                 attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
                 f"{_attack_text(strongest_posteriors)}, {ATTACKER_POSITIONS[position]}.",
                 knows=_knows(result, position),
@@ -653,7 +704,9 @@ def _levels(result: AttributeInference, measure: str) -> str:
     position, _ = result.gains[measure]
     current = result.posteriors[position]
     level = "accuracy" if measure == "bits" else measure
-    before, after = (current.level(level, probability) for probability in (current.before, current.after))
+    before, after = (
+        current.level(level, probability) for probability in (current.before, current.after)
+    )
     return (
         f"{MEASURES[level].capitalize()} on {count(current.truth.size)} people: {percent(before)} from features and "
         f"label alone (imputation), {percent(after)} with {result.released} (95% CI {interval(after)})."
@@ -666,7 +719,9 @@ def _of_which(result: AttributeInference, measure: str) -> str:
         return ""
     fitted = result.fitted[measure]
     if measure == "bits":
-        value, low, high = (number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high))
+        value, low, high = (
+            number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high)
+        )
         return f"Any well-fitted score of these features would give {value} of these bits (95% CI {low} to {high})."
     return f"Any well-fitted score of these features would give {_with_limits(fitted)} of this."
 
@@ -725,7 +780,11 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
     within = f"the whole 95% CIs within {100 * settings.closed:g} points"
     if not result.closing:
         release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
-        small = _significant(release_gains) and _within(release_gains, settings.closed) and settings.closed < 1.0
+        small = (
+            _significant(release_gains)
+            and _within(release_gains, settings.closed)
+            and settings.closed < 1.0
+        )
         average = f"The gains are small, {within}. No coarser release was tried."
         if small:
             return f"{average} Single people may still be exposed."

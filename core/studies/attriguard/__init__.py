@@ -3,7 +3,14 @@
 from .allocation import Concentration, allocate, concentration, expected_size
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import CLEAN_ATTACKERS, Compared, comparison, transfer
-from .defense import Defense, ProtectedRecords, RatingsDefense, TableDefense, defense_of, ratings_subject
+from .defense import (
+    Defense,
+    ProtectedRecords,
+    RatingsDefense,
+    TableDefense,
+    defense_of,
+    ratings_subject,
+)
 from .exposure import Exposure, ExposurePoint
 from .panda import representatives
 from .settings import AttriGuardSettings

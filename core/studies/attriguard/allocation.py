@@ -70,7 +70,9 @@ def allocate(
     result = p.copy()
     binding = np.flatnonzero(expected_size(p, size) > budget)
     if binding.size:
-        result[binding] = _binding(size[binding], p[binding], cheapest[binding], least[binding], budget)
+        result[binding] = _binding(
+            size[binding], p[binding], cheapest[binding], least[binding], budget
+        )
     return result
 
 
@@ -83,7 +85,11 @@ def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: flo
     """Return the mechanism of people whose budget is used up."""
     share = np.where(cheapest, p, 0.0)
     cheapest_mass = share.sum(axis=1, keepdims=True)
-    left_to = np.where(cheapest_mass > 0, share / np.where(cheapest_mass > 0, cheapest_mass, 1.0), _evenly(cheapest))
+    left_to = np.where(
+        cheapest_mass > 0,
+        share / np.where(cheapest_mass > 0, cheapest_mass, 1.0),
+        _evenly(cheapest),
+    )
     result = left_to.copy()  # all on the cheapest
     room = budget - least
     loose = np.flatnonzero(room > _TIGHT * size.max(axis=1))
@@ -93,7 +99,10 @@ def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: flo
     s = _roots(excess, p, cheapest_mass)
     scale = s[:, None] + (1.0 - s[:, None]) * excess
     mass = np.divide(p, scale, out=np.zeros_like(p), where=scale > 0)
-    mass += np.where(cheapest_mass > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None] * left_to[loose]
+    mass += (
+        np.where(cheapest_mass > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None]
+        * left_to[loose]
+    )
     result[loose] = mass / mass.sum(axis=1, keepdims=True)
     return result
 
@@ -122,13 +131,18 @@ def _roots(excess: Floats, p: Floats, cheapest_mass: Floats) -> Floats:
     root = np.zeros(cheapest_mass.size)
     left = every[k(root, every) < 0]
     if left.size:
-        solution = elementwise.find_root(k, (np.zeros(left.size), np.ones(left.size)), args=(left,)).x
+        solution = elementwise.find_root(
+            k, (np.zeros(left.size), np.ones(left.size)), args=(left,)
+        ).x
         root[left] = np.where(np.isnan(solution), 1.0, solution)  # k(1) is 0 but for rounding
     return root
 
 
 def checked_arguments(
-    noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, available: npt.ArrayLike | None
+    noise_size: npt.ArrayLike,
+    target_distribution: npt.ArrayLike,
+    budget: float,
+    available: npt.ArrayLike | None,
 ) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
     goal = np.asarray(target_distribution, dtype=np.float64)
@@ -140,9 +154,13 @@ def checked_arguments(
         usable = np.asarray(available, dtype=bool)
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
     if without := int(np.isinf(least).sum()):
-        raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")
+        raise InputError(
+            f"Everybody needs a noise that was found, {without} of {least.size} people have none."
+        )
     if (least > budget).any():
-        raise InputError(f"budget must be at least everybody's smallest noise, {least.max():g}, got {budget:g}.")
+        raise InputError(
+            f"budget must be at least everybody's smallest noise, {least.max():g}, got {budget:g}."
+        )
     cheapest = usable & (size == least[:, None])
     return size, _own_goal(goal, usable, cheapest), cheapest
 
@@ -207,7 +225,9 @@ def concentration(records: Any, noise: RepresentativeNoise, mechanism: Floats) -
     changes = changes_per_entry(records, noise, mechanism)
     order = np.argsort(-changes, kind="stable")
     order = order[changes[order] > 0]
-    return Concentration(entries=order, share=changes[order] / changes[order].sum(), n_entries=changes.size)
+    return Concentration(
+        entries=order, share=changes[order] / changes[order].sum(), n_entries=changes.size
+    )
 
 
 def changes_per_entry(records: Any, noise: RepresentativeNoise, mechanism: Floats) -> Floats:

@@ -38,7 +38,9 @@ _NAMES = {
 ATTACKER_TITLES = {name: title for name, (title, _) in _NAMES.items()}
 """What to call the attackers."""
 
-RATING_ATTACKERS = tuple(name for name in _NAMES if name not in ("boosting", "adversarial_logistic"))
+RATING_ATTACKERS = tuple(
+    name for name in _NAMES if name not in ("boosting", "adversarial_logistic")
+)
 """Who attacks ratings, in this order."""
 
 LEARNERS = ("logistic", "forest", "boosting", "network")
@@ -76,7 +78,9 @@ class KnownPeople(Result):
 class Fitted:
     """An attacker who asks a fitted classifier, of scikit-learn or like it, about what `see` makes of the records."""
 
-    def __init__(self, classifier: Any, see: Callable[[Any], Any] = lambda records: records) -> None:
+    def __init__(
+        self, classifier: Any, see: Callable[[Any], Any] = lambda records: records
+    ) -> None:
         self.classifier = classifier
         self._see = see
 
@@ -97,7 +101,9 @@ def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
 _HELD_OUT = 0.1
 _PATIENCE = 2  # passes without gain
 _MOST_PASSES = 60
-_BATCHES = 30  # a pass has at least these many steps, so that small data need not be passed over for ever
+_BATCHES = (
+    30  # a pass has at least these many steps, so that small data need not be passed over for ever
+)
 
 Lesson = Callable[[], tuple[Any, Ints]]
 """Records and values to learn from in the next pass; the order of the people stays."""
@@ -116,14 +122,20 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
     # where there is only one person
     if not training.size:
         training = held
-    network = MLPClassifier((100,), random_state=seed, batch_size=int(np.clip(training.size // _BATCHES, 1, 200)))
+    network = MLPClassifier(
+        (100,), random_state=seed, batch_size=int(np.clip(training.size // _BATCHES, 1, 200))
+    )
     best = np.inf
     weights = []
     since = 0
     for _ in range(_MOST_PASSES):
         records, values = lesson() if lesson else (known_people.records, known_people.values)
-        network.partial_fit(records[training], values[training], classes=np.arange(known_people.n_values))
-        likely = network.predict_proba(records[held])[np.arange(held.size), known_people.values[held]]
+        network.partial_fit(
+            records[training], values[training], classes=np.arange(known_people.n_values)
+        )
+        likely = network.predict_proba(records[held])[
+            np.arange(held.size), known_people.values[held]
+        ]
         loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:
@@ -131,7 +143,10 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
             weights = [part.copy() for part in (*network.coefs_, *network.intercepts_)]
         if since >= _PATIENCE:
             break
-    network.coefs_, network.intercepts_ = weights[: len(network.coefs_)], weights[len(network.coefs_) :]
+    network.coefs_, network.intercepts_ = (
+        weights[: len(network.coefs_)],
+        weights[len(network.coefs_) :],
+    )
     return network
 
 
@@ -156,7 +171,9 @@ def fit_unaware(known_people: KnownPeople, kind: str, *, seed: int) -> Any:
     return classifiers[kind].fit(known_people.records, known_people.values)
 
 
-def fit_adversarial(known_people: KnownPeople, noise: RepresentativeNoise, mechanism: Floats, *, seed: int) -> Any:
+def fit_adversarial(
+    known_people: KnownPeople, noise: RepresentativeNoise, mechanism: Floats, *, seed: int
+) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
     They know the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As
@@ -164,7 +181,9 @@ def fit_adversarial(known_people: KnownPeople, noise: RepresentativeNoise, mecha
     """
     rng = np.random.default_rng([seed, 1])
     return fit_network(
-        known_people, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known_people.values)
+        known_people,
+        seed=seed,
+        lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known_people.values),
     )
 
 
@@ -178,7 +197,9 @@ def fit_distilled(known_people: KnownPeople, teacher: Any, *, seed: int) -> Any:
     """
     certainty = teacher.predict_proba(known_people.records)
     rng = np.random.default_rng([seed, 2])
-    return fit_network(known_people, seed=seed, lesson=lambda: (known_people.records, drawn(certainty, rng)))
+    return fit_network(
+        known_people, seed=seed, lesson=lambda: (known_people.records, drawn(certainty, rng))
+    )
 
 
 def fit_dropping(known_people: KnownPeople, entries: npt.NDArray[np.intp], *, seed: int) -> Fitted:
@@ -187,7 +208,9 @@ def fit_dropping(known_people: KnownPeople, entries: npt.NDArray[np.intp], *, se
     Minimum noise uses the few entries that distinguish the values best, again and again; this attacker leaves them out.
     """
     rest = KnownPeople(
-        records=known_people.records[:, entries], values=known_people.values, n_values=known_people.n_values
+        records=known_people.records[:, entries],
+        values=known_people.values,
+        n_values=known_people.n_values,
     )
     return Fitted(fit_network(rest, seed=seed), lambda records: records[:, entries])
 
@@ -206,7 +229,9 @@ def fit_low_rank(known_people: KnownPeople, *, seed: int) -> Fitted:
     people, entries = known_people.records.shape
     directions = TruncatedSVD(max(1, min(_RANK, entries - 1, people - 1)), random_state=seed)
     coordinates = directions.fit_transform(known_people.records)
-    projected = KnownPeople(records=coordinates, values=known_people.values, n_values=known_people.n_values)
+    projected = KnownPeople(
+        records=coordinates, values=known_people.values, n_values=known_people.n_values
+    )
     return Fitted(fit_network(projected, seed=seed), directions.transform)
 
 
@@ -220,7 +245,10 @@ class RegionBased:
     def __init__(self, network: Any, *, seed: int, points: int = 100, radius: float = 0.05) -> None:
         rng = np.random.default_rng([seed, 3])
         self._network = network
-        self._shifts = rng.uniform(-radius, radius, size=(points, network.coefs_[0].shape[0])) @ network.coefs_[0]
+        self._shifts = (
+            rng.uniform(-radius, radius, size=(points, network.coefs_[0].shape[0]))
+            @ network.coefs_[0]
+        )
 
     def predict(self, records: Any) -> Ints:
         """Return the value with the most votes for each record, (n,)."""
@@ -289,9 +317,14 @@ def fit_on_table(
     elif learner == "forest":
         classifier = RandomForestClassifier(100, min_samples_leaf=5, random_state=seed)
     else:
-        coded = [column.kind == "category" and column.listed.size <= _MOST_CODES for column in selected_columns]
+        coded = [
+            column.kind == "category" and column.listed.size <= _MOST_CODES
+            for column in selected_columns
+        ]
         # it stops on a tenth of the records, which must be able to hold every value
         counts = np.unique(truth, return_counts=True)[1]
         stops = bool(math.ceil(truth.size / 10) >= counts.size and counts.min() >= 2)
-        classifier = HistGradientBoostingClassifier(categorical_features=coded, early_stopping=stops, random_state=seed)
+        classifier = HistGradientBoostingClassifier(
+            categorical_features=coded, early_stopping=stops, random_state=seed
+        )
     return Fitted(classifier.fit(inputs, truth), see)

@@ -18,7 +18,15 @@ from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.text import short
 from ...stats.estimates import Estimate, percent
-from . import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure, attacker_label, knows_the_noise
+from . import (
+    CLEAN_ATTACKERS,
+    AttriGuardSettings,
+    Compared,
+    Concentration,
+    Exposure,
+    attacker_label,
+    knows_the_noise,
+)
 from .findings import value_rows
 
 _GUTTER = 180  # pixels for the names of attackers
@@ -30,7 +38,9 @@ _AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
 def _looks(attackers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour by what the attacker knows, and a dash of their own within it."""
     unaware = [name for name in attackers if not knows_the_noise(name)]
-    noise_aware = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
+    noise_aware = [
+        name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")
+    ]
     trained = sorted(name for name in attackers if name.startswith("adversarial"))
     return {
         name: {"color": color, "dash": dashes[i % len(dashes)], "width": width}
@@ -57,7 +67,9 @@ def _over_budgets(
     """Draw curves over the budget, from 0 to the last, and the slider."""
     marks = [mark for mark in Scale(title="", span=0.0).over([0, last]).marks if mark <= last]
     labels = [f"{mark:g}" for mark in marks]
-    x = Axis(ends=(0, last), marks=marks, labels=labels, title=f"Noise budget β (mean {unit} changed)")
+    x = Axis(
+        ends=(0, last), marks=marks, labels=labels, title=f"Noise budget β (mean {unit} changed)"
+    )
     look: dict[str, Any] = {"height": height, "gutter": _GUTTER, "at": at, "head": f"at {at:g}"}
     return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
 
@@ -77,7 +89,9 @@ def draw_budget(exposure: Exposure, settings: AttriGuardSettings) -> Drawing:
     floor = exposure.baseline(balanced=balanced)
     looks = _looks(exposure.attackers)
     drawn = [level(floor, "chance", "Baseline")]
-    current = {point.attacker: point.rate(balanced=balanced) for point in exposure.at(settings.budget)}
+    current = {
+        point.attacker: point.rate(balanced=balanced) for point in exposure.at(settings.budget)
+    }
     for name, points in exposure.curves.items():
         xs = [point.budget for point in points]
         accuracies = [point.rate(balanced=balanced) for point in points]
@@ -118,10 +132,23 @@ def draw_cost(
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
     looks = (("before", "dash"), ("chance", "dot"))
-    drawn = [level(e, color, name, dash=dash) for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)]
+    drawn = [
+        level(e, color, name, dash=dash)
+        for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)
+    ]
     budgets = [budget for budget, _ in curve]
     values = [e for _, e in curve]
-    drawn.append(Curve(x=budgets, of=values, band=True, color="ink", width=3, name="perturbed records", current=now[1]))
+    drawn.append(
+        Curve(
+            x=budgets,
+            of=values,
+            band=True,
+            color="ink",
+            width=3,
+            name="perturbed records",
+            current=now[1],
+        )
+    )
     name = quality.capitalize()
     if gap:
         y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}")
@@ -129,7 +156,9 @@ def draw_cost(
         y = percents(f"{name} (%)")
     rows = [{f"{unit} changed": b, **cells(quality, e)} for b, e in curve]
     rows += [{f"{unit} changed": math.nan, **cells(quality, e)} for e in levels.values()]
-    return _over_budgets(f"{name} by noise budget", drawn, y, rows, last=last, at=now[0], unit=unit, height=250)
+    return _over_budgets(
+        f"{name} by noise budget", drawn, y, rows, last=last, at=now[0], unit=unit, height=250
+    )
 
 
 _GLYPHS = {"circle": "●", "diamond": "◆", "square": "■"}
@@ -158,13 +187,21 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
     defences = [("AttriGuard", exposure.spent(budget).value, accuracies)]
     for row in drawn_defences(comparators):
         knows = ", true value" if row.knows_truth else ", guessed"
-        name = _COMPARATORS[row.method][0] + (knows if row.method in ("blurme", "chisquare") else "")
+        name = _COMPARATORS[row.method][0] + (
+            knows if row.method in ("blurme", "chisquare") else ""
+        )
         defences.append((name, row.size.value, row.accuracy))
     lines = []
     for index, (name, size, rates) in enumerate(defences):
         color = "before" if index else "leak"
         marks = [
-            Mark(of=rates[attacker], color=color, symbol=symbol, name=attacker_label(attacker), rim="background")
+            Mark(
+                of=rates[attacker],
+                color=color,
+                symbol=symbol,
+                name=attacker_label(attacker),
+                rim="background",
+            )
             for attacker, symbol in zip(CLEAN_ATTACKERS, _GLYPHS, strict=True)
             if attacker in rates
         ]
@@ -201,13 +238,17 @@ def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
             look = {"value": f"<b>{size.value:.2f}</b>", "marks": marks, "join": "before"}
         separated = len(visible) < len(rows) and index == _END_ROWS
         name = row[exposure.attribute]
-        lines.append(Row(name=name, below=f"used {used}, target {target}", separated=separated, **look))
+        lines.append(
+            Row(name=name, below=f"used {used}, target {target}", separated=separated, **look)
+        )
     title = f"Perturbation size per target {exposure.attribute}"
     if len(visible) < len(rows):
         left_out = f", the first and last {_END_ROWS} of {len(rows)}"
     else:
         left_out = ""
-    axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
+    axis = Scale(
+        title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}"
+    )
     return draw_rows(f"{title}{left_out}", lines, axis)
 
 
@@ -226,18 +267,24 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
     table = {unit: list(names), "share of all changes": carried.share, "with those above": total}
     if len(names) > _MOST_BARS:
         x, curves = _concentration(names, total, carried.n_entries, unit)
-        return draw_lines(title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table)
+        return draw_lines(
+            title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table
+        )
     lines = []
     for name, share in zip(names, carried.share.tolist(), strict=True):
         if share >= 0.01:
             value = f"<b>{100 * share:.0f}%</b>"
         else:
             value = "<b>under 1%</b>"
-        lines.append(Row(name=name, value=value, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
+        lines.append(
+            Row(name=name, value=value, marks=[Mark(of=share, bar=0, symbol="", color="before")])
+        )
     return draw_rows(title, lines, percents(axis, zero=True), table=table)
 
 
-def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str) -> tuple[Axis, list[Curve]]:
+def _concentration(
+    names: Sequence[str], total: Floats, entries: int, unit: str
+) -> tuple[Axis, list[Curve]]:
     """Return the share carried by the most used items, their number on a logarithmic axis."""
     marks = [10**power for power in range(int(math.log10(entries)) + 1)]
     labels = [f"{mark:,}" for mark in marks]
@@ -251,7 +298,10 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
     indices = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
     least = dict.fromkeys(int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS)
     reached = [(k, float(total[k - 1])) for k in least]
-    dots = [Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:") for k, share in reached]
+    dots = [
+        Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:")
+        for k, share in reached
+    ]
     xs = [*indices.tolist(), entries]
     ys = [*total[indices - 1].tolist(), 1.0]
     curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
@@ -266,7 +316,15 @@ _MOST_DRAWN = 10
 def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
     used = exposure.mechanism(budget)[person].tolist()
-    rows = list(zip(exposure.values, exposure.target.tolist(), used, exposure.size[person].tolist(), strict=True))
+    rows = list(
+        zip(
+            exposure.values,
+            exposure.target.tolist(),
+            used,
+            exposure.size[person].tolist(),
+            strict=True,
+        )
+    )
     ranked = sorted(rows, key=lambda row: -row[2])
     if len(ranked) > _MOST_DRAWN:
         rare = ranked[_MOST_DRAWN - 1 :]
@@ -296,7 +354,10 @@ def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Float
     where there are none.
     """
     rows = [attacker_label(name) for name in attackers]
-    table = [{"attacker": name, **dict(zip(noises, row, strict=True))} for name, row in zip(rows, fooled, strict=True)]
+    table = [
+        {"attacker": name, **dict(zip(noises, row, strict=True))}
+        for name, row in zip(rows, fooled, strict=True)
+    ]
     return draw_heat(
         "Transferability, share of noisy records read as the noise wants",
         fooled.tolist(),

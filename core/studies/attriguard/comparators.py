@@ -120,7 +120,12 @@ def usual_ratings(records: sparse.csr_array) -> Floats:
 
 
 def blurme(
-    records: sparse.csr_array, value: Ints, known_people: KnownPeople, classifier: Any, *, n_added: int
+    records: sparse.csr_array,
+    value: Ints,
+    known_people: KnownPeople,
+    classifier: Any,
+    *,
+    n_added: int,
 ) -> sparse.csr_array:
     """Return the records with `n_added` items added that speak most against one's value.
 
@@ -140,7 +145,9 @@ def blurme(
 _LISTED = 500
 
 
-def chisquare(records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int) -> sparse.csr_array:
+def chisquare(
+    records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int
+) -> sparse.csr_array:
     """Return the records with `n_added` items added that tell best, and speak for another value.
 
     ChiSquare (Chen et al. 2014): an item's chi-square statistic between its ratings and the attribute says how much it
@@ -150,7 +157,9 @@ def chisquare(records: sparse.csr_array, value: Ints, known_people: KnownPeople,
     indicators = np.eye(known_people.n_values)[known_people.values]
     statistic = _statistic(known_people.records, indicators)
     order = np.argsort(-statistic, kind="stable")[:_LISTED]
-    among = np.asarray((known_people.records > 0).T.astype(np.float64) @ indicators)[order] / indicators.sum(axis=0)
+    among = np.asarray((known_people.records > 0).T.astype(np.float64) @ indicators)[
+        order
+    ] / indicators.sum(axis=0)
     speaks_for = among.argmax(axis=1)
     listed = np.where(speaks_for == np.arange(known_people.n_values)[:, None], -1, order)
     return with_additions(records, value, listed, np.ones(records.shape[1]), n_added)
@@ -160,14 +169,18 @@ def _statistic(records: sparse.csr_array, indicators: Floats) -> Floats:
     """Return Σ (observed − expected)² / expected of each item's ratings over the values, (d,); 0 where nobody rated."""
     observed = np.asarray(records.T @ indicators)
     expected = observed.sum(axis=1, keepdims=True) * indicators.mean(axis=0)
-    return np.asarray(((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=1))
+    return np.asarray(
+        ((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=1)
+    )
 
 
 LEVELS = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 """No rating, and one to five stars."""
 
 
-def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Generator) -> sparse.csr_array:
+def local_dp(
+    records: sparse.csr_array, *, epsilon: float, rng: np.random.Generator
+) -> sparse.csr_array:
     """Return records (u, d) whose every entry passed through randomised response, with budget epsilon (above 0) each.
 
     With k levels (no rating, and each rating) an entry, rounded to the nearest level first (the lower of two as near),
@@ -225,7 +238,9 @@ def qpm(
     from sklearn.preprocessing import normalize
 
     clusters = min(_MOST_CLUSTERS, known_people.records.shape[0])
-    means = MiniBatchKMeans(clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024)
+    means = MiniBatchKMeans(
+        clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024
+    )
     directions = normalize(known_people.records)
     assignment = means.fit_predict(directions)
     shows = _representatives(known_people.records, means.transform(directions))
@@ -244,12 +259,16 @@ def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_
     return sparse.csr_array(records[nearest])
 
 
-def _distances(records: sparse.csr_array, assignment: Ints, shows: sparse.csr_array, clusters: int) -> Floats:
+def _distances(
+    records: sparse.csr_array, assignment: Ints, shows: sparse.csr_array, clusters: int
+) -> Floats:
     """Return the mean number of entries in which each cluster's people differ from each record shown."""
     size = np.maximum(np.bincount(assignment, minlength=clusters), 1)
     repeated = (shows[np.full(records.shape[0], index)] for index in range(clusters))
     differ = [np.asarray((records != show).sum(axis=1)).ravel() for show in repeated]
-    return np.column_stack([np.bincount(assignment, weights=count, minlength=clusters) / size for count in differ])
+    return np.column_stack(
+        [np.bincount(assignment, weights=count, minlength=clusters) / size for count in differ]
+    )
 
 
 def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
@@ -328,14 +347,31 @@ def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[]
             value = logistic.predict(records).astype(np.int64)
         for n in _ADDED:
             defences.append(
-                ("blurme", f"{n} added", knows, partial(blurme, records, value, known_people, logistic, n_added=n))
+                (
+                    "blurme",
+                    f"{n} added",
+                    knows,
+                    partial(blurme, records, value, known_people, logistic, n_added=n),
+                )
             )
             defences.append(
-                ("chisquare", f"{n} added", knows, partial(chisquare, records, value, known_people, n_added=n))
+                (
+                    "chisquare",
+                    f"{n} added",
+                    knows,
+                    partial(chisquare, records, value, known_people, n_added=n),
+                )
             )
     for slack in _SLACKS:
         rng = child_generator(seed, f"guard qpm {slack}")
-        defences.append(("qpm", f"slack {slack:g}", False, partial(qpm, records, known_people, slack=slack, rng=rng)))
+        defences.append(
+            (
+                "qpm",
+                f"slack {slack:g}",
+                False,
+                partial(qpm, records, known_people, slack=slack, rng=rng),
+            )
+        )
     for epsilon in _EPSILONS:
         rng = child_generator(seed, f"guard local dp {epsilon}")
         make = partial(local_dp, records, epsilon=epsilon, rng=rng)

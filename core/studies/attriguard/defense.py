@@ -112,7 +112,9 @@ class Defense:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         raise NotImplementedError
 
-    def search(self, report: ReportProgress | None = None, *, training: bool = False) -> RepresentativeNoise:
+    def search(
+        self, report: ReportProgress | None = None, *, training: bool = False
+    ) -> RepresentativeNoise:
         """Return the noise of the people to protect, or of those attackers know (`training`), searched for once."""
         cached: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
         if training not in cached:
@@ -137,7 +139,9 @@ class Defense:
             clean = attacker.guess(public)
             noisy = np.repeat(clean, noise.size.shape[1])
             noisy[changed] = attacker.guess(noise.noisy[changed])
-            yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
+            yield Guesses(
+                attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape)
+            )
 
     def baseline_exposure(self) -> Exposure:
         """Return the exposure before anybody attacks."""
@@ -166,7 +170,11 @@ class Defense:
         import pandas as pd
 
         u, m = self.noise.size.shape
-        if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
+        if (
+            isinstance(person, bool)
+            or not isinstance(person, (int, np.integer))
+            or not 0 <= person < u
+        ):
             raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
         rows = self.sets[1][[person]], self.noise.noisy[person * m : (person + 1) * m]
         (before,), after = (part.toarray() if hasattr(part, "toarray") else part for part in rows)
@@ -175,7 +183,9 @@ class Defense:
         cells = {self.entry: [self.names[j] for j in changed]}
         cells["without noise"] = [self.cell(j, before[j]) for j in changed]
         for value, record in zip(self.people.values, after, strict=True):
-            cells[value] = [self.cell(j, record[j]) if record[j] != before[j] else "" for j in changed]
+            cells[value] = [
+                self.cell(j, record[j]) if record[j] != before[j] else "" for j in changed
+            ]
         return pd.DataFrame(cells)
 
     def cell(self, column: int, value: float) -> str:
@@ -196,7 +206,8 @@ class Defense:
         def search(*, training: bool) -> None:
             nonlocal done
             self.search(
-                lambda searched, of: tell(done + self.search_steps * searched // (of + 1), steps), training=training
+                lambda searched, of: tell(done + self.search_steps * searched // (of + 1), steps),
+                training=training,
             )
             done += self.search_steps
             if self.search_steps:
@@ -251,7 +262,9 @@ class RatingsDefense(Defense):
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 
-    def noise_of(self, records: Any, report: ReportProgress | None = None, **changed: Any) -> RepresentativeNoise:
+    def noise_of(
+        self, records: Any, report: ReportProgress | None = None, **changed: Any
+    ) -> RepresentativeNoise:
         """Return the noise for some people's records (n, d), by the defender's settings or changed ones."""
         settings = replace(self.settings, **changed)
         return representatives(
@@ -271,17 +284,26 @@ class RatingsDefense(Defense):
                 mechanism = self.mechanism(budget, training=True)
                 yield (
                     budget,
-                    Fitted(fit_adversarial(self.known_people, self.search(training=True), mechanism, seed=seed)),
+                    Fitted(
+                        fit_adversarial(
+                            self.known_people, self.search(training=True), mechanism, seed=seed
+                        )
+                    ),
                 )
         elif name == "dropping":
             mechanism = self.mechanism(max(self.settings.trained_at), training=True)
-            carried = concentration(self.known_people.records, self.search(training=True), mechanism)
+            carried = concentration(
+                self.known_people.records, self.search(training=True), mechanism
+            )
             yield None, fit_dropping(self.known_people, carried.without(_QUIET), seed=seed)
         elif name == "region":
             yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
         elif name == "distillation":
             teacher = self.classifier("network")
-            yield None, Fitted(fit_distilled(self.known_people, teacher, seed=self._seed("network")))
+            yield (
+                None,
+                Fitted(fit_distilled(self.known_people, teacher, seed=self._seed("network"))),
+            )
         elif name == "low_rank":
             yield None, fit_low_rank(self.known_people, seed=seed)
         else:
@@ -307,7 +329,9 @@ class TableDefense(Defense):
     surrogates = TABLE_DEFENDERS
     every_attacker = TABLE_ATTACKERS
 
-    def __init__(self, people: TablePeople, settings: AttriGuardSettings, *, seed: int = 42) -> None:
+    def __init__(
+        self, people: TablePeople, settings: AttriGuardSettings, *, seed: int = 42
+    ) -> None:
         super().__init__(settings, seed)
         self.people = people
         self.sets = (people.attacker_records, people.public, people.truth)
@@ -316,17 +340,26 @@ class TableDefense(Defense):
         self.columns = table_columns(people, frozen=settings.frozen)
         self.found_rules = find_rules(people.attacker_records, self.columns)
         rules = pair_rules(
-            self.columns, self.found_rules, forbidden=settings.forbidden_pairs, allowed=settings.allowed_pairs
+            self.columns,
+            self.found_rules,
+            forbidden=settings.forbidden_pairs,
+            allowed=settings.allowed_pairs,
         )
         if settings.rules:
             self.rules = rules
         else:
             self.rules = pair_rules(self.columns)
-        self.defender = fit_defender(people.attacker_records, people.known_truth, self.columns, kind=settings.defender)
+        self.defender = fit_defender(
+            people.attacker_records, people.known_truth, self.columns, kind=settings.defender
+        )
 
-    def noise_of(self, records: Floats, report: ReportProgress | None = None) -> RepresentativeNoise:
+    def noise_of(
+        self, records: Floats, report: ReportProgress | None = None
+    ) -> RepresentativeNoise:
         """Return the noise of people's records (n, d)."""
-        return TableSearch(self.columns, self.defender, self.rules, margin=self.settings.margin).noise(records)
+        return TableSearch(
+            self.columns, self.defender, self.rules, margin=self.settings.margin
+        ).noise(records)
 
     def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
@@ -399,7 +432,9 @@ class ProtectedRecords(Result):
         return self.dataset.roles.attribute
 
 
-def defense_of(dataset: AuditDataset | Ratings, config: AuditConfig, settings: AttriGuardSettings) -> Defense:
+def defense_of(
+    dataset: AuditDataset | Ratings, config: AuditConfig, settings: AttriGuardSettings
+) -> Defense:
     """Return AttriGuard set up on a table, where known are the records the audit's attacker knows, or on ratings."""
     if isinstance(dataset, Ratings):
         return RatingsDefense(dataset, settings, seed=config.seed)

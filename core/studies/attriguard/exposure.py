@@ -141,7 +141,8 @@ class Exposure(Result):
     def undefended(self) -> tuple[ExposurePoint, ...]:
         """Return every attacker on the clean records, at budget 0."""
         return tuple(
-            self._point(guess, (guess.clean == self.truth).astype(float), 0.0) for guess in self._attacking(0.0)
+            self._point(guess, (guess.clean == self.truth).astype(float), 0.0)
+            for guess in self._attacking(0.0)
         )
 
     def spent(self, budget: float) -> Estimate:
@@ -150,8 +151,13 @@ class Exposure(Result):
 
     def _attacking(self, budget: float) -> list[Guesses]:
         """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
-        by_attacker = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
-        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in by_attacker]
+        by_attacker = [
+            [guess for guess in self.guesses if guess.attacker == name] for name in self.attackers
+        ]
+        return [
+            min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget))
+            for guesses in by_attacker
+        ]
 
     def _point(self, guess: Guesses, rates: Floats, budget: float) -> ExposurePoint:
         """Return the point of an attacker who names each person's true value this often, (u,)."""
@@ -160,7 +166,9 @@ class Exposure(Result):
             attacker=guess.attacker,
             budget=budget,
             accuracy=right,
-            balanced=equal_mean([mean_rate(rates[self.truth == value]) for value in np.unique(self.truth)]),
+            balanced=equal_mean(
+                [mean_rate(rates[self.truth == value]) for value in np.unique(self.truth)]
+            ),
             reported=right if right.value >= self.majority.value else self.majority,
             trained_at=guess.trained_at,
         )

@@ -49,7 +49,8 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
     surrogate = surrogate_attacker(exposure, defender)
     floor = exposure.baseline(balanced=balanced)
     current, was = (
-        next(p.rate(balanced=balanced) for p in points if p.attacker == surrogate) for points in (now, clean)
+        next(p.rate(balanced=balanced) for p in points if p.attacker == surrogate)
+        for points in (now, clean)
     )
     first = strongest_point(now, balanced=balanced)
     best = first.rate(balanced=balanced)
@@ -85,7 +86,9 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. "
     else:
         used = ""
-    measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
+    measure = (
+        f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
+    )
     value = exposure.values[int(exposure.shares.argmax())]
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     protects = not _beats(now, floor, balanced=balanced)
@@ -93,9 +96,15 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         point=f"{point} {rival}{_untrained(exposure, settings)}",
         evidence=f"{spent}{used}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
-        so_what="" if protects or not budget else "Obfuscation, not protection: plan for an adaptive attacker.",
-        to_do="" if protects or not budget else "Read the highest curve, not the lowest; check the utility loss.",
-        caveats=(f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",)
+        so_what=""
+        if protects or not budget
+        else "Obfuscation, not protection: plan for an adaptive attacker.",
+        to_do=""
+        if protects or not budget
+        else "Read the highest curve, not the lowest; check the utility loss.",
+        caveats=(
+            f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",
+        )
         if not _beats(clean, floor, balanced=balanced)
         else (),
         estimate=best,
@@ -157,7 +166,9 @@ def noise_needed(exposure: Exposure) -> Finding:
     rates = {value: float((pairs & ~solved)[:, i].sum() / pairs[:, i].sum()) for i, value in enumerate(exposure.values)
              if (pairs & ~solved)[:, i].any()}  # fmt: skip
     hardest = sorted(rates, key=lambda value: -rates[value])
-    hardest_text = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED])
+    hardest_text = ", ".join(
+        f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED]
+    )
     if len(hardest) > _MOST_LISTED:
         more = f"; more values: {len(hardest) - _MOST_LISTED}"
     else:
@@ -167,7 +178,9 @@ def noise_needed(exposure: Exposure) -> Finding:
         point=point,
         evidence=f"None was found for {count(missing)} of {count(int(pairs.sum()))} pairs of person and value: "
         f"{hardest_text} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
-        caveats=(f"People without any noise, who stay as they are: {count(nobody)}.",) if nobody else (),
+        caveats=(f"People without any noise, who stay as they are: {count(nobody)}.",)
+        if nobody
+        else (),
     )
 
 
@@ -190,7 +203,9 @@ def person(exposure: Exposure, number: int, budget: float) -> Finding:
     return Finding(
         point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
         evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
-        caveats=(f"No noise was found for {', '.join(missing[:5])}{remainder}.",) if missing else (),
+        caveats=(f"No noise was found for {', '.join(missing[:5])}{remainder}.",)
+        if missing
+        else (),
     )
 
 
@@ -211,14 +226,19 @@ def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Findi
 
 def margin_helps(transfer: Transfer) -> Finding:
     """Say how much noise against logistic regression fools a network, without and with a margin."""
-    plain, margin = (transfer.share[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin"))
-    changes = ", ".join("no" if math.isnan(size.value) else f"{size.value:.1f}" for size in transfer.size.values())
+    plain, margin = (
+        transfer.share[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin")
+    )
+    changes = ", ".join(
+        "no" if math.isnan(size.value) else f"{size.value:.1f}" for size in transfer.size.values()
+    )
     if math.isnan(margin):
         more = "no noise was found"
     else:
         more = percent(margin, decimals=0)
     point = (
-        f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
+        f"{percent(plain, decimals=0)} of the noise against logistic regression fools a "
+        f"network; with a margin {more}"
     )
     return Finding(
         point="No noise was found against logistic regression" if math.isnan(plain) else point,
@@ -236,7 +256,9 @@ def concentrated(concentration: Concentration, unit: str) -> Finding:
     )
 
 
-def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, metric: str) -> Finding:
+def decisions(
+    before: UtilityPoint, after: UtilityPoint, majority: Estimate, metric: str
+) -> Finding:
     """Say what the noise does to the audited model's accuracy and unfairness.
 
     The interval of the same people's change decides on one.
@@ -325,7 +347,9 @@ def guide(exposure: Exposure, defender: str) -> str:
     """Explain what is computed, who attacks, and what it does not show; Markdown."""
     attribute = exposure.attribute
     unit = exposure.unit
-    unaware = [attacker_label(name).lower() for name in exposure.attackers if not knows_the_noise(name)]
+    unaware = [
+        attacker_label(name).lower() for name in exposure.attackers if not knows_the_noise(name)
+    ]
     aware = [does.format(unit=unit) for name, does in _AWARE.items() if name in exposure.attackers]
     if unaware:
         who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people."
@@ -333,7 +357,9 @@ def guide(exposure: Exposure, defender: str) -> str:
         who = ""
     who += f" Adaptive: {'; '.join(aware)}." if aware else ""
     budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
-    who += " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""
+    who += (
+        " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""
+    )
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
         f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "

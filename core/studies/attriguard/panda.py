@@ -87,7 +87,9 @@ _Moves = tuple[Ints, Ints, Floats]
 class _PandaSearch:
     """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
 
-    def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:
+    def __init__(
+        self, public: Any, classifier: Any, *, policy: str, step: float, margin: float
+    ) -> None:
         self.policy = policy
         self.step = step
         self.scores = read_scores(classifier)
@@ -96,9 +98,13 @@ class _PandaSearch:
         self.public, self.records = _rows_of(public)
         self.predicted = in_batches(self.read, self.public)
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
-        self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
+        self.ranked = (
+            np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
+        )
 
-    def run(self, people: Ints, targets: Ints, report: ReportProgress | None) -> tuple[Any, Ints, Mask]:
+    def run(
+        self, people: Ints, targets: Ints, report: ReportProgress | None
+    ) -> tuple[Any, Ints, Mask]:
         """Return the records of q tasks, their sizes, and where noise was found."""
         reached = targets == self.predicted[people]
         tasks = np.flatnonzero(~reached & np.isin(targets, self.scores.classes))
@@ -152,7 +158,9 @@ class _PandaSearch:
                     report(done, people.size)
         return solved, moves
 
-    def _walked(self, people: Ints, class_index: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
+    def _walked(
+        self, people: Ints, class_index: Ints, policy: str, reach: int
+    ) -> tuple[Mask, Mask, _Moves]:
         """Move one entry of every task's record at a time; return which are solved, which are still open, and how.
 
         The gradient of a network is another one after every step. That of a linear C_i(x) = w_i x + b_i is w_i
@@ -180,7 +188,9 @@ class _PandaSearch:
                 break
             # Lines 3 to 13: the entry to be modified, of equal ones the first.
             gain = gradient = (
-                self.scores.gradient(state[left], class_index[left]) if gradients is None else gradients[left]
+                self.scores.gradient(state[left], class_index[left])
+                if gradients is None
+                else gradients[left]
             )
             if not adds:
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
@@ -204,7 +214,9 @@ class _PandaSearch:
         task, slot = np.nonzero((x != before) & solved[:, None])
         return solved, ~solved & (rest > -np.inf), (task, column[task, slot], x[task, slot])
 
-    def _entries(self, clean: Any, class_index: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
+    def _entries(
+        self, clean: Any, class_index: Ints, reach: int
+    ) -> tuple[Ints, Floats, Mask, Floats]:
         """Return the p entries of each record to be looked at, and the gain of the best new one that is not, (q,).
 
         All (q, p): columns, values, and which are entries; of a linear classifier those there are and `reach` new ones,
@@ -212,7 +224,12 @@ class _PandaSearch:
         """
         q, d = clean.shape
         if self.ranked is None:
-            return np.tile(np.arange(d), (q, 1)), clean.toarray(), np.ones((q, d), bool), np.full(q, -np.inf)
+            return (
+                np.tile(np.arange(d), (q, 1)),
+                clean.toarray(),
+                np.ones((q, d), bool),
+                np.full(q, -np.inf),
+            )
         rows = np.arange(q)
         length = np.diff(clean.indptr)
         owner = np.repeat(rows, length)
@@ -230,7 +247,9 @@ class _PandaSearch:
         column[:, longest:] = new
         valid[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
         order = np.lexsort((column, weights[column, class_index[:, None]] < 0))
-        column, value, valid = (np.take_along_axis(part, order, axis=1) for part in (column, value, valid))
+        column, value, valid = (
+            np.take_along_axis(part, order, axis=1) for part in (column, value, valid)
+        )
         if reach < d:
             rest = weights[self.ranked[class_index, reach], class_index]
         else:
@@ -242,7 +261,9 @@ class _PandaSearch:
         from scipy import sparse
 
         if not sparse.issparse(self.public):
-            rows = self.public[people].astype(np.result_type(self.public.dtype, np.float32), copy=False)
+            rows = self.public[people].astype(
+                np.result_type(self.public.dtype, np.float32), copy=False
+            )
             rows[task, column] = value
             return rows
         clean = self.records[people].tocoo()
@@ -251,7 +272,9 @@ class _PandaSearch:
         data = np.concatenate([clean.data[retained], value])
         row, columns = np.hstack([(clean.row[retained], clean.col[retained]), (task, column)])
         # liblinear takes no positions of 64 bits
-        matrix = sparse.csr_array((data, (row.astype(np.int32), columns.astype(np.int32))), shape=clean.shape)
+        matrix = sparse.csr_array(
+            (data, (row.astype(np.int32), columns.astype(np.int32))), shape=clean.shape
+        )
         matrix.eliminate_zeros()
         return matrix
 
@@ -352,7 +375,9 @@ def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     """Return the weights and offsets of a linear classifier, or of one that has a part for each class."""
     parts = getattr(classifier, "estimators_", [classifier])
     rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
-    offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(np.float64)
+    offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(
+        np.float64
+    )
     if len(rows) == 1:
         rows = np.vstack([-0.5 * rows, 0.5 * rows])
         offsets = np.append(-0.5 * offsets, 0.5 * offsets)
@@ -382,7 +407,9 @@ _ROWS = 8_000
 
 def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
     """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
-    parts = [np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)]
+    parts = [
+        np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)
+    ]
     if parts:
         return np.concatenate(parts).astype(np.int64)
     return np.zeros(0, dtype=np.int64)

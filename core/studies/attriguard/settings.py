@@ -54,11 +54,16 @@ class AttriGuardSettings(Settings):
     ] = field(default="logistic", metadata=UNSAID)
     target: Annotated[
         str,
-        Param("Target distribution", "Target distribution p of inferences: {options}.", options=TARGETS, written=False),
+        Param(
+            "Target distribution",
+            "Target distribution p of inferences: {options}.",
+            options=TARGETS,
+            written=False,
+        ),
     ] = field(default="uniform", metadata=UNSAID)
-    margin: Annotated[float, Param("Margin", "Lead of the target value.", least=0.0, written=False)] = field(
-        default=0.0, metadata=UNSAID
-    )
+    margin: Annotated[
+        float, Param("Margin", "Lead of the target value.", least=0.0, written=False)
+    ] = field(default=0.0, metadata=UNSAID)
     attackers: Annotated[
         tuple[str, ...],
         Param(
@@ -85,9 +90,9 @@ class AttriGuardSettings(Settings):
             written=False,
         ),
     ] = field(default=False, metadata=UNSAID)
-    frozen: Annotated[tuple[str, ...], Param("Frozen columns", "Columns the noise leaves alone.", written=False)] = (
-        field(default=(), metadata=UNSAID)
-    )
+    frozen: Annotated[
+        tuple[str, ...], Param("Frozen columns", "Columns the noise leaves alone.", written=False)
+    ] = field(default=(), metadata=UNSAID)
     rules: Annotated[
         bool,
         Param(

@@ -16,7 +16,14 @@ from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
-from .defense import ProtectedRecords, RatingsDefense, TableDefense, defense_of, google_play, synthetic
+from .defense import (
+    ProtectedRecords,
+    RatingsDefense,
+    TableDefense,
+    defense_of,
+    google_play,
+    synthetic,
+)
 from .exposure import Exposure
 from .findings import findings
 from .settings import AttriGuardSettings
@@ -112,12 +119,19 @@ class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
         budget = settings.budget
         points = {point.attacker: point for point in result.at(budget)}
         clean = {point.attacker: point.accuracy for point in result.undefended()}
-        name, exposure = strongest({key: point.reported for key, point in points.items()}, within=(0.0, 1.0))
+        name, exposure = strongest(
+            {key: point.reported for key, point in points.items()}, within=(0.0, 1.0)
+        )
         _, control = strongest(clean, within=(0.0, 1.0))
         details = {ATTACKER_TITLES[key]: point.accuracy.value for key, point in points.items()}
-        details |= {f"{ATTACKER_TITLES[key]}, without noise": estimate.value for key, estimate in clean.items()}
+        details |= {
+            f"{ATTACKER_TITLES[key]}, without noise": estimate.value
+            for key, estimate in clean.items()
+        }
         spent = result.spent(budget)
-        if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
+        if (
+            spent.high - spent.low < 1e-9
+        ):  # everybody spends the budget: nothing is left to estimate
             spent = replace(spent, low=spent.value, high=spent.value)
         best = ATTACKER_TITLES[name]
         people = f"{result.truth.size:,} test people"
@@ -142,12 +156,16 @@ class AttriGuardStudy(Study[AttriGuardSettings, Exposure]):
                 estimate=spent,
                 attacked=f"The records of {people}, changed by AttriGuard.",
                 knows="There is no attacker.",
-                assumptions=("The interval is over people; what a person's noise costs is its mean over the noise.",),
+                assumptions=(
+                    "The interval is over people; what a person's noise costs is its mean over the noise.",
+                ),
                 details={"budget": budget, "columns": float(result.n_entries)},
             ),
         }
 
-    def tables(self, result: Exposure, settings: AttriGuardSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: Exposure, settings: AttriGuardSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return every attacker without noise and at the planned budget."""
         rows = tuple(
             {

@@ -50,12 +50,16 @@ class TablePeople(Result):
     values: tuple[str, ...]
     names: tuple[str, ...]
     categorical: Mask = field(repr=False)  # (d,): which columns hold codes of categories
-    categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
+    categories: tuple[tuple[str, ...], ...] = field(
+        repr=False
+    )  # what the codes stand for; empty for numbers
     attacker_records: Floats = field(repr=False)  # records of the known people, (n, d)
     known_truth: Ints = field(repr=False)  # (n,)
     public: Floats = field(repr=False)  # records of the protected people, (u, d)
     truth: Ints = field(repr=False)  # (u,)
-    rows: npt.NDArray[np.intp] = field(repr=False)  # of the protected people in the audit's table, (u,)
+    rows: npt.NDArray[np.intp] = field(
+        repr=False
+    )  # of the protected people in the audit's table, (u,)
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.values) <= MOST_VALUES:
@@ -70,7 +74,9 @@ class TablePeople(Result):
         counts = np.bincount(self.known_truth, minlength=len(self.values))
         if not counts.all():
             absent = self.values[int(counts.argmin())]
-            raise InputError(f"The known people must hold every value of {self.attribute}, got nobody with {absent}.")
+            raise InputError(
+                f"The known people must hold every value of {self.attribute}, got nobody with {absent}."
+            )
 
     @property
     def shares(self) -> Floats:
@@ -78,7 +84,9 @@ class TablePeople(Result):
         return np.bincount(self.known_truth, minlength=len(self.values)) / self.known_truth.size
 
 
-def people_of(dataset: AuditDataset, known_rows: npt.NDArray[np.intp], public: npt.NDArray[np.intp]) -> TablePeople:
+def people_of(
+    dataset: AuditDataset, known_rows: npt.NDArray[np.intp], public: npt.NDArray[np.intp]
+) -> TablePeople:
     """Return the people in these rows of a dataset."""
     return TablePeople(
         title=dataset.title,
@@ -105,7 +113,9 @@ LISTED = 30
 """Whole numbers with at most so many values are taken value by value, also by pair rules, as categories are."""
 
 _TAIL = 0.01
-_STEPS = 11  # values a number may move to: both ends of its range and evenly spread quantiles between
+_STEPS = (
+    11  # values a number may move to: both ends of its range and evenly spread quantiles between
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +155,13 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = ()) -> tuple
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
     columns = tuple(
-        _column(name, people.attacker_records[:, j], bool(people.categorical[j]), people.categories[j], name in frozen)
+        _column(
+            name,
+            people.attacker_records[:, j],
+            bool(people.categorical[j]),
+            people.categories[j],
+            name in frozen,
+        )
         for j, name in enumerate(people.names)
     )
     if all(column.frozen for column in columns):
@@ -156,7 +172,9 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = ()) -> tuple
     return columns
 
 
-def _column(name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool) -> Column:
+def _column(
+    name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool
+) -> Column:
     seen, counts = np.unique(values, return_counts=True)
     is_integer = bool((seen == np.round(seen)).all())
     if categorical or (is_integer and seen.size <= LISTED):
@@ -189,7 +207,9 @@ _RANGES = 10
 class Encoder:
     """How each of d columns becomes a block of inputs: indicators of values or ranges, or one number."""
 
-    indicators: tuple[Floats | None, ...] = field(repr=False)  # values of a column with an indicator each, or None
+    indicators: tuple[Floats | None, ...] = field(
+        repr=False
+    )  # values of a column with an indicator each, or None
     edges: tuple[Floats | None, ...] = field(repr=False)  # limits of a number's ranges, or None
     centre: Floats = field(repr=False)  # mean of a number that is standardised, (d,)
     spread: Floats = field(repr=False)  # its standard deviation, (d,)
@@ -211,13 +231,17 @@ class Encoder:
             position = np.searchsorted(edges, values)
             hit = np.arange(values.size)
             width = edges.size + 1
-        return sparse.csr_array((np.ones(hit.size), (hit, position[hit])), shape=(values.size, width))
+        return sparse.csr_array(
+            (np.ones(hit.size), (hit, position[hit])), shape=(values.size, width)
+        )
 
     def transform(self, records: Floats) -> Any:
         """Return the inputs of whole records (n, d), as a sparse matrix."""
         from scipy import sparse
 
-        return sparse.hstack([self.block(j, records[:, j]) for j in range(records.shape[1])], format="csr")
+        return sparse.hstack(
+            [self.block(j, records[:, j]) for j in range(records.shape[1])], format="csr"
+        )
 
 
 def fit_encoder(records: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
@@ -225,7 +249,9 @@ def fit_encoder(records: Floats, columns: tuple[Column, ...], *, ranges: bool = 
     inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
     indicators = tuple(column.listed if column.kind == "category" else None for column in columns)
     edges = tuple(
-        np.unique(np.quantile(records[:, j], inner, method="inverted_cdf")) if ranges and listed is None else None
+        np.unique(np.quantile(records[:, j], inner, method="inverted_cdf"))
+        if ranges and listed is None
+        else None
         for j, listed in enumerate(indicators)
     )
     spread = records.std(axis=0)
@@ -245,7 +271,9 @@ class PairRule(Result):
     """Two values, as text, that must not meet in a changed record."""
 
     pair: Pair
-    expected: float = math.nan  # known people who would hold both if independent; nan for a pair forbidden besides
+    expected: float = (
+        math.nan
+    )  # known people who would hold both if independent; nan for a pair forbidden besides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,13 +297,19 @@ def find_rules(records: Floats, columns: Sequence[Column]) -> tuple[PairRule, ..
     places = places_of([column.listed for column in columns], records)
     values = _listed(columns)
     rows = np.repeat(np.arange(len(records)), len(columns))
-    incidence = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(records), len(values) + 1))
+    incidence = sparse.csr_array(
+        (np.ones(rows.size), (rows, places.ravel())), shape=(len(records), len(values) + 1)
+    )
     counts = (incidence.T @ incidence).toarray()[:-1, :-1]  # people with both of two listed values
     expected = np.outer(counts.diagonal(), counts.diagonal()) / len(records)
     owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
     absent = (counts == 0) & (expected >= LEAST_EXPECTED) & (owner[:, None] < owner)
-    pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
-    return tuple(PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs)
+    pairs = sorted(
+        np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair)
+    )
+    return tuple(
+        PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs
+    )
 
 
 def pair_rules(
@@ -291,8 +325,14 @@ def pair_rules(
     """
     values = _listed(columns)
     gone = {_places(pair, values) for pair in allowed}
-    retained = {indices: rule for rule in found_rules if (indices := _places(rule.pair, values)) not in gone}
-    fresh = {indices: PairRule(pair=pair) for pair in forbidden if (indices := _places(pair, values)) not in retained}
+    retained = {
+        indices: rule for rule in found_rules if (indices := _places(rule.pair, values)) not in gone
+    }
+    fresh = {
+        indices: PairRule(pair=pair)
+        for pair in forbidden
+        if (indices := _places(pair, values)) not in retained
+    }
     total = len(values)
     barred = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *retained):
@@ -309,7 +349,9 @@ def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
 def _places(pair: Pair, values: list[tuple[str, str]]) -> tuple[int, int]:
     """Return where a pair's values stand among all listed ones, the lower first."""
     if len(pair) != 4:
-        raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
+        raise InputError(
+            f"A pair rule must name a column, its value, another column and its value, got {pair!r}."
+        )
     if pair[0] == pair[2]:
         raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
     for name, text in (pair[:2], pair[2:]):
@@ -350,7 +392,9 @@ class Plausibility(Result):
         return replace(u, value=1 - u.value, low=1 - u.high, high=1 - u.low)
 
 
-def judge_plausibility(people: TablePeople, noise: RepresentativeNoise, columns: tuple[Column, ...]) -> Plausibility:
+def judge_plausibility(
+    people: TablePeople, noise: RepresentativeNoise, columns: tuple[Column, ...]
+) -> Plausibility:
     """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
     changed = noise.noisy[(noise.size > 0).ravel()]
     everybody = np.vstack([people.attacker_records, people.public])

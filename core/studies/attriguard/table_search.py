@@ -62,14 +62,18 @@ class Defender:
         return np.asarray(self.classifier.predict(self.encoder.transform(records)), dtype=np.int64)
 
 
-def fit_defender(records: Floats, truth: Ints, columns: tuple[Column, ...], *, kind: str = "logistic") -> Defender:
+def fit_defender(
+    records: Floats, truth: Ints, columns: tuple[Column, ...], *, kind: str = "logistic"
+) -> Defender:
     """Fit the defender's classifier on the known people (n, d), whose values 0 to m - 1 must all be there.
 
     Numbers are taken as they are, standardised ("logistic"), or in ten ranges with an indicator each ("ranges").
     """
     from sklearn.linear_model import LogisticRegression
 
-    encoder = fit_encoder(records, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
+    encoder = fit_encoder(
+        records, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges"
+    )
     classifier = LogisticRegression(max_iter=2000).fit(encoder.transform(records), truth)
     weights = classifier.coef_
     offsets = classifier.intercept_
@@ -78,7 +82,9 @@ def fit_defender(records: Floats, truth: Ints, columns: tuple[Column, ...], *, k
         offsets = np.array([-offsets[0], offsets[0]]) / 2
     widths = [encoder.block(j, np.zeros(1)).shape[1] for j in range(len(columns))]
     starts = np.cumsum([0, *widths])
-    return Defender(encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts)
+    return Defender(
+        encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts
+    )
 
 
 def log_odds(scores: Floats, target: int, *, lead: float) -> tuple[Floats, Mask]:
@@ -106,7 +112,14 @@ class _Walk:
         """Return a copy of some of the records."""
         scores = self.scores[:, rows]
         terms = self.terms[:, rows]
-        return _Walk(self.records[rows], self.places[rows], terms, scores, self.fixed[rows], self.reached[rows])
+        return _Walk(
+            self.records[rows],
+            self.places[rows],
+            terms,
+            scores,
+            self.fixed[rows],
+            self.reached[rows],
+        )
 
 
 _CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
@@ -120,12 +133,21 @@ class TableSearch:
     The target's score must lead every other's by the margin. Columns, defender and rules are of the same table.
     """
 
-    def __init__(self, columns: Sequence[Column], defender: Defender, rules: PairRules, *, margin: float = 0.0) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        defender: Defender,
+        rules: PairRules,
+        *,
+        margin: float = 0.0,
+    ) -> None:
         self.defender = defender
         self.rules = rules
         self.lead = max(margin, _LEAST_LEAD)
         free = [j for j, column in enumerate(columns) if not column.frozen]
-        self.column = np.repeat(free, [columns[j].domain.size for j in free])  # the column that is set, (v,)
+        self.column = np.repeat(
+            free, [columns[j].domain.size for j in free]
+        )  # the column that is set, (v,)
         self.value = np.concatenate([columns[j].domain for j in free])  # what it is set to, (v,)
         # what the new value adds to the scores, (m, v), and where it stands in the rules' `forbidden`, (v,)
         self.terms = np.concatenate([defender.terms(j, columns[j].domain) for j in free], axis=1)
@@ -155,12 +177,17 @@ class TableSearch:
             for start in range(0, people.size, step):
                 rows = people[start : start + step]
                 noisy[rows, target], reached[rows, target] = self._changed(public[rows], target)
-            lost = people[~reached[people, target] | (self.defender.predict(noisy[people, target]) != target)]
+            lost = people[
+                ~reached[people, target] | (self.defender.predict(noisy[people, target]) != target)
+            ]
             noisy[lost, target] = public[lost]
             reached[lost, target] = False
         size = (noisy != public[:, None, :]).sum(axis=2)
         return RepresentativeNoise(
-            noisy=noisy.reshape(u * m, public.shape[1]), size=size, reached=reached, predicted=predicted
+            noisy=noisy.reshape(u * m, public.shape[1]),
+            size=size,
+            reached=reached,
+            predicted=predicted,
         )
 
     def _changed(self, public: Floats, target: int) -> tuple[Floats, Mask]:
@@ -198,7 +225,9 @@ class TableSearch:
         left = current.of(rest)
         rows = active[rest]
         everyone = np.arange(rest.size)
-        joint, reached, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
+        joint, reached, partner = self._joint(
+            left, open_[rest], clashes[rest], blocker[rest], target
+        )
         before, _ = log_odds(left.scores, target, lead=self.lead)
         some = reached.any(axis=1, keepdims=True)
         best_single = single[rest].argmax(axis=1)
@@ -236,7 +265,12 @@ class TableSearch:
         return count, last
 
     def _joint(
-        self, walk: _Walk, open_: Mask, clashes: npt.NDArray[np.int16], blocker: npt.NDArray[np.int16], target: int
+        self,
+        walk: _Walk,
+        open_: Mask,
+        clashes: npt.NDArray[np.int16],
+        blocker: npt.NDArray[np.int16],
+        target: int,
     ) -> tuple[Floats, Mask, Places]:
         """Weigh all pairs of changes in which the second clears the first's way.
 
@@ -250,14 +284,20 @@ class TableSearch:
         for first in np.flatnonzero(blocked.any(axis=0)):
             for column in np.unique(blocker[blocked[:, first], first]):
                 rows = np.flatnonzero(blocked[:, first] & (blocker[:, first] == column))
-                seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.position[first]])
+                seconds = np.flatnonzero(
+                    (self.column == column) & ~self.forbidden[self.position[first]]
+                )
                 if not seconds.size:
                     continue
                 first_column = self.column[first]
                 cells = np.ix_(rows, seconds)
                 # what forbids the second, but for the value the first takes away
                 left = clashes[cells] - self.forbidden[walk.places[rows, first_column]][:, seconds]
-                rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, first_column]
+                rest = (
+                    walk.scores[:, rows]
+                    - walk.terms[:, rows, column]
+                    - walk.terms[:, rows, first_column]
+                )
                 both = self.terms[:, seconds] + self.terms[:, [first]]
                 after, leads = log_odds(rest[:, :, None] + both[:, None], target, lead=self.lead)
                 weighed = np.where(open_[cells] & (left == 0), after, -np.inf)

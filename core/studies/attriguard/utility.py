@@ -93,12 +93,16 @@ def recommendation(defense: RatingsDefense) -> Recommendation:
     rng = child_generator(seed, "guard recommendation")
     rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
     if not rich.size:
-        raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
+        raise InputError(
+            f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody."
+        )
     chosen = np.sort(rng.permutation(rich)[:_MOST_PEOPLE])
     remaining, aside = _set_aside(ratings.people_test[chosen], rng)
     noise = defense.noise_of(remaining)
     rank = max(1, min(_RANK, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
-    model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
+    model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(
+        ratings.people_train
+    )
     fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
     owner = np.repeat(np.arange(chosen.size), noise.size.shape[1])
 
@@ -124,7 +128,9 @@ def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, Ints]:
     left = people.copy()
     taken = np.empty((people.shape[0], _SET_ASIDE), dtype=np.int64)
     for k in range(people.shape[0]):
-        positions = rng.choice(np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False)
+        positions = rng.choice(
+            np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False
+        )
         taken[k] = people.indices[positions]
         left.data[positions] = 0.0
     left.eliminate_zeros()
@@ -138,7 +144,9 @@ def _precision(records: Any, aside: Ints, score: Any) -> Floats:
         rows = records[start : start + _ROWS]
         scores = score(rows)
         scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = -np.inf
-        best = np.argpartition(-scores, min(RECOMMENDED, scores.shape[1] - 1), axis=1)[:, :RECOMMENDED]
+        best = np.argpartition(-scores, min(RECOMMENDED, scores.shape[1] - 1), axis=1)[
+            :, :RECOMMENDED
+        ]
         hits = (best[:, :, None] == aside[start : start + _ROWS, None, :]).any(axis=2)
         precision[start : start + _ROWS] = hits.mean(axis=1)
     return precision
@@ -181,12 +189,17 @@ class TableUtility(Result):
 
     def at(self, budget: float) -> UtilityPoint:
         """Return the model at a budget."""
-        return self._point(budget, np.einsum("ki,ki->k", self.defense.mechanism(budget), self.noisy))
+        return self._point(
+            budget, np.einsum("ki,ki->k", self.defense.mechanism(budget), self.noisy)
+        )
 
     def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
         parts = self._parts(positive)
-        rates = [[mean_rate(values[groups == group]) for group in np.unique(groups)] for values, groups in parts]
+        rates = [
+            [mean_rate(values[groups == group]) for group in np.unique(groups)]
+            for values, groups in parts
+        ]
         return UtilityPoint(
             budget=budget,
             accuracy=mean_rate(right),
@@ -199,10 +212,14 @@ class TableUtility(Result):
         """Return decisions and groups of each set of records that the metric compares."""
         truth = self.defense.people.truth
         sets = row_sets(self.metric, self.labels, self.labels.size)
-        return [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
+        return [
+            (positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets
+        ]
 
 
-def table_utility(defense: TableDefense, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
+def table_utility(
+    defense: TableDefense, dataset: AuditDataset, config: AuditConfig
+) -> TableUtility:
     """Train the audited model on the audit's training records and let it decide on the noisy test records.
 
     InputError if the model was given as predictions: nobody knows what it says of other records.
@@ -214,7 +231,9 @@ def table_utility(defense: TableDefense, dataset: AuditDataset, config: AuditCon
         )
     train = split(dataset, train_share=config.train_share, seed=config.seed).train
     model = fit_rows(config, dataset, train, seed=config.seed)
-    return utility_of(defense, model.acceptance, labels=dataset.labels[defense.people.rows], metric=config.metric)
+    return utility_of(
+        defense, model.acceptance, labels=dataset.labels[defense.people.rows], metric=config.metric
+    )
 
 
 def utility_of(
@@ -234,12 +253,18 @@ def utility_of(
     one_length(labels=labels, people=people.truth)
     for part, rows in row_sets(metric, labels, labels.size):
         if np.unique(people.truth if rows is None else people.truth[rows]).size < 2:
-            raise InputError(f"Unfairness needs protected people of two groups with {part}, got fewer.")
+            raise InputError(
+                f"Unfairness needs protected people of two groups with {part}, got fewer."
+            )
     groups = people.truth.astype(np.uint8)
     u, m = defense.noise.size.shape
     noisy = acceptance(defense.noise.noisy, np.repeat(groups, m)).reshape(u, m)
     return TableUtility(
-        defense=defense, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy
+        defense=defense,
+        metric=metric,
+        labels=labels,
+        clean=acceptance(people.public, groups),
+        noisy=noisy,
     )
 
 
@@ -255,7 +280,9 @@ def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
             distinct_groups = present
         else:
             distinct_groups = present[[np.bincount(groups)[present].argmin()]]
-        compared += [(values[groups == group], values[groups != group]) for group in distinct_groups]
+        compared += [
+            (values[groups == group], values[groups != group]) for group in distinct_groups
+        ]
     distances = {
         str(index): distance_from_all(mean_rate(inside), mean_rate(outside))
         for index, (inside, outside) in enumerate(compared)
@@ -264,7 +291,9 @@ def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     return replace(largest, n=sum(values.size for values, _ in parts))
 
 
-def _change(before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats, Ints]]) -> Estimate:
+def _change(
+    before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats, Ints]]
+) -> Estimate:
     """Return by how much the unfairness changes, over the same sets of (values, groups).
 
     The distance of the group that is farthest is a weighted sum over people, and so is the difference of two: its
@@ -289,5 +318,13 @@ def _farthest(parts: Sequence[tuple[Floats, Ints]]) -> list[Floats]:
         for group in np.unique(groups):
             inside = groups == group
             contribution = values * (inside / inside.sum() - 1.0 / values.size)
-            shares.append([*shares[0][:index], contribution * np.sign(contribution.sum()), *shares[0][index + 1 :]])
-    return max(shares, key=lambda candidate: sum(float(contribution.sum()) for contribution in candidate))
+            shares.append(
+                [
+                    *shares[0][:index],
+                    contribution * np.sign(contribution.sum()),
+                    *shares[0][index + 1 :],
+                ]
+            )
+    return max(
+        shares, key=lambda candidate: sum(float(contribution.sum()) for contribution in candidate)
+    )

@@ -70,7 +70,12 @@ def draw_leakage(
     curves += _curves(noisy, "best", numbers, name="best decoder", **look)
     last = numbers[-1]
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
-    x = Axis(ends=(0, last), marks=marks, labels=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
+    x = Axis(
+        ends=(0, last),
+        marks=marks,
+        labels=[f"{mark:,.0f}" for mark in marks],
+        title="Answered queries m",
+    )
     title = f"Leakage of {now.attribute} by number of answers"
     look = {"gutter": _GUTTER, "at": best.m, "head": f"after {best.m:,}"}
     return draw_lines(title, curves, x=x, y=_RATES, **look)
@@ -78,19 +83,33 @@ def draw_leakage(
 
 def _leaks(results: Sequence[BiasQueriesResult], numbers: Sequence[int]) -> dict[str, list[Leak]]:
     """Return decoder -> its leaks at these numbers of answers, and "best" -> those of the best at each."""
-    leaks = {(leak.decoder, leak.m): leak for result in results for leak in result.leaks if leak.m in numbers}
+    leaks = {
+        (leak.decoder, leak.m): leak
+        for result in results
+        for leak in result.leaks
+        if leak.m in numbers
+    }
     by_decoder: dict[str, list[Leak]] = {"best": best_by_number(list(leaks.values()))}
     for decoder, m in sorted(leaks):
         by_decoder.setdefault(decoder, []).append(leaks[decoder, m])
     return by_decoder
 
 
-def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any) -> list[Curve]:
+def _curves(
+    leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any
+) -> list[Curve]:
     """Return the curve of a decoder; none where nothing is there."""
     measured = leaks.get(decoder)
     if not measured:
         return []
-    return [Curve(x=[leak.m for leak in measured], of=[leak.leakage for leak in measured], grid=numbers, **look)]
+    return [
+        Curve(
+            x=[leak.m for leak in measured],
+            of=[leak.leakage for leak in measured],
+            grid=numbers,
+            **look,
+        )
+    ]
 
 
 _LARGEST = 4.5  # decades at the end of the axis of errors
@@ -111,16 +130,24 @@ def draw_answer_errors(errors: Mapping[str, ErrorQuantiles], chosen: str) -> Dra
             Mark(of=error.high, color=color, symbol="line-ns", name="95th percentile"),
         ]
         value = f"<b>{error_text(error.median)}</b> · {error_text(error.high)}"
-        lines.append(Row(name=name, value=value, color=color, join=color, bold=is_chosen, marks=marks))
+        lines.append(
+            Row(name=name, value=value, color=color, join=color, bold=is_chosen, marks=marks)
+        )
     title = "Absolute error (log); shaded: larger than any gap"
-    axis = decades((-4.0, _LARGEST), (1e-4, 1, 1e4), title, write=lambda error: error_text(value_of(error)))
+    axis = decades(
+        (-4.0, _LARGEST), (1e-4, 1, 1e4), title, write=lambda error: error_text(value_of(error))
+    )
     drawing = draw_rows("Error of an answer", lines, axis, first="noise", value="median · 95%")
     drawing.shade((0, _LARGEST), drawing.y.ends, "grid", opacity=0.5)  # a gap is at most 1
     return drawing
 
 
 def draw_values(
-    people: QueriedRecords, decoded: DecodedAttribute, *, names: tuple[str, str], advantaged: int = 1
+    people: QueriedRecords,
+    decoded: DecodedAttribute,
+    *,
+    names: tuple[str, str],
+    advantaged: int = 1,
 ) -> Drawing:
     """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
 
@@ -142,10 +169,18 @@ def draw_values(
         for hit, suffix in ((True, ""), (False, "-open")):
             selected = rows[right == hit]
             hover = [f"{values[i]:.2f}" for i in rows[right == hit]]
-            look: dict[str, Any] = {"color": style.color, "symbol": style.symbol + suffix, "size": 8 if n <= 200 else 5}
-            points.append(Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look))
+            look: dict[str, Any] = {
+                "color": style.color,
+                "symbol": style.symbol + suffix,
+                "size": 8 if n <= 200 else 5,
+            }
+            points.append(
+                Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look)
+            )
         name = plain_name(names[1 - group], 24)
-        counts.append((f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color))
+        counts.append(
+            (f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color)
+        )
     y = Axis(
         ends=(-0.7, 1.7),
         marks=(0, 1),
@@ -186,7 +221,9 @@ def draw_targeted(
     looks = [("ink", "longdash"), ("ink", "dash")][: len(limits)]
     looks += [("before", dash) for dash in ("solid", "dash", "dashdot", "dot")]
     drawn = [_TOSS]
-    for (name, points), (color, dash) in zip([*limits.items(), *curves.items()], looks, strict=False):
+    for (name, points), (color, dash) in zip(
+        [*limits.items(), *curves.items()], looks, strict=False
+    ):
         look: dict[str, Any] = {"color": color, "dash": dash, "width": 1.5}
         if name == chosen:
             look = {"color": "leak", "width": 3}
@@ -228,7 +265,11 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
     lines = []
     for i, row in enumerate(list(reversed(rows))[:MOST_ROWS]):
         color, stroke = ("before", 3) if i else ("leak", 5)
-        marks = [Mark(of=row.gap, color=color, symbol="circle" if row.price else "diamond", stroke=stroke)]
+        marks = [
+            Mark(
+                of=row.gap, color=color, symbol="circle" if row.price else "diamond", stroke=stroke
+            )
+        ]
         if row.truth is not None:
             marks.append(Mark(of=row.truth, color="ink", symbol="line-ns", size=15, name="truth"))
         value = f"{f'ε {row.price:g}' if row.price else 'free'}  <b>{gap(row.gap.value)}</b>"

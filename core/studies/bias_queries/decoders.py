@@ -121,9 +121,17 @@ def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribu
     noisy = answered.mechanism.noisy
     published = decoder == "published"
     if answered.mechanism.absolute and (published or not noisy):
-        return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
-    if published and answered.design in ("targeted", "bits"):  # as the paper does: differences, bits
-        return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in range(repeats)]
+        return [
+            _by_person(answered, decoder, r, _absolute_evidence(answered, r))
+            for r in range(repeats)
+        ]
+    if published and answered.design in (
+        "targeted",
+        "bits",
+    ):  # as the paper does: differences, bits
+        return [
+            _by_person(answered, decoder, r, _person_evidence(answered, r)) for r in range(repeats)
+        ]
     if published:  # or the shortest vector in l1
         return [_compressed(answered, r, "l1", None) for r in range(repeats)]
     if not noisy:
@@ -137,7 +145,9 @@ def _from_posterior(advantaged: Floats, share: float) -> DecodedAttribute:
     return DecodedAttribute(values=1.0 - advantaged, threshold=1.0 - share, recovered=recovered)
 
 
-def _compressed(answered: AnsweredQueries, r: int, method: str, prior: Floats | None) -> DecodedAttribute:
+def _compressed(
+    answered: AnsweredQueries, r: int, method: str, prior: Floats | None
+) -> DecodedAttribute:
     slack = 0.0 if method == "l1" else answered.mechanism.half_width
     recovery = recover_compressed(
         answered.scores[r],
@@ -151,7 +161,9 @@ def _compressed(answered: AnsweredQueries, r: int, method: str, prior: Floats | 
     if recovery.values is None or recovery.threshold is None:
         values = np.asarray(1.0 - recovery.recovered)
     else:
-        values = np.asarray(np.nan_to_num(recovery.values / (2.0 * recovery.threshold)), dtype=np.float64)
+        values = np.asarray(
+            np.nan_to_num(recovery.values / (2.0 * recovery.threshold)), dtype=np.float64
+        )
     return DecodedAttribute(values=values, threshold=0.5, recovered=recovery.recovered)
 
 
@@ -174,12 +186,17 @@ def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute
         return [_flipped(answered, r, aware=aware) for r in repeats]
     decoded = _propagated(answered, aware=aware)
     for r in repeats:
-        if _suffices(answered, r) and (solution := _explained(answered, r, decoded[r], aware=aware)) is not None:
+        if (
+            _suffices(answered, r)
+            and (solution := _explained(answered, r, decoded[r], aware=aware)) is not None
+        ):
             decoded[r] = _but_for_swaps(answered, r, solution, aware=aware)
     return decoded
 
 
-def _explained(answered: AnsweredQueries, r: int, decoded: DecodedAttribute, *, aware: bool) -> Floats | None:
+def _explained(
+    answered: AnsweredQueries, r: int, decoded: DecodedAttribute, *, aware: bool
+) -> Floats | None:
     """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
     likeliest = np.zeros(decoded.values.size)
     likeliest[np.argsort(-decoded.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
@@ -195,11 +212,15 @@ def _explained(answered: AnsweredQueries, r: int, decoded: DecodedAttribute, *, 
 
 def _missed(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> Floats:
     """Return by how much the answers differ from those with these people as the disadvantaged group, shape (m,)."""
-    weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
+    weights = np.where(
+        disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged
+    )
     return np.asarray(answered.answers[r] - answered.scores[r] @ weights)
 
 
-def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, aware: bool) -> DecodedAttribute:
+def _but_for_swaps(
+    answered: AnsweredQueries, r: int, disadvantaged: Floats, *, aware: bool
+) -> DecodedAttribute:
     """Read a vector that gives the answers as certain, but for people who can change places in it.
 
     Where two people of different groups can, as with the same scores, the answers disclose only how many of each group
@@ -220,9 +241,13 @@ def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, 
     for row, off in zip(h, missed, strict=True):
         swaps &= np.abs(off - effect * (row[ones, np.newaxis] - row[zeros])) <= room
         if not swaps.any():
-            return DecodedAttribute(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
+            return DecodedAttribute(
+                values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8)
+            )
     links = ones[swaps.nonzero()[0]], zeros[swaps.nonzero()[1]]
-    _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
+    _, together = connected_components(
+        coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False
+    )
     if aware:
         before = answered.prior[r]
     else:
@@ -250,7 +275,9 @@ def _suffices(answered: AnsweredQueries, r: int) -> bool:
     if not step:
         return True
     covariance = np.cov(h, bias=True) * effect**2 * n1 * n0 / (n - 1)
-    bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[1] / math.log(4)
+    bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[
+        1
+    ] / math.log(4)
     vectors = math.lgamma(n + 1) - math.lgamma(n1 + 1) - math.lgamma(n0 + 1)
     return bool(bits >= vectors / math.log(2))
 
@@ -307,7 +334,9 @@ def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
     h = answered.scores
     y = answered.answers
     if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
-        raise InputError("Absolute gaps are read from questions that accept one person each; these accept others too.")
+        raise InputError(
+            "Absolute gaps are read from questions that accept one person each; these accept others too."
+        )
     scale = max(_scale(answered), _ROUNDING)  # 0 at ε = infinity
     sizes = answered.n_advantaged, answered.n_disadvantaged
     advantaged, disadvantaged = ((np.abs(y - 1.0 / size) / scale) for size in sizes)
@@ -336,7 +365,9 @@ def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttrib
             before = 1.0 - answered.prior[r, undecided]
         else:
             before = np.full(int(undecided.sum()), left / undecided.sum())
-        accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[disadvantaged].sum()
+        accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[
+            disadvantaged
+        ].sum()
         middle = h[undecided].mean()
         ones = propagate(
             (h[undecided] - middle)[np.newaxis, np.newaxis],
@@ -352,7 +383,9 @@ def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttrib
     return _from_posterior(advantaged, answered.share)
 
 
-def _by_person(answered: AnsweredQueries, decoder: str, r: int, evidence: Floats) -> DecodedAttribute:
+def _by_person(
+    answered: AnsweredQueries, decoder: str, r: int, evidence: Floats
+) -> DecodedAttribute:
     """Add what is certain of single people (±∞ for advantaged or not) to what the attacker knows of the others (0).
 
     Who has a prior knows from the group sizes how many of the others are advantaged. Without a prior all of them count

@@ -67,7 +67,9 @@ def findings(result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[
         else:
             how = "exact posterior"
         how += f", δ = {settings.delta:g}" if settings.mechanism == "smooth_laplace" else ""
-        evidence += f" {at_most(result.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
+        evidence += (
+            f" {at_most(result.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
+        )
     headline = Finding(
         point=_point(result, settings),
         evidence=evidence,
@@ -84,7 +86,12 @@ def findings(result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[
 def _useless(result: BiasQueriesResult, settings: BiasQueriesSettings) -> bool:
     """Return whether half of the noisy answers are off by more than the largest gap, and gain nothing significant."""
     error = result.errors.get(settings.mechanism)
-    return settings.answer_mechanism.noisy and error is not None and error.exceeds_range and not result.gain.low > 0
+    return (
+        settings.answer_mechanism.noisy
+        and error is not None
+        and error.exceeds_range
+        and not result.gain.low > 0
+    )
 
 
 def _point(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
@@ -117,7 +124,8 @@ def _point(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
 def _so_what(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
     if settings.mechanism == "exact":
         return (
-            f"Each exact answer is an equation in everybody's {result.attribute}, and enough of them have one solution."
+            f"Each exact answer is an equation in everybody's {result.attribute}, and enough "
+            "of them have one solution."
         )
     if settings.mechanism == "rounded":
         return "Rounding guarantees nothing: what it hides in one query, another query shows."
@@ -162,7 +170,9 @@ def curve_finding(
 
     And how accurate the queried models are, by the result with most answers.
     """
-    how = {"exact": "without noise", "rounded": "with this rounding"}.get(settings.mechanism, "with this noise")
+    how = {"exact": "without noise", "rounded": "with this rounding"}.get(
+        settings.mechanism, "with this noise"
+    )
     start = f"Answers needed {how} for 95% balanced accuracy:"
     if not complete:
         return Finding(point=f"{start} still counting.", evidence=_accuracy_text(results))
@@ -183,7 +193,10 @@ def _accuracy_text(results: Sequence[BiasQueriesResult]) -> str:
         return ""
     accuracy = result.accuracy
     # people of one label alone are asked about
-    rate = {"equal_opportunity": "True positive rate", "predictive_equality": "True negative rate"}.get(result.metric)
+    rate = {
+        "equal_opportunity": "True positive rate",
+        "predictive_equality": "True negative rate",
+    }.get(result.metric)
     return (
         f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.queried)} "
         f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}. "
@@ -230,7 +243,9 @@ def declared_limits(settings: BiasQueriesSettings) -> tuple[float, float]:
 
 def _declared(settings: BiasQueriesSettings) -> list[str]:
     if settings.mechanism == "exact":
-        return ["Exact answers have no guarantee: one query that accepts a single person reveals them."]
+        return [
+            "Exact answers have no guarantee: one query that accepts a single person reveals them."
+        ]
     if settings.mechanism == "rounded":
         return ["Rounding has no guarantee: where one query hides a person, others show them."]
     if not settings.answer_mechanism.holds:
@@ -264,7 +279,10 @@ def answers_excess(result: BiasQueriesResult, settings: BiasQueriesSettings) -> 
             "everybody else; answers about other groups may reveal more or less."
         )
     gains = {f"{DECODER_TITLES[leak.decoder]}, gain": leak.gain.value for leak in result.leaks}
-    rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in result.leaks}
+    rates = {
+        f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value
+        for leak in result.leaks
+    }
     return Measurement(
         check="answers_excess",
         estimate=result.gain,
@@ -306,7 +324,9 @@ def targeted_bound(result: BiasQueriesResult, settings: BiasQueriesSettings) -> 
 _HOW = "every queried score, and how the answers are made"
 
 
-def _none_planned(check: str, result: BiasQueriesResult, value: float, **control: Any) -> Measurement:
+def _none_planned(
+    check: str, result: BiasQueriesResult, value: float, **control: Any
+) -> Measurement:
     """Return the number that follows from giving no answers."""
     return Measurement(
         check=check,
@@ -314,11 +334,18 @@ def _none_planned(check: str, result: BiasQueriesResult, value: float, **control
         estimate=certain(value, result.n_people),
         attacked="Nothing: no answers to bias queries are planned.",
         knows="No answers.",
-        assumptions=("The plan declares 0 answers; it was not measured, and does not hold once a query is answered.",),
+        assumptions=(
+            "The plan declares 0 answers; it was not measured, and does not hold once a query is answered.",
+        ),
         **control,
     )
 
 
 def leak_row(attacker: str, answers: int, draws: int, leakage: Estimate) -> dict[str, object]:
     """Return how much an attacker recovers after so many answers."""
-    return {"attacker": attacker, "answers": answers, "draws": draws, "balanced accuracy": share(leakage)}
+    return {
+        "attacker": attacker,
+        "answers": answers,
+        "draws": draws,
+        "balanced accuracy": share(leakage),
+    }

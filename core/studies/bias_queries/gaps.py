@@ -58,7 +58,9 @@ def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
     if h.ndim == 1:
         h = h[np.newaxis]
     if h.ndim != 2 or not h.size:
-        raise InputError(f"scores must have one row a question and one column a person, got shape {h.shape}.")
+        raise InputError(
+            f"scores must have one row a question and one column a person, got shape {h.shape}."
+        )
     if n is not None and h.shape[1] != n:
         raise InputError(f"scores must have one value for each of {n} people, got {h.shape[1]}.")
     # nan propagates into both
@@ -91,7 +93,9 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
             composition = f"all {a.size} are {a[0]}"
         else:
             composition = "there is nobody"
-        raise InputError(f"A gap needs people of both groups (1 = advantaged, 0 = disadvantaged); {composition}.")
+        raise InputError(
+            f"A gap needs people of both groups (1 = advantaged, 0 = disadvantaged); {composition}."
+        )
     return a
 
 
@@ -106,7 +110,9 @@ def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -
     first = whole_number(n_advantaged, name="n_advantaged", least=1)
     second = whole_number(n_disadvantaged, name="n_disadvantaged", least=1)
     if n is not None and first + second != n:
-        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {first} and {second}.")
+        raise InputError(
+            f"n_advantaged and n_disadvantaged must sum to {n} people, got {first} and {second}."
+        )
     return first, second
 
 
@@ -156,7 +162,9 @@ def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
     a = attribute_array(sensitive)
     guess = binary_array(recovered, name="recovered")
     if guess.size != a.size:
-        raise InputError(f"recovered must have one value for each of {a.size} people, got {guess.size}.")
+        raise InputError(
+            f"recovered must have one value for each of {a.size} people, got {guess.size}."
+        )
     right = guess == a
     return float(right[a == 1].mean() + right[a == 0].mean()) / 2
 
@@ -179,7 +187,9 @@ WIDTH = 0.1
 """Largest change "jitter" makes to a score."""
 
 
-def design_scores(design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+def design_scores(
+    design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
     """Return the scores of m models, shape (m, n), in [0, 1].
 
     Raises `InputError` if a score lies outside [0, 1], or the design is unknown or has fewer questions than m.
@@ -237,7 +247,9 @@ def _checked(n_advantaged: int, n_disadvantaged: int, m: int) -> tuple[int, int,
     return n, min(n1, n0), whole_number(m, name="m", least=1)
 
 
-def local_sensitivity(n_advantaged: int, n_disadvantaged: int, m: int, *, absolute: bool = False) -> float:
+def local_sensitivity(
+    n_advantaged: int, n_disadvantaged: int, m: int, *, absolute: bool = False
+) -> float:
     """Return how far m gaps, signed or absolute, can move from a vector with these group sizes (equation 8).
 
     The worst scores are assumed. The sizes are at least 1 and together at least 3.

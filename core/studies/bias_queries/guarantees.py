@@ -71,7 +71,9 @@ def accuracy_limit_with_prior(q: Floats, epsilon: float, delta: float = 0.0) -> 
     share = q.mean(axis=1, keepdims=True)
     w1 = q / share
     w0 = (1 - delta) * (1 - q) / (1 - share)
-    gain = (w1 * (1 + delta * math.exp(-epsilon)) - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    gain = (w1 * (1 + delta * math.exp(-epsilon)) - w0 * math.exp(-epsilon)) / (
+        1 + math.exp(-epsilon)
+    )
     best = np.maximum(np.maximum(delta * w1, w1 - w0), gain)
     return float(min(1.0, (1 + best.mean()) / 2))
 
@@ -81,14 +83,22 @@ MOST_CELLS = 2_000_000
 
 
 def exact_accuracy_limit(
-    scores: Floats, answers: Floats, prior: Floats, n_advantaged: int, *, half_width: float, absolute: bool
+    scores: Floats,
+    answers: Floats,
+    prior: Floats,
+    n_advantaged: int,
+    *,
+    half_width: float,
+    absolute: bool,
 ) -> float | None:
     """Return the largest expected balanced accuracy given answers without noise, by the exact posterior.
 
     With p_i the probability of the advantaged group given the answers (`exact_posterior`, which is None where this is),
     a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2, whose mean over repeats is meant.
     """
-    posterior = exact_posterior(scores, answers, prior, n_advantaged, half_width=half_width, absolute=absolute)
+    posterior = exact_posterior(
+        scores, answers, prior, n_advantaged, half_width=half_width, absolute=absolute
+    )
     if posterior is None:
         return None
     best = np.maximum(posterior / n_advantaged, (1.0 - posterior) / (prior.shape[1] - n_advantaged))
@@ -96,7 +106,13 @@ def exact_accuracy_limit(
 
 
 def exact_posterior(
-    scores: Floats, answers: Floats, prior: Floats, n_advantaged: int, *, half_width: float, absolute: bool
+    scores: Floats,
+    answers: Floats,
+    prior: Floats,
+    n_advantaged: int,
+    *,
+    half_width: float,
+    absolute: bool,
 ) -> Floats | None:
     """Return P(advantaged) of everybody in R repeats given answers without noise, shape (R, n).
 
@@ -119,7 +135,9 @@ def exact_posterior(
         some = every
         for row, answer in zip(questions, released, strict=True):
             gaps = some @ row * (1 / n_advantaged + 1 / n0) - row.sum() / n0
-            some = some[np.abs((np.abs(gaps) if absolute else gaps) - answer) <= half_width + _ROUNDING]
+            some = some[
+                np.abs((np.abs(gaps) if absolute else gaps) - answer) <= half_width + _ROUNDING
+            ]
         if not len(some):
             return None
         odds = some @ (np.log(prior[r]) - np.log1p(-prior[r]))
@@ -163,7 +181,9 @@ def _sums(p: Floats, most: int) -> Floats:
     return law
 
 
-def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, m: int) -> float | None:
+def largest_loss(
+    mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, m: int
+) -> float | None:
     """Return how much of its budget a corrected mechanism spends at most on people in groups of these sizes.
 
     One person changing group moves m gaps by at most the local sensitivity LS together. Laplace noise of scale b then
@@ -183,7 +203,9 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
     if isinstance(mechanism, SmoothCauchy):
         part = mechanism.epsilon / (6 * m)
         far = part > 700  # where cosh leaves the range of numbers, and the square no longer counts
-        return min(mechanism.epsilon, m * (part if far else math.acosh(part**2 / 2 + math.cosh(part))))
+        return min(
+            mechanism.epsilon, m * (part if far else math.acosh(part**2 / 2 + math.cosh(part)))
+        )
     if isinstance(mechanism, LaplaceGlobal):
         moved = local_sensitivity(n1, n0, m, absolute=mechanism.absolute)
         if math.isfinite(mechanism.epsilon):

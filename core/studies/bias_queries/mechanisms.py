@@ -26,16 +26,24 @@ from ...base.validation import choice, whole_number
 from .gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 
 FINENESS = 1024  # cells to one noise scale, at least
-MOST_EPSILON = 1e6  # far above, the noise would be so small that the cut takes away from the gap itself
+MOST_EPSILON = (
+    1e6  # far above, the noise would be so small that the cut takes away from the gap itself
+)
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
 
 
 def positive_epsilon(epsilon: float) -> None:
     """Refuse a privacy budget that is not above 0 and at most `MOST_EPSILON`, or infinity, which means no noise."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, np.number)) or not epsilon > 0:
+    if (
+        isinstance(epsilon, bool)
+        or not isinstance(epsilon, (int, float, np.number))
+        or not epsilon > 0
+    ):
         raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
     if MOST_EPSILON < epsilon < math.inf:
-        raise InputError(f"epsilon must be at most {MOST_EPSILON:,.0f}, or infinity for no noise, got {epsilon!r}.")
+        raise InputError(
+            f"epsilon must be at most {MOST_EPSILON:,.0f}, or infinity for no noise, got {epsilon!r}."
+        )
 
 
 def public_grid(scale: float) -> float:
@@ -85,7 +93,9 @@ class Mechanism:
             return np.abs(gaps)
         return gaps
 
-    def answer(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> Floats:
+    def answer(
+        self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator
+    ) -> Floats:
         """Return one answer a question, shape (m,).
 
         Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty.
@@ -103,11 +113,20 @@ class Mechanism:
         """Whether these answers are proved to keep their ε, or ε and δ."""
         return self.noisy
 
-    def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
+    def draws(
+        self,
+        scores: npt.ArrayLike,
+        sensitive: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,
+        draws: int,
+    ) -> Floats:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
         return self._answers(*people(scores, sensitive), rng, draws)
 
-    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def _answers(
+        self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
+    ) -> Floats:
         return np.tile(self.exact(h, a), (draws, 1))
 
     @property
@@ -139,7 +158,9 @@ class AdditiveNoise(Mechanism):
         """Return the public grid of the answers to m questions on n people: from the noise of two equal groups."""
         return public_grid(self.scale(n - n // 2, n // 2, m))
 
-    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def _answers(
+        self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
+    ) -> Floats:
         truth = self.exact(h, a)
         n_advantaged = int(a.sum())
         shape = (draws, truth.size)
@@ -178,7 +199,9 @@ class Rounded(Mechanism):
         """How far rounding can take an answer from the true one."""
         return 0.5 * 10.0**-self.decimals
 
-    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def _answers(
+        self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
+    ) -> Floats:
         return np.tile(np.round(self.exact(h, a), self.decimals), (draws, 1))
 
 
@@ -221,7 +244,9 @@ class _Smooth(AdditiveNoise):
 
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
-        sensitivity = smooth_sensitivity(n_advantaged, n_disadvantaged, m, self.beta(m), absolute=self.absolute)
+        sensitivity = smooth_sensitivity(
+            n_advantaged, n_disadvantaged, m, self.beta(m), absolute=self.absolute
+        )
         return self.factor * sensitivity / self.epsilon
 
     @property
@@ -305,7 +330,9 @@ class SumsRelease(Result):
 
 def centred_scores(scores: Floats) -> Floats:
     """Return each row of the scores less the middle of its range, shape (..., m, n)."""
-    return np.asarray(scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2)
+    return np.asarray(
+        scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,15 +374,23 @@ class NoisySums(Mechanism):
         count = math.sqrt(float(centred.max(axis=1).mean()))
         sums = math.sqrt(together)
         share = count / (count + sums)
-        return SumScales(count=1 / (self.epsilon * share), sums=together / (self.epsilon * (1 - share)))
+        return SumScales(
+            count=1 / (self.epsilon * share), sums=together / (self.epsilon * (1 - share))
+        )
 
-    def count_and_sums(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def count_and_sums(
+        self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
+    ) -> Floats:
         """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
         scales = self.scales(h)
         disadvantaged = a == 0
         counts = disadvantaged.sum() + scales.count * rng.laplace(size=(draws, 1))
-        sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + scales.sums * rng.laplace(size=(draws, h.shape[0]))
-        return np.hstack([to_grid(counts, public_grid(scales.count)), to_grid(sums, public_grid(scales.sums))])
+        sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + scales.sums * rng.laplace(
+            size=(draws, h.shape[0])
+        )
+        return np.hstack(
+            [to_grid(counts, public_grid(scales.count)), to_grid(sums, public_grid(scales.sums))]
+        )
 
     def _gaps(self, h: Floats, seen: Floats) -> Floats:
         """Return the gaps that noisy counts and sums amount to, shape (draws, m)."""
@@ -369,17 +404,24 @@ class NoisySums(Mechanism):
             return np.abs(advantaged - disadvantaged)
         return np.asarray(advantaged - disadvantaged)
 
-    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def _answers(
+        self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
+    ) -> Floats:
         if a.size < 2:
             raise InputError(f"A gap needs at least 2 people, got {a.size}.")
         return self._gaps(h, self.count_and_sums(h, a, rng, draws))
 
-    def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
+    def release(
+        self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator
+    ) -> SumsRelease:
         """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
         h, a = people(scores, sensitive)
         seen = self.count_and_sums(h, a, rng, 1)
         return SumsRelease(
-            n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
+            n_disadvantaged=float(seen[0, 0]),
+            sums=seen[0, 1:],
+            gaps=self._gaps(h, seen)[0],
+            scales=self.scales(h),
         )
 
     @property

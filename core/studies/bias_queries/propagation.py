@@ -46,7 +46,9 @@ _SUREST = 1e-6
 _FARTHEST = 1e50  # in effects of one person: answers and noise so large say nothing, but their squares must be numbers
 
 
-def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float, n_ones: int, prior: Floats) -> Floats:
+def propagate(
+    rows: Floats, target: Floats, *, noise: str, scale: Floats | float, n_ones: int, prior: Floats
+) -> Floats:
     """Return P(z = 1) of everybody in R repeats, shape (R, n), in (0, 1).
 
     `rows` (R, m, n) are what one person adds to each answer, `target` (R, m) the answers less what they are without
@@ -96,7 +98,9 @@ class _PropagationState:
 
     def only(self, chosen: npt.NDArray[np.bool_]) -> _PropagationState:
         """Return the state of some repeats."""
-        return _PropagationState(*(getattr(self, name)[chosen] for name in _PropagationState.__dataclass_fields__))
+        return _PropagationState(
+            *(getattr(self, name)[chosen] for name in _PropagationState.__dataclass_fields__)
+        )
 
 
 def _times(g: Floats, x: Floats) -> Floats:
@@ -108,7 +112,9 @@ def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
     """Return the state before any answer is taken in."""
     variance = p * (1 - p)
     squared = (y - _times(g, p)) ** 2 + _times(g**2, variance)
-    return _PropagationState(g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1])
+    return _PropagationState(
+        g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1]
+    )
 
 
 def _round(state: _PropagationState, noise: str, floor: float) -> _PropagationState:
@@ -139,7 +145,9 @@ def _precision(noise: str, scale: Floats, squared: Floats) -> Floats:
     return np.asarray(1.0 / (scale * np.sqrt(np.maximum(squared, 1e-24))))
 
 
-def _sites(odds: Floats, mean: Floats, sigma: Floats, site: Floats, shift: Floats) -> tuple[Floats, Floats, Floats]:
+def _sites(
+    odds: Floats, mean: Floats, sigma: Floats, site: Floats, shift: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return the new probabilities and, half way towards them, the new sites."""
     cavity = np.maximum(1.0 / sigma - site, 1e-6)
     centre = (mean / sigma - shift) / cavity

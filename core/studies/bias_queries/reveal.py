@@ -94,10 +94,16 @@ def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> 
     """
     step = float(np.diff(score_matrix(scores, n=2)[0])[0])
     if abs(step) < SAME:
-        raise InputError(f"scores of the two models must differ for the person asked about, got {scores[0]} twice.")
-    alone = (answers[1] - answers[0]) / step  # the gap of a model that accepts that person alone (example 1)
+        raise InputError(
+            f"scores of the two models must differ for the person asked about, got {scores[0]} twice."
+        )
+    alone = (
+        answers[1] - answers[0]
+    ) / step  # the gap of a model that accepts that person alone (example 1)
     if not math.isfinite(alone) or alone == 0.0:
-        raise InputError(f"answers must be 1/N1 or -1/N0 apart for each unit of score, got {alone!r}.")
+        raise InputError(
+            f"answers must be 1/N1 or -1/N0 apart for each unit of score, got {alone!r}."
+        )
     return int(alone > 0.0)
 
 
@@ -119,7 +125,9 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
     sp = answer_array(answers)
     n = rows.shape[1]
     if len(rows) != 1 or n < 2:
-        raise InputError(f"base_scores must have one score for each of two people or more, got shape {rows.shape}.")
+        raise InputError(
+            f"base_scores must have one score for each of two people or more, got shape {rows.shape}."
+        )
     if sp.size not in (n, n - 1):
         raise InputError(f"answers must be {n} or {n - 1} for {n} people, got {sp.size}.")
     v = _gap_weights(rows[0], sp)
@@ -184,7 +192,9 @@ def _read(v: Floats) -> Recovery:
 NEIGHBOURS = sorted(range(-16, 17), key=abs)
 
 
-def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int) -> npt.NDArray[np.uint8]:
+def reveal_bits(
+    answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int
+) -> npt.NDArray[np.uint8]:
     """Recover the attribute from the gaps of the "bits" design, shape (n,), 1 = advantaged.
 
     People nobody asked about are given the larger group. Raises `InputError` if there are more answers than questions,
@@ -217,7 +227,9 @@ def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvan
             digits = min(max(number + step, 0), (1 << people.size) - 1)
             attribute[people] = [1 - (digits >> bit & 1) for bit in reversed(range(people.size))]
     weights = np.where(tried == 1, 1.0 / sizes[0], -1.0 / sizes[1])
-    away = np.array([np.abs(scores @ v - sp) for v in weights])  # a product at a time, as `statistical_parity_gap`
+    away = np.array(
+        [np.abs(scores @ v - sp) for v in weights]
+    )  # a product at a time, as `statistical_parity_gap`
     recovered = tried[0].copy()
     for people, nearest in zip(subsets, away.argmin(axis=0), strict=True):
         recovered[people] = tried[nearest, people]
@@ -272,7 +284,13 @@ TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
 
 def solve_program(
-    cost: Floats, matrix: Floats, low: Floats, high: Floats, *, upper: float = np.inf, time_limit: float = 60.0
+    cost: Floats,
+    matrix: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    upper: float = np.inf,
+    time_limit: float = 60.0,
 ) -> Floats | None:
     """Return the x (n,) of least cost · x with low <= matrix x <= high (m,) and 0 <= x <= upper.
 
@@ -339,13 +357,17 @@ def recover_compressed(
     if not (slack >= 0.0 and math.isfinite(slack)):
         raise InputError(f"slack must be at least 0, got {slack!r}.")
     if sp.size != len(h):
-        raise InputError(f"answers must have one value for each of {len(h)} questions, got {sp.size}.")
+        raise InputError(
+            f"answers must have one value for each of {len(h)} questions, got {sp.size}."
+        )
     if prior is not None and method != "box":
         raise InputError(f"A prior needs the method box, got {method}.")
     if method == "sizes_unknown":
         return _without_sizes(h, sp, slack)
     if n_advantaged is None or n_disadvantaged is None:
-        raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
+        raise InputError(
+            "n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown."
+        )
     n_adv, n_dis = sizes = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
     if prior is None:
         p = None
@@ -359,7 +381,9 @@ def recover_compressed(
     return _recovery(_sparse(h, target, slack / c, sizes, method), c, before=before)
 
 
-def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> Floats | None:
+def _box(
+    h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None
+) -> Floats | None:
     """Solve for 0 <= x <= 1 with the known sum."""
     if prior is None:
         weight = np.ones(h.shape[1])
@@ -371,7 +395,9 @@ def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Fl
     return solve_program(weight, matrix, low, high, upper=1.0)
 
 
-def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], method: str) -> Floats | None:
+def _sparse(
+    h: Floats, target: Floats, room: float, sizes: tuple[int, int], method: str
+) -> Floats | None:
     """Solve for the sparsest x, or for the sparsest 1 - x when the advantaged are the fewer."""
     n_advantaged, n_disadvantaged = sizes
     turned = n_advantaged < n_disadvantaged
@@ -393,7 +419,9 @@ def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], meth
 def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
     """Solve for s in the unit 1/n, then read the sizes off it."""
     n = h.shape[1]
-    x = solve_program(np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room))
+    x = solve_program(
+        np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room)
+    )
     everybody = np.ones(n, dtype=np.uint8)
     if x is None:
         return _recovery(None, 1.0, before=everybody)

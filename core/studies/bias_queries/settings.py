@@ -28,11 +28,16 @@ class BiasQueriesSettings(Settings):
     ] = 0
     people: Annotated[
         int,
-        Param("Test-set size n", "People the queries are about, drawn from the test records.", least=4, most=5_000),
+        Param(
+            "Test-set size n",
+            "People the queries are about, drawn from the test records.",
+            least=4,
+            most=5_000,
+        ),
     ] = 100
-    mechanism: Annotated[str, Param("Answer noise", "Noise on the answers: {options}.", options=NOISE_TITLES)] = (
-        "noisy_sums"
-    )
+    mechanism: Annotated[
+        str, Param("Answer noise", "Noise on the answers: {options}.", options=NOISE_TITLES)
+    ] = "noisy_sums"
     epsilon: Annotated[
         float,
         Param(
@@ -45,12 +50,18 @@ class BiasQueriesSettings(Settings):
             flag="--answer-epsilon",
         ),
     ] = 1.0
-    decimals: Annotated[int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)] = 3
+    decimals: Annotated[
+        int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)
+    ] = 3
     repeats: Annotated[
-        int, Param("Repeats", "Repetitions with other people, queries and noise.", least=2, most=1_000)
+        int,
+        Param("Repeats", "Repetitions with other people, queries and noise.", least=2, most=1_000),
     ] = 20
     design: Annotated[
-        str, Param("Query design", "Query design: {options}.", options={**DESIGNS, **SINGLE}, written=False)
+        str,
+        Param(
+            "Query design", "Query design: {options}.", options={**DESIGNS, **SINGLE}, written=False
+        ),
     ] = field(default="jitter", metadata=UNSAID)
     """A name of `DESIGNS`, or "single": question j accepts person j only, and the gap has no sign."""
     delta: Annotated[

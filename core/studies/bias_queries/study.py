@@ -36,12 +36,18 @@ def _people(seed: int, planted: bool) -> tuple[Subject, BiasQueriesSettings]:
     """
     n = sum(_SETS)
     rng = child_generator(seed, f"bias queries, planted {planted}")
-    sensitive = np.concatenate([rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS])
-    people = SyntheticRecords(features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive)
+    sensitive = np.concatenate(
+        [rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS]
+    )
+    people = SyntheticRecords(
+        features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive
+    )
     scores = rng.random(n)
     subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
     mechanism = "exact" if planted else "laplace"
-    return subject, BiasQueriesSettings(questions=12, people=20, repeats=6, mechanism=mechanism, epsilon=0.01)
+    return subject, BiasQueriesSettings(
+        questions=12, people=20, repeats=6, mechanism=mechanism, epsilon=0.01
+    )
 
 
 class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
@@ -77,7 +83,9 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
         """Yield the leak with one decoder more each time; what cannot be asked has a reason and no leak."""
         dataset = subject.dataset
         result = BiasQueriesResult(
-            attribute=subject.attribute, n_groups=dataset.n_groups, n_people=subject.splits.test.size
+            attribute=subject.attribute,
+            n_groups=dataset.n_groups,
+            n_people=subject.splits.test.size,
         )
         m = settings.questions
         mechanism = settings.answer_mechanism
@@ -92,7 +100,11 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
             return
         if dataset.n_groups > 2:
             result = replace(result, largest=two_sided(dataset).group_names[1])
-        noises = {name: replace(settings, mechanism=name).answer_mechanism for name in NOISES if name != "exact"}
+        noises = {
+            name: replace(settings, mechanism=name).answer_mechanism
+            for name in NOISES
+            if name != "exact"
+        }
         n1 = trials.n_advantaged
         n0 = trials.n_disadvantaged
         result = replace(
@@ -111,11 +123,15 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
                 report(done, len(DECODERS))
             yield result
 
-    def findings(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[Finding, ...]:
+    def findings(
+        self, result: BiasQueriesResult, settings: BiasQueriesSettings
+    ) -> tuple[Finding, ...]:
         """Return what the answers reveal."""
         return findings(result, settings)
 
-    def charts(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, Drawing]:
+    def charts(
+        self, result: BiasQueriesResult, settings: BiasQueriesSettings
+    ) -> Mapping[str, Drawing]:
         """Return the leakage and, for every kind of noise, the error of an answer."""
         from .charts import draw_answer_errors, draw_leakage
 
@@ -126,14 +142,18 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
             "Error per answer": draw_answer_errors(result.errors, settings.mechanism),
         }
 
-    def checks(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, Measurement]:
+    def checks(
+        self, result: BiasQueriesResult, settings: BiasQueriesSettings
+    ) -> Mapping[str, Measurement]:
         """Return the gain over the features, and the bound that the mechanism guarantees."""
         return {
             "answers_excess": answers_excess(result, settings),
             "targeted_leakage": targeted_bound(result, settings),
         }
 
-    def tables(self, result: BiasQueriesResult, settings: BiasQueriesSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: BiasQueriesResult, settings: BiasQueriesSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return the leak of each decoder, and what the features give alone."""
         if result.prior is None:
             if result.reason:
@@ -141,7 +161,11 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
             return {}
         rows = [("Features alone, no answers", 0, result.prior)]
         rows += [(DECODER_TITLES[leak.decoder], leak.m, leak.leakage) for leak in result.leaks]
-        return {"Planned answers": tuple(leak_row(who, m, settings.repeats, rate) for who, m, rate in rows)}
+        return {
+            "Planned answers": tuple(
+                leak_row(who, m, settings.repeats, rate) for who, m, rate in rows
+            )
+        }
 
 
 def trials_of(pool: QueryPool, settings: BiasQueriesSettings, *, seed: int) -> Trials:

@@ -93,21 +93,29 @@ class QueryPool(Result):
         """
         pool_sizes = self.people.sizes
         if not 2 * FEWEST_IN_GROUP <= n <= self.people.n:
-            raise InputError(f"The sample must hold {2 * FEWEST_IN_GROUP} to {self.people.n:,} people, got {n:,}.")
+            raise InputError(
+                f"The sample must hold {2 * FEWEST_IN_GROUP} to {self.people.n:,} people, got {n:,}."
+            )
         if n_disadvantaged is None:
             n_disadvantaged = round(n * pool_sizes[1] / self.people.n)
         sizes = n - n_disadvantaged, n_disadvantaged
-        for size, most, name in zip(sizes, pool_sizes, (self.advantaged, self.disadvantaged), strict=True):
+        for size, most, name in zip(
+            sizes, pool_sizes, (self.advantaged, self.disadvantaged), strict=True
+        ):
             if size < FEWEST_IN_GROUP:
                 raise InputError(
                     f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
                     f"a sample of {n} holds {size} of {name}."
                 )
             if size > most:
-                raise InputError(f"The test set holds {most:,} of {name}, too few for a sample with {size:,}.")
+                raise InputError(
+                    f"The test set holds {most:,} of {name}, too few for a sample with {size:,}."
+                )
         return sizes
 
-    def sample(self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None) -> QueriedRecords:
+    def sample(
+        self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None
+    ) -> QueriedRecords:
         """Return `n` people drawn without replacement, in random order, in groups of these `sizes`."""
         everybody = self.people
         rows = [
@@ -116,7 +124,10 @@ class QueryPool(Result):
         ]
         drawn = rng.permutation(np.concatenate(rows))
         return QueriedRecords(
-            **{column.name: getattr(everybody, column.name)[drawn] for column in fields(QueriedRecords)}
+            **{
+                column.name: getattr(everybody, column.name)[drawn]
+                for column in fields(QueriedRecords)
+            }
         )
 
 
@@ -285,7 +296,9 @@ class Trials:
         """Return the first `m` questions of some repeats (all of them by default) with their answers."""
         chosen = range(self.repeats) if repeats is None else repeats
         if not 0 <= m <= self.numbers[-1]:
-            raise InputError(f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}.")
+            raise InputError(
+                f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}."
+            )
         scores = np.stack([self._questions(r)[:m] for r in chosen])
         answers = np.zeros(scores.shape[:2])
         released = []
@@ -312,7 +325,9 @@ class Trials:
     def leakages(self, m: int, mechanism: Any, decoder: str) -> list[float]:
         """Return the balanced accuracy of an attacker of this kind after the first `m` answers, one a repeat."""
         readings = read_answers(self.ask(m, mechanism), decoder)
-        return [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
+        return [
+            leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)
+        ]
 
     @cached_property
     def _alone(self) -> list[float]:
@@ -328,7 +343,9 @@ class Trials:
         """Return what an attacker of this kind recovers from the first `m` answers."""
         return self.leak_of(m, decoder, self.leakages(m, mechanism, decoder), self._alone)
 
-    def leak_of(self, m: int, decoder: str, values: Sequence[float], alone: Sequence[float]) -> Leak:
+    def leak_of(
+        self, m: int, decoder: str, values: Sequence[float], alone: Sequence[float]
+    ) -> Leak:
         """Return the leak of balanced accuracies, one a repeat, beside those of the features alone."""
         one_person = 0.5 / min(self.n_advantaged, self.n_disadvantaged)  # in balanced accuracy
         gains = [after - before for after, before in zip(values, alone, strict=True)]
@@ -345,7 +362,9 @@ class Trials:
         """Return how far off each of `m` answers is, at least one."""
         rng = child_generator(self.seed, "bias queries, error of answers")
         scores = [self._questions(r)[:m] for r in range(self.repeats)]
-        return answer_error(mechanism, scores, [p.sensitive for p in self.people], rng=rng, draws=400)
+        return answer_error(
+            mechanism, scores, [p.sensitive for p in self.people], rng=rng, draws=400
+        )
 
     @cached_property
     def _prior_given_sizes(self) -> Floats:
@@ -361,7 +380,9 @@ class Trials:
         """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
         if not mechanism.holds:
             return None
-        return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), with_sizes=True)
+        return self.limit(
+            mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), with_sizes=True
+        )
 
     def ceiling(self, m: int, mechanism: Any) -> float | None:
         """Return what no attacker with the prior and the sizes can exceed after `m` answers, in balanced accuracy.
@@ -372,7 +393,9 @@ class Trials:
             return self.bound(mechanism)
         answered = self.ask(m, mechanism)
         kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
-        return exact_accuracy_limit(answered.scores, answered.answers, answered.prior, self.n_advantaged, **kind)
+        return exact_accuracy_limit(
+            answered.scores, answered.answers, answered.prior, self.n_advantaged, **kind
+        )
 
     def decoding(
         self, m: int, mechanism: Any, decoder: str, repeat: int = 0
@@ -391,7 +414,9 @@ class Trials:
             queried.append(float(right.mean()))
             spread.append(float(right.mean(axis=1).std()))
         return QuestionAccuracy(
-            base=rate_over_repeats(base), queried=rate_over_repeats(queried), spread=float(np.mean(spread))
+            base=rate_over_repeats(base),
+            queried=rate_over_repeats(queried),
+            spread=float(np.mean(spread)),
         )
 
 

@@ -87,7 +87,12 @@ def protocols_of(kind: str) -> tuple[str, ...]:
 
 def attacks_of(*, as_published: bool) -> list[tuple[str, str]]:
     """Return the attackers with their protocols, those as published only where that is asked for."""
-    return [(kind, p) for kind in ATTACKERS for p in protocols_of(kind) if as_published or p == PROTOCOLS[0]]
+    return [
+        (kind, p)
+        for kind in ATTACKERS
+        for p in protocols_of(kind)
+        if as_published or p == PROTOCOLS[0]
+    ]
 
 
 def attack_model(
@@ -111,12 +116,18 @@ def attack_model(
     choice(protocol, PROTOCOLS, name="protocol")
     if kind not in ADVERSARIES:
         rows = splits.train, splits.validation
-        probabilities = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
+        probabilities = _imputed(
+            dataset, splits, None if kind == "strong" else predictions, config=config
+        )
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
     x = dataset.features
     y = dataset.labels
     s = dataset.sensitive
-    learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.attacker_rows, splits.test)
+    learn, tune = (
+        (splits.attack, splits.validation)
+        if protocol == "held_out"
+        else (splits.attacker_rows, splits.test)
+    )
     learn = attacker_sample(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:
@@ -125,9 +136,18 @@ def attack_model(
         else:
             parameters = dict(config.forest)
         adversary = train_adversary(
-            kind, x[learn], y[learn], s[learn], predictions[learn], seed=config.seed, parameters=parameters
+            kind,
+            x[learn],
+            y[learn],
+            s[learn],
+            predictions[learn],
+            seed=config.seed,
+            parameters=parameters,
         )
-        return tuple(adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune))
+        return tuple(
+            adversary.probability(x[rows], y[rows], predictions[rows])
+            for rows in (splits.train, tune)
+        )
 
     if kind == _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
@@ -135,7 +155,9 @@ def attack_model(
     else:
         raw = ask()
     scale = calibrate(raw[1], s[tune])
-    return attack_saying(raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions)
+    return attack_saying(
+        raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions
+    )
 
 
 def _imputed(
@@ -197,8 +219,12 @@ class CorrectionResult:
         attacks = {}
         pairs = attacks_of(as_published=as_published)
         for done, pair in enumerate(pairs, start=1):
-            work = partial(attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions)
-            attacks[pair] = subject.once(f"attack {' '.join(pair)}", partial(work, config=subject.config))
+            work = partial(
+                attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions
+            )
+            attacks[pair] = subject.once(
+                f"attack {' '.join(pair)}", partial(work, config=subject.config)
+            )
             if report is not None:
                 report(done, len(pairs))
         return cls(subject=subject, attacks=attacks)
@@ -227,7 +253,9 @@ class CorrectionResult:
     def attack(self, adversary: str, *, as_published: bool = False) -> AdversaryResult:
         """Return one attacker; the strong ones are not in the paper and keep to records of their own."""
         choice(adversary, ATTACKERS, name="adversary")
-        return self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
+        return self.attacks[
+            adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]
+        ]
 
     def disclose(
         self,
@@ -254,8 +282,12 @@ class CorrectionResult:
             attacked = attack.attacked
             held_out = attack.held_out
             if permuted:
-                attacked = permuted_records(attacked, metric=metric, seed=self.config.seed, name="attacked")
-                held_out = permuted_records(held_out, metric=metric, seed=self.config.seed, name="held out")
+                attacked = permuted_records(
+                    attacked, metric=metric, seed=self.config.seed, name="attacked"
+                )
+                held_out = permuted_records(
+                    held_out, metric=metric, seed=self.config.seed, name="held out"
+                )
             return disclose(
                 attacked,
                 held_out,
@@ -266,9 +298,13 @@ class CorrectionResult:
                 seed=self.config.seed,
             )
 
-        return self.subject.once(f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised)}", make)
+        return self.subject.once(
+            f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised)}", make
+        )
 
-    def curve(self, *also: float, report: ReportProgress | None = None, **attacker: Any) -> list[Disclosure]:
+    def curve(
+        self, *also: float, report: ReportProgress | None = None, **attacker: Any
+    ) -> list[Disclosure]:
         """Return what an attacker makes of the slider's tolerances, and of `also`, asked for now or before.
 
         `attacker` are the settings of `disclose`: adversary, cost, as_published.
@@ -277,7 +313,9 @@ class CorrectionResult:
             values = TOLERANCES
         else:
             values = TOLERANCES_OF_MANY
-        tolerances: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
+        tolerances: set[float] = self.subject.once(
+            f"curve {sorted(attacker.items())}", lambda: set(values)
+        )
         tolerances |= {round(tolerance, 3) for tolerance in also}
         disclosures = []
         for done, tolerance in enumerate(sorted(tolerances)):
@@ -289,11 +327,17 @@ class CorrectionResult:
     def explained(self, adversary: str, tolerance: float) -> Attribution:
         """Return the attribution of the published attack or of the imputation baseline, made once."""
         name = next(name for name, kinds in KINDS.items() if adversary in kinds)
-        return self.subject.once(f"attribution {name} {tolerance!r}", lambda: self.attribution(name, tolerance))
+        return self.subject.once(
+            f"attribution {name} {tolerance!r}", lambda: self.attribution(name, tolerance)
+        )
 
-    def attribution(self, name: str, tolerance: float, *, permuted: AdversaryResult | None = None) -> Attribution:
+    def attribution(
+        self, name: str, tolerance: float, *, permuted: AdversaryResult | None = None
+    ) -> Attribution:
         """Return what each piece of knowledge adds for one of `KINDS`, the tolerance disclosed as it is."""
-        without, with_predictions = (self.attacks[kind, "held_out"].attacked for kind in KINDS[name])
+        without, with_predictions = (
+            self.attacks[kind, "held_out"].attacked for kind in KINDS[name]
+        )
         return attribute_leak(
             name,
             without,

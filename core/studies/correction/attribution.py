@@ -143,7 +143,9 @@ def attribute_leak(
     tolerance = unit_interval(tolerance, name="tolerance")
     truth = with_predictions.truth.astype(np.intp)
     posteriors = {
-        "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), features.probability.shape),
+        "majority": np.broadcast_to(
+            np.asarray(prior, dtype=np.float64), features.probability.shape
+        ),
         "features": features.probability,
         "predictions": with_predictions.probability,
     }
@@ -154,15 +156,21 @@ def attribute_leak(
     if tilts:
         q = posteriors["predictions"]
         pattern = next(iter(tilts.values())).constraints.pattern
-        drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts}, seed=seed)
+        drawn = steps_in_draws(
+            q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts}, seed=seed
+        )
     return Attribution(
         attacker=attacker,
         metric=metric,
         tolerance=tolerance,
         n_seeds=1,
-        n_true=int(keeps(true_unfairness(with_predictions, with_predictions.truth, metric), tolerance)),
+        n_true=int(
+            keeps(true_unfairness(with_predictions, with_predictions.truth, metric), tolerance)
+        ),
         steps=tuple(
-            _measure(step, posteriors, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in posteriors
+            _measure(step, posteriors, reasons, drawn, truth)
+            for step in ("majority", *BUILDS_ON)
+            if step in posteriors
         ),
     )
 
@@ -219,10 +227,21 @@ def _measure(
     if step in reasons:
         nothing = dict.fromkeys(MEASURES, summarize_seeds([]))
         changes = nothing if base else {}
-        return LeakStep(step=step, builds_on=base, values=nothing, changes=changes, n_seeds=0, reasons=(reasons[step],))
+        return LeakStep(
+            step=step,
+            builds_on=base,
+            values=nothing,
+            changes=changes,
+            n_seeds=0,
+            reasons=(reasons[step],),
+        )
     guess = posteriors[step].argmax(axis=1)
     surprise = _surprise(posteriors[step], truth)
-    values: tuple[Estimate, ...] = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
+    values: tuple[Estimate, ...] = (
+        accuracy(truth, guess),
+        balanced_accuracy(truth, guess),
+        mean(surprise),
+    )
     gains: tuple[Estimate | None, ...] = (None,) * 3
     if base is not None and base not in reasons:
         before = posteriors[base].argmax(axis=1)
@@ -244,10 +263,15 @@ def _measure(
                 for estimate, a, b, most in zip(gains, now, was, _LARGEST, strict=True)
             )
     measured, changed = (
-        {name: summarize_seeds([estimate]) for name, estimate in zip(MEASURES, measures, strict=True)}
+        {
+            name: summarize_seeds([estimate])
+            for name, estimate in zip(MEASURES, measures, strict=True)
+        }
         for measures in (values, gains)
     )
-    return LeakStep(step=step, builds_on=base, values=measured, changes=changed if base else {}, n_seeds=1)
+    return LeakStep(
+        step=step, builds_on=base, values=measured, changes=changed if base else {}, n_seeds=1
+    )
 
 
 def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:

@@ -70,7 +70,9 @@ class Blocks:
     price: Floats
 
     @classmethod
-    def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
+    def of(
+        cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str
+    ) -> Blocks:
         """Sort records into blocks; `cost` is the correction cost of each guess, None for 1 each."""
         n = guess.size
         k = records.n_groups
@@ -89,7 +91,10 @@ class Blocks:
         total = np.bincount(block_index, weights=prices, minlength=size.size * BLOCKS)
         count = np.bincount(block_index, minlength=size.size * BLOCKS)
         shape = (len(sets) + 1, 2, k, BLOCKS)
-        return cls(cells=block_index * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
+        return cls(
+            cells=block_index * k + records.truth,
+            price=(total / np.maximum(count, 1)).reshape(shape),
+        )
 
     @property
     def n_groups(self) -> int:
@@ -101,7 +106,9 @@ class Blocks:
         """How many people are counted where."""
         return np.bincount(self.cells, minlength=self.price.size * self.n_groups).astype(np.float64)
 
-    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> BootstrapCounts:
+    def corrected(
+        self, counts: Floats, tolerance: float, *, raise_until_true: bool = False
+    ) -> BootstrapCounts:
         """Correct samples of people.
 
         Each row of `counts`, of shape (samples, places), is like `everybody`. The tolerance of each sample may be
@@ -112,7 +119,10 @@ class Blocks:
         tolerances = np.full(len(people), tolerance)
         if raise_until_true:
             tolerances = np.array(
-                [true_tolerance(tolerance, unfairness) for unfairness in _unfairness(by_truth[:, :-1])]
+                [
+                    true_tolerance(tolerance, unfairness)
+                    for unfairness in _unfairness(by_truth[:, :-1])
+                ]
             )
         before = np.einsum("zspgbg->zg", people)
         after = before.copy()
@@ -138,7 +148,9 @@ def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     size = people.sum(axis=4)
     leave, join = (_of_two if price.shape[1] == 2 else _of_many)(price, size, tolerance)
     left = np.einsum("zpgb,zpgbt->zpgt", _quotient(leave, size), people)
-    mixed = left.sum(axis=2)  # those who move, by prediction and true group; who of them goes where costs nothing
+    mixed = left.sum(
+        axis=2
+    )  # those who move, by prediction and true group; who of them goes where costs nothing
     arrived = join * _quotient(mixed, mixed.sum(axis=2, keepdims=True))
     return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
 
@@ -154,7 +166,9 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     negatives, positives = count.sum(axis=2).T
     n = negatives + positives
     samples = np.arange(len(size))
-    low = (count[:, 1, 1] * negatives <= count[:, 0, 1] * positives).astype(np.intp)  # the group whose rate is too low
+    low = (count[:, 1, 1] * negatives <= count[:, 0, 1] * positives).astype(
+        np.intp
+    )  # the group whose rate is too low
     a = count[samples, 1, low]
     b = count[samples, 0, low]
     gap = b * positives - a * negatives
@@ -231,9 +245,18 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
     count = people.sum(axis=2)
     overall = count[1].sum() / count.sum()
     # A group's people predicted p weigh so much in "rate - overall - t <= 0" and "overall - rate - t <= 0".
-    weigh = np.array([[-overall - tolerance, 1 - overall - tolerance], [overall - tolerance, overall - 1 - tolerance]])
-    of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(2 * k, 2 * k)  # rows: side, group
-    by_prediction = np.kron(np.eye(2), np.ones(k))  # whoever leaves a cell joins another with the same prediction
+    weigh = np.array(
+        [
+            [-overall - tolerance, 1 - overall - tolerance],
+            [overall - tolerance, overall - 1 - tolerance],
+        ]
+    )
+    of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(
+        2 * k, 2 * k
+    )  # rows: side, group
+    by_prediction = np.kron(
+        np.eye(2), np.ones(k)
+    )  # whoever leaves a cell joins another with the same prediction
     of_block = np.repeat(np.eye(2 * k), blocks, axis=1)
     solution = linprog(
         np.concatenate([price.ravel(), np.zeros(2 * k)]),
@@ -241,12 +264,17 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
         b_ub=-of_cell @ count.ravel(),
         A_eq=np.hstack([-by_prediction @ of_block, by_prediction]),
         b_eq=np.zeros(2),
-        bounds=np.stack([np.zeros(price.size + 2 * k), np.append(people.ravel(), np.full(2 * k, np.inf))], axis=1),
+        bounds=np.stack(
+            [np.zeros(price.size + 2 * k), np.append(people.ravel(), np.full(2 * k, np.inf))],
+            axis=1,
+        ),
         method="highs",
     )
     if solution.x is None:
         return np.full_like(people, np.nan), np.full_like(count, np.nan)
-    return solution.x[: price.size].reshape(people.shape), solution.x[price.size :].reshape(count.shape)
+    return solution.x[: price.size].reshape(people.shape), solution.x[price.size :].reshape(
+        count.shape
+    )
 
 
 DRAWS = 100
@@ -261,7 +289,9 @@ _FEWEST = 10
 _NAME = "bootstrap of the correction"
 
 
-def combine_intervals(estimate: Estimate, resampled: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
+def combine_intervals(
+    estimate: Estimate, resampled: Floats, *, within: tuple[float, float] = (0.0, 1.0)
+) -> Estimate:
     """Return an estimate whose interval holds its own, the spread of the resamples, and their middle.
 
     `resampled` holds the same number of everybody, as blocks have it, and then of each resample. How far blocks miss
@@ -283,7 +313,12 @@ def combine_intervals(estimate: Estimate, resampled: Floats, *, within: tuple[fl
 
 
 def bootstrap_correction(
-    people: Blocks, tolerance: float, *, raise_until_true: bool = False, draws: int | None = None, seed: int = 0
+    people: Blocks,
+    tolerance: float,
+    *,
+    raise_until_true: bool = False,
+    draws: int | None = None,
+    seed: int = 0,
 ) -> BootstrapCounts:
     """Correct everybody (first row), and then each of the resamples."""
     drawn = draws or (DRAWS if people.n_groups == 2 else DRAWS_OF_MANY)
@@ -297,7 +332,9 @@ def bootstrap_correction(
     return people.corrected(counts, tolerance, raise_until_true=raise_until_true)
 
 
-def bootstrap_jointly(attackers: Sequence[Blocks], tolerance: float, *, draws: int, seed: int) -> list[BootstrapCounts]:
+def bootstrap_jointly(
+    attackers: Sequence[Blocks], tolerance: float, *, draws: int, seed: int
+) -> list[BootstrapCounts]:
     """Correct what several attackers say of the same people: everybody (first row), then each of the same draws.
 
     The tolerance is raised until it is true of them, as in `Blocks.corrected`.
@@ -305,7 +342,9 @@ def bootstrap_jointly(attackers: Sequence[Blocks], tolerance: float, *, draws: i
     counts = [np.empty((draws + 1, attacker.everybody.size)) for attacker in attackers]
     for number, weight in enumerate(drawn_people(attackers[0].cells.size, draws, seed)):
         for count, attacker in zip(counts, attackers, strict=True):
-            count[number] = np.bincount(attacker.cells, weights=weight, minlength=attacker.everybody.size)
+            count[number] = np.bincount(
+                attacker.cells, weights=weight, minlength=attacker.everybody.size
+            )
     return [
         attacker.corrected(count, tolerance, raise_until_true=True)
         for count, attacker in zip(counts, attackers, strict=True)

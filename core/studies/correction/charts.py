@@ -30,7 +30,9 @@ def tolerance_axis(title: str, last: float = 0.0) -> Axis:
     """Return the axis from 0 to 0.2, or to the last tolerance, where the slider below it ends."""
     end = max(last, 0.2)
     scale = Scale(
-        title=f"{title} (left: stricter)", span=0.2, label=lambda tolerance: f"{tolerance:.2f}" if tolerance else "0"
+        title=f"{title} (left: stricter)",
+        span=0.2,
+        label=lambda tolerance: f"{tolerance:.2f}" if tolerance else "0",
     )
     axis = scale.over([0.0, end])
     marks = [mark for mark in axis.marks if mark <= end]
@@ -56,7 +58,10 @@ def draw_disclosure(
     """
     before = curve[0].before
     none = marker.after is None
-    curves = [level(curve[0].majority, "chance", "baseline"), level(before, "before", "before", dash="dash")]
+    curves = [
+        level(curve[0].majority, "chance", "baseline"),
+        level(before, "before", "before", dash="dash"),
+    ]
     if strong is not None:
         curves.insert(1, level(strong, "strongest", "imputation", dash="dashdot"))
     curves.append(
@@ -79,13 +84,17 @@ def draw_disclosure(
         x=tolerance_axis("Disclosed tolerance", curve[-1].disclosed_tolerance),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
         at=marker.disclosed_tolerance,
-        head=f"at {text} → {tolerance_text(marker.used)}" if marker.used > marker.disclosed_tolerance else f"at {text}",
+        head=f"at {text} → {tolerance_text(marker.used)}"
+        if marker.used > marker.disclosed_tolerance
+        else f"at {text}",
         holds=(before.low, before.high),
     )
     return drawing.note(told=marker.disclosed_tolerance)
 
 
-def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: Sequence[str]) -> Drawing:
+def draw_recognition(
+    marker: Disclosure, curve: Sequence[Disclosure], *, names: Sequence[str]
+) -> Drawing:
     """Draw, for each group and for all, the accuracy before and after the correction.
 
     `curve`, all positions of the slider, fixes the range; `names` are by group.
@@ -95,8 +104,18 @@ def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: 
     accuracies += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
     looks = [group_style(g.group) if len(names) == 2 else ("ink", "circle") for g in marker.groups]
     looks += [("chance", "circle")] * 2
-    rows = [moved(*entry, {"records": entry[1].n}, look) for entry, look in zip(accuracies, looks, strict=True)]
-    holds = [v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
+    rows = [
+        moved(*entry, {"records": entry[1].n}, look)
+        for entry, look in zip(accuracies, looks, strict=True)
+    ]
+    holds = [
+        v
+        for d in curve
+        for g in d.groups
+        for e in (g.before, g.after)
+        if e
+        for v in (e.low, e.high)
+    ]
     drawing = draw_dumbbells("Accuracy by group, before and after disclosure", rows, "group", holds)
     return drawing.note(told=marker.disclosed_tolerance)
 
@@ -111,14 +130,25 @@ def moved(
     """Return a row with a hollow marker before and a filled one after."""
     color, symbol = look
     name_color = color if color in ("first", "second") else "ink"
-    marks = [Mark(of=before, color="before" if color == "leak" else color, symbol=f"{symbol}-open", name="before")]
+    marks = [
+        Mark(
+            of=before,
+            color="before" if color == "leak" else color,
+            symbol=f"{symbol}-open",
+            name="before",
+        )
+    ]
     if after is None:
-        return Row(name=name, color=name_color, value=f"{percent(before)} → n/a", marks=marks, facts=facts)
+        return Row(
+            name=name, color=name_color, value=f"{percent(before)} → n/a", marks=marks, facts=facts
+        )
     marks.append(Mark(of=after, color=color, symbol=symbol, name="after"))
     return Row(name=name, color=name_color, join=color, marks=marks, facts=facts)
 
 
-def draw_dumbbells(title: str, rows: Sequence[Row], first: str, holds: Sequence[float] = ()) -> Drawing:
+def draw_dumbbells(
+    title: str, rows: Sequence[Row], first: str, holds: Sequence[float] = ()
+) -> Drawing:
     """Draw rows with an accuracy before and one after."""
     return draw_rows(title, rows, _ACCURACY, first=first, value="before → after", holds=holds)
 
@@ -164,7 +194,12 @@ _NAMES = {
 
 
 def draw_waterfall(
-    attribution: Attribution, strong: Estimate, *, label: str, attribute: str, now: Disclosure | None = None
+    attribution: Attribution,
+    strong: Estimate,
+    *,
+    label: str,
+    attribute: str,
+    now: Disclosure | None = None,
 ) -> Drawing:
     """Draw what each step adds from the top; the baseline is a dot, because a bar from a cut axis would mislead.
 
@@ -187,13 +222,36 @@ def draw_waterfall(
             color = "leak"
         else:
             color = "before"
-        lines.append(_step(_NAMES[step.step], reached, step.changes.get("accuracy"), base, color, aside=not path))
+        lines.append(
+            _step(
+                _NAMES[step.step],
+                reached,
+                step.changes.get("accuracy"),
+                base,
+                color,
+                aside=not path,
+            )
+        )
         if path:
             end = reached.value
-    if now is not None and now.majority.value != attribution.step("majority").values["accuracy"].value:
-        lines[0] = replace(lines[0], name="Baseline they know")  # among them another group is the largest
+    if (
+        now is not None
+        and now.majority.value != attribution.step("majority").values["accuracy"].value
+    ):
+        lines[0] = replace(
+            lines[0], name="Baseline they know"
+        )  # among them another group is the largest
     if now is not None and now.after is not None:
-        lines.append(_step("constraint only (published)", now.after, now.gain, now.before.value, "leak", aside=True))
+        lines.append(
+            _step(
+                "constraint only (published)",
+                now.after,
+                now.gain,
+                now.before.value,
+                "leak",
+                aside=True,
+            )
+        )
     mark = Mark(of=strong, color="strongest", name="accuracy")
     lines.append(Row(name=label, color="strongest", marks=[mark], dash="dashdot"))
     title = f"What each piece of knowledge adds to inferring {attribute}"
@@ -203,7 +261,9 @@ def draw_waterfall(
     return drawing.note(told=now.disclosed_tolerance)
 
 
-def _step(name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool) -> Row:
+def _step(
+    name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool
+) -> Row:
     """Return a row of the waterfall: a bar from where the one above ends, a dot where none does."""
     if math.isnan(base):
         marks = [Mark(of=reached, color="chance", name="accuracy")]
@@ -213,7 +273,9 @@ def _step(name: str, reached: Estimate, change: Estimate | None, base: float, co
         value = ""
     else:
         value = f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
-    return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], separated=aside)
+    return Row(
+        name=name, value=value, color="grey" if aside else "ink", marks=[mark], separated=aside
+    )
 
 
 def draw_search(search: TunedForest) -> Drawing:
@@ -222,10 +284,16 @@ def draw_search(search: TunedForest) -> Drawing:
     tried = range(1, len(scores) + 1)
     n = len(scores)
     best = list(accumulate(scores, max))
-    marks = [mark for mark in Scale(title="").over([1, n]).marks if 1 <= mark <= n and mark == round(mark)]
+    marks = [
+        mark
+        for mark in Scale(title="").over([1, n]).marks
+        if 1 <= mark <= n and mark == round(mark)
+    ]
     x = Axis(ends=(0, n + 1), marks=marks, labels=[f"{mark:g}" for mark in marks], title="Trial")
     pairs = zip(tried, scores, strict=True)
-    dots = [Dot(x=number, of=score, hover=f"forest {number}:", hollow=True) for number, score in pairs]
+    dots = [
+        Dot(x=number, of=score, hover=f"forest {number}:", hollow=True) for number, score in pairs
+    ]
     curves = [
         level(scores[0], "grey", "published"),
         Curve(x=tried, of=best, color="leak", name="best"),

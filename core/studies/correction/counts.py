@@ -108,7 +108,10 @@ class CountProblem:
                 if rate.lower > 0 and gap > rate.lower * rate.n * m:
                     attained[rate.disclosure] = True
         limits = self.sizes or ()
-        inside = all(low <= m <= high for m, (low, high) in zip(new.sum(axis=0).tolist(), limits, strict=False))
+        inside = all(
+            low <= m <= high
+            for m, (low, high) in zip(new.sum(axis=0).tolist(), limits, strict=False)
+        )
         return inside and all(attained.values())
 
     def write(self, new: Ints, vector: Codes) -> None:
@@ -127,11 +130,15 @@ class CountProblem:
 
     def alternatives(self) -> list[list[Attained]]:
         """Return, for each disclosure with a lower limit, the ways to attain it."""
-        alternatives: dict[int, list[Attained]] = {rate.disclosure: [] for rate in self.rates if rate.lower > 0}
+        alternatives: dict[int, list[Attained]] = {
+            rate.disclosure: [] for rate in self.rates if rate.lower > 0
+        }
         for rate, sign in itertools.product(self.rates, (1, -1)):
             room = rate.n - rate.positives if sign > 0 else rate.positives
             if rate.lower > 0 and rate.lower * rate.n < room:
-                alternatives[rate.disclosure] += [Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)]
+                alternatives[rate.disclosure] += [
+                    Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)
+                ]
         return list(alternatives.values())
 
     def choices(self) -> Iterator[Choice]:
@@ -166,14 +173,20 @@ def count_problem(
         n = int(np.count_nonzero(value))
         positives = int(np.count_nonzero(value == 2))
         cells = {"inside": of_cell > 0, "positive": of_cell == 2}
-        rates.append(Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells))
+        rates.append(
+            Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells)
+        )
     cell_index = code * n_groups + guess
     order = np.lexsort((cost, cell_index))
     old = np.bincount(cell_index, minlength=n_cells * n_groups)
     members = tuple(np.split(order, np.cumsum(old)[:-1]))
     total = tuple(np.concatenate([[0.0], np.cumsum(cost[records])]) for records in members)
     return CountProblem(
-        old=old.reshape(n_cells, n_groups), members=members, total=total, rates=tuple(rates), sizes=sizes
+        old=old.reshape(n_cells, n_groups),
+        members=members,
+        total=total,
+        rates=tuple(rates),
+        sizes=sizes,
     )
 
 
@@ -255,12 +268,18 @@ class Rows:
                 self._pin(rate, g, Fraction(rate.positives, rate.n))
             return
         for g in range(k):
-            for sign in (1, -1):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
+            for sign in (
+                1,
+                -1,
+            ):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
                 self._add(_gap(rate, sign, -rate.upper), g, -math.inf, -self._margin)
 
     def _pin(self, rate: Rate, g: int, fraction: Fraction) -> None:
         """Ask that A / m is this fraction."""
-        for cells, coefficient in ((rate.positive, -fraction.numerator), (rate.inside, -fraction.denominator)):
+        for cells, coefficient in (
+            (rate.positive, -fraction.numerator),
+            (rate.inside, -fraction.denominator),
+        ):
             self._pins.append((len(self._rows), len(self.multipliers), coefficient))
             self._add(cells, g, 0, 0)
         self.multipliers.append(rate.n // fraction.denominator)

@@ -185,7 +185,9 @@ def disclose(
     bootstrap = None
     if draws != 0 and correction.reconstruction is not None:
         people = Blocks.of(attacked, guess, prices, metric=metric)
-        bootstrap = bootstrap_correction(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
+        bootstrap = bootstrap_correction(
+            people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed
+        )
     truth = attacked.truth
     after = correction.reconstruction
     k = attacked.n_groups
@@ -199,8 +201,12 @@ def disclose(
             size = bootstrap.size
             now = accuracy_by_sample(bootstrap.size, bootstrap.after)
             accurate = combine_intervals(accurate, now)
-            balanced = combine_intervals(balanced, balanced_accuracy_by_sample(size, bootstrap.after))
-            gain = combine_intervals(gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0))
+            balanced = combine_intervals(
+                balanced, balanced_accuracy_by_sample(size, bootstrap.after)
+            )
+            gain = combine_intervals(
+                gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0)
+            )
     return Disclosure(
         metric=metric,
         cost=cost,
@@ -216,7 +222,10 @@ def disclose(
         gain=gain,
         n_changed=correction.n_changed,
         n_right=won,
-        groups=tuple(_recognition(g, truth, guess, after, bootstrap) for g in ((1, 0) if k == 2 else range(k))),
+        groups=tuple(
+            _recognition(g, truth, guess, after, bootstrap)
+            for g in ((1, 0) if k == 2 else range(k))
+        ),
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
@@ -233,8 +242,14 @@ def corrected(
     **knowledge: Any,
 ) -> Correction:
     """Correct guesses about some records with what is known of the model's unfairness; see `correct`."""
-    arguments: dict[str, Any] = {"labels": records.labels, "cost": cost, "n_groups": records.n_groups}
-    return correct(guess, records.predictions, metric=metric, time_limit=time_limit, **arguments, **knowledge)
+    arguments: dict[str, Any] = {
+        "labels": records.labels,
+        "cost": cost,
+        "n_groups": records.n_groups,
+    }
+    return correct(
+        guess, records.predictions, metric=metric, time_limit=time_limit, **arguments, **knowledge
+    )
 
 
 def prices_of(
@@ -244,11 +259,15 @@ def prices_of(
     if cost == "count":
         return None, None
     if cost == "log_odds":
-        two = np.partition(attacked.calibrated, -2, axis=1)[:, -2:]  # the likeliest group among the two likeliest
+        two = np.partition(attacked.calibrated, -2, axis=1)[
+            :, -2:
+        ]  # the likeliest group among the two likeliest
         return log_odds_cost(two[:, 1] / two.sum(axis=1)), None
     k = attacked.n_groups
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
-    closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
+    closest = smallest_tolerance(
+        held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k
+    )
     chosen = choose_exponent(
         held_out,
         tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
@@ -273,7 +292,9 @@ def _recognition(
         now = accuracy(truth[member], after[member])
     if now is not None and bootstrap is not None:
         in_group = slice(group, group + 1)
-        now = combine_intervals(now, accuracy_by_sample(bootstrap.size[:, in_group], bootstrap.after[:, in_group]))
+        now = combine_intervals(
+            now, accuracy_by_sample(bootstrap.size[:, in_group], bootstrap.after[:, in_group])
+        )
     return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)
 
 
@@ -295,7 +316,9 @@ def gain_of_best(
     people = []
     for name, disclosure in disclosures.items():
         records = attacked[name]
-        cost = published_cost(records.confidence, 1 if disclosure.exponent is None else disclosure.exponent)
+        cost = published_cost(
+            records.confidence, 1 if disclosure.exponent is None else disclosure.exponent
+        )
         people.append(Blocks.of(records, records.guess, cost, metric=first.metric))
     if len(first.groups) == 2:
         draws = DRAWS_OF_BEST
@@ -307,22 +330,36 @@ def gain_of_best(
         np.max(
             [
                 majority,
-                *(accuracy_by_sample(counts.size, part) for counts, part in zip(bootstraps, parts, strict=True)),
+                *(
+                    accuracy_by_sample(counts.size, part)
+                    for counts, part in zip(bootstraps, parts, strict=True)
+                ),
             ],
             axis=0,
         )
-        for parts in ([counts.before for counts in bootstraps], [counts.after for counts in bootstraps])
+        for parts in (
+            [counts.before for counts in bootstraps],
+            [counts.after for counts in bootstraps],
+        )
     )
-    reached = [disclosure.after.value for disclosure in disclosures.values() if disclosure.after is not None]
+    reached = [
+        disclosure.after.value
+        for disclosure in disclosures.values()
+        if disclosure.after is not None
+    ]
     value = max(first.majority.value, *reached) - max(
         first.majority.value, *(disclosure.before.value for disclosure in disclosures.values())
     )
-    half_width = paired_gain(0, 0, n).high  # where the best is the majority-class baseline in every draw
+    half_width = paired_gain(
+        0, 0, n
+    ).high  # where the best is the majority-class baseline in every draw
     estimate = Estimate(value=value, low=value - half_width, high=value + half_width, n=n)
     return combine_intervals(estimate.within(-1.0, 1.0), after - before, within=(-1.0, 1.0))
 
 
-def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
+def permuted_records(
+    records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody"
+) -> AttackedRecords:
     """Return the records with their predictions permuted within the metric's row sets; the guesses stay.
 
     `name` says which records these are; another one under the same seed permutes independently.
@@ -331,7 +368,10 @@ def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: 
         within = None
     else:
         within = records.labels
-    return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))
+    return replace(
+        records,
+        predictions=permuted_predictions(records.predictions, within, seed=seed, records=name),
+    )
 
 
 SMALLEST_COST = 1e-6
@@ -366,19 +406,27 @@ def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
 
 
 def choose_exponent(
-    records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int] = range(100)
+    records: AttackedRecords,
+    *,
+    tolerance: float,
+    metric: str,
+    exponents: Sequence[int] = range(100),
 ) -> int | None:
     """Return the exponent whose correction is most accurate on records with known groups, the smallest in a tie.
 
     None when no correction is found at any of the exponents, which rise.
     """
-    accuracies = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
+    accuracies = corrected_accuracy(
+        records, tolerance=tolerance, metric=metric, exponents=exponents
+    )
     if np.isnan(accuracies).all():
         return None
     return int(exponents[int(np.nanargmax(accuracies))])
 
 
-def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]) -> Floats:
+def corrected_accuracy(
+    records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]
+) -> Floats:
     """Return the accuracy of the corrected guesses at each exponent; nan where there is no correction.
 
     With more than two groups every exponent is a program of its own, so few should be tried.
@@ -389,7 +437,9 @@ def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: st
     right = np.full(len(exponents), np.count_nonzero(guess == truth), dtype=np.float64)
     if records.n_groups > 2:
         for i, exponent in enumerate(exponents):
-            vector = corrected(records, guess, base**exponent, metric, tolerance=tolerance).reconstruction
+            vector = corrected(
+                records, guess, base**exponent, metric, tolerance=tolerance
+            ).reconstruction
             right[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
         return right / guess.size
     for _, rows in row_sets(metric, records.labels, guess.size):
@@ -431,11 +481,15 @@ def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
         cells = [np.flatnonzero(problem.cell(*cell)) for cell in (plan.raised, plan.lowered)]
         raised, lowered = (cell[np.argsort(problem.cost[cell], kind="stable")] for cell in cells)
         raising, lowering = (
-            problem.cost[cell[:most]] ** powers for cell, most in ((raised, plan.x_limit), (lowered, plan.y_limit))
+            problem.cost[cell[:most]] ** powers
+            for cell, most in ((raised, plan.x_limit), (lowered, plan.y_limit))
         )
         x, _, certain = best_repair(plan, raising, lowering, np.ones(exponents.size))
         certain &= exponents > 0
-        won = [np.append(0, np.cumsum(1 - 2 * right[cell].astype(np.int64))) for cell in (raised, lowered)]
+        won = [
+            np.append(0, np.cumsum(1 - 2 * right[cell].astype(np.int64)))
+            for cell in (raised, lowered)
+        ]
         gained = (won[0][x] + won[1][plan.y[x]]).astype(np.float64)
     for i in np.flatnonzero(~certain):
         vector, _ = solve_rows(replace(problem, cost=problem.cost ** exponents[i]))

@@ -78,7 +78,9 @@ def cheapest_counts(
     groups = [_GroupPoints(problem, g, multipliers) for g in range(problem.n_groups)]
     rate = problem.rates[0]
     total = rate.positives, rate.n - rate.positives
-    least = sum(group.least for group in groups) + multipliers[0] * total[0] + multipliers[1] * total[1]
+    least = (
+        sum(group.least for group in groups) + multipliers[0] * total[0] + multipliers[1] * total[1]
+    )
     size = abs(least) + sum(abs(x) * most for x, most in zip(multipliers, total, strict=True))
     if size * _ROUNDING > value * _TRUSTED:
         return None
@@ -175,7 +177,9 @@ def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
         allowed: Mask = sign * (a * negatives - b * positives) <= slack * (a + b)
         return allowed
 
-    low = np.ceil(a * max(0.0, (negatives - slack) / (positives + slack))).astype(np.int64) - 1  # D <= upper N m
+    low = (
+        np.ceil(a * max(0.0, (negatives - slack) / (positives + slack))).astype(np.int64) - 1
+    )  # D <= upper N m
     low = np.maximum(low, 0)
     for _ in range(2):
         low += ~holds(low, 1)
@@ -206,7 +210,9 @@ def _match(
     """Return the counts of least r within the budget, and r; None when there are none. `work` counts the sums."""
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
-    halves = [_added([(g, listed[g]) for g in half], budget, work) for half in (order[::2], order[1::2])]
+    halves = [
+        _added([(g, listed[g]) for g in half], budget, work) for half in (order[::2], order[1::2])
+    ]
     pair = _cheapest_pair(problem.rates[0], halves[0][0], halves[1][0], budget)
     if pair is None:
         return None

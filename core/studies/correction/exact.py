@@ -88,8 +88,13 @@ def smallest_tolerance(
     """
     predicted = binary_array(predictions, name="predictions")
     groups = group_number(n_groups)
-    sets = [predicted if rows is None else predicted[rows] for _, rows in row_sets(metric, labels, predicted.size)]
-    fractions = [smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets]
+    sets = [
+        predicted if rows is None else predicted[rows]
+        for _, rows in row_sets(metric, labels, predicted.size)
+    ]
+    fractions = [
+        smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets
+    ]
     return max(math.inf if fraction is None else float(fraction) for fraction in fractions)
 
 
@@ -207,7 +212,9 @@ class RowProblem:
             if prediction:
                 return self.predictions > self.guess
             return self.guess > self.predictions
-        matching = self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
+        matching = (
+            self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
+        )
         return matching.view(np.bool_)
 
 
@@ -264,9 +271,13 @@ def repairs(counts: RowSetCounts) -> Repairs | None:
     oriented = counts if group else counts.swapped()
     # X and Y: once enough, more is enough
     x_limit = bisect_left(
-        range(oriented.positives - oriented.a), True, key=lambda x: oriented.high_enough(oriented.a + x, oriented.b)
+        range(oriented.positives - oriented.a),
+        True,
+        key=lambda x: oriented.high_enough(oriented.a + x, oriented.b),
     )
-    y_limit = bisect_left(range(oriented.b), True, key=lambda y: oriented.high_enough(oriented.a, oriented.b - y))
+    y_limit = bisect_left(
+        range(oriented.b), True, key=lambda y: oriented.high_enough(oriented.a, oriented.b - y)
+    )
     a = np.arange(oriented.a, oriented.a + x_limit + 1, dtype=np.int64)
     b = np.minimum(highest_b(oriented, a), oriented.b)
     return Repairs(
@@ -279,7 +290,9 @@ def repairs(counts: RowSetCounts) -> Repairs | None:
     )
 
 
-def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest: Any) -> tuple[Ints, Floats, Mask]:
+def best_repair(
+    plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest: Any
+) -> tuple[Ints, Floats, Mask]:
     """Return the cheapest natural repair: x, its cost (inf if none is allowed), and whether it is surely the optimum.
 
     The cheapest X and Y costs of the two cells come in rising order along the last axis; leading axes are independent
@@ -291,7 +304,9 @@ def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest:
     x = np.asarray(total.argmin(axis=-1))
     value = np.take_along_axis(total, x[..., None], axis=-1)[..., 0]
     last = [cost[..., -1] if cost.shape[-1] else cheapest for cost in (raise_cost, lower_cost)]
-    left_out = np.minimum(up[..., -1] + np.maximum(last[0], cheapest), down[..., -1] + np.maximum(last[1], cheapest))
+    left_out = np.minimum(
+        up[..., -1] + np.maximum(last[0], cheapest), down[..., -1] + np.maximum(last[1], cheapest)
+    )
     left_out = np.minimum(left_out, np.minimum(up[..., -1], down[..., -1]) + cheapest)
     return x, value, value <= left_out
 
@@ -311,7 +326,10 @@ def _short_search(problem: RowProblem, counts: RowSetCounts) -> _Solved | None:
     if plan is None:
         return None
     cells = [problem.cell(*plan.raised), problem.cell(*plan.lowered)]
-    prefixes = [_cheapest(problem.cost, cell, k) for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)]
+    prefixes = [
+        _cheapest(problem.cost, cell, k)
+        for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)
+    ]
     x, value, certain = best_repair(plan, prefixes[0], prefixes[1], problem.cost.min())
     if not certain or not np.isfinite(value):
         return None
@@ -334,9 +352,14 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     if problem.lower > 0:
         fair = replace(counts, slack=problem.lower * counts.n)
         first = counts.negatives - highest_b(fair.swapped(), counts.positives - a)
-        intervals = [(low, np.minimum(high, first - 1)), (np.maximum(low, highest_b(fair, a) + 1), high)]
+        intervals = [
+            (low, np.minimum(high, first - 1)),
+            (np.maximum(low, highest_b(fair, a) + 1), high),
+        ]
     # Objective (6) of RC_e; by Theorem 1 its optima are those of RC. The records behind counts are the cheapest.
-    of_a, of_b = (np.concatenate([cumulated(costs[p, 1])[::-1], np.cumsum(costs[p, 0])]) for p in (1, 0))
+    of_a, of_b = (
+        np.concatenate([cumulated(costs[p, 1])[::-1], np.cumsum(costs[p, 0])]) for p in (1, 0)
+    )
     best: tuple[int, int, float] | None = None
     for lowest, highest in intervals:
         possible = np.flatnonzero(lowest <= highest)
@@ -372,7 +395,11 @@ def highest_b(counts: RowSetCounts, a: Ints) -> Ints:
     if positives > slack:
         np.minimum(bound, a * ((negatives + slack) / (positives - slack)), out=bound)
     if negatives > slack and positives > 0:
-        np.minimum(bound, negatives - (positives - a) * ((negatives - slack) / (positives + slack)), out=bound)
+        np.minimum(
+            bound,
+            negatives - (positives - a) * ((negatives - slack) / (positives + slack)),
+            out=bound,
+        )
     b = np.clip(np.floor(bound).astype(np.int64) + 1, 0, negatives)
     for _ in range(2):
         b -= ~counts.high_enough(a, b)

@@ -60,7 +60,9 @@ def first_tolerance(result: CorrectionResult) -> float:
     return math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000
 
 
-def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:
+def headline(
+    result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False
+) -> Finding:
     """Return what disclosing the tolerance changes, beside imputation and the majority-class baseline."""
     point, to_do = _point_and_advice(result, now, adversary)
     beside = f"Baseline, always “{_majority(result, now)}”: {percent(now.majority)}."
@@ -161,11 +163,14 @@ def _reservations(result: CorrectionResult, now: Disclosure, adversary: str) -> 
     reservations = ""
     if adversary not in STRONG and (now.after or now.before).high < now.majority.value:
         reservations = (
-            f"This attacker is worse than always guessing “{_majority(result, now)}”: it over-predicts small groups. "
+            f"This attacker is worse than always guessing “{_majority(result, now)}”: "
+            "it over-predicts small groups. "
         )
     falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
     if falls and now.gain is not None and now.gain.low > 0:
-        reservations += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
+        reservations += (
+            f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
+        )
     return reservations
 
 
@@ -194,7 +199,9 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
     else:
         raised = ""
     if adversary in STRONG:
-        return (f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",)
+        return (
+            f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",
+        )
     return (
         f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",
         HELD_OUT_BELOW,
@@ -226,7 +233,10 @@ def attacker_knowledge(result: CorrectionResult, adversary: str) -> tuple[list[s
     else:
         predictions = "predictions"
     features = f"{len(result.subject.dataset.feature_names)} features"
-    return [features, roles.label, predictions, "metric", "tolerance"], [roles.attribute, "group proportions"]
+    return [features, roles.label, predictions, "metric", "tolerance"], [
+        roles.attribute,
+        "group proportions",
+    ]
 
 
 def certificate(now: Disclosure) -> Finding:
@@ -251,7 +261,9 @@ def certificate(now: Disclosure) -> Finding:
         changed += f". Balanced accuracy {_balanced(now)}"
     reached = tolerance_text(now.reached, limit=now.used)
     return Finding(
-        point="Correction solved to proven optimality." if optimal else "Correction feasible, not proven optimal.",
+        point="Correction solved to proven optimality."
+        if optimal
+        else "Correction feasible, not proven optimal.",
         evidence=f"{changed}. Largest deviation on the corrected guesses: {reached}, at most {used} was asked. "
         f"{solver}.",
     )
@@ -313,7 +325,9 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     return Finding(
         point=f"{says}.",
         evidence=evidence,
-        so_what="" if holds else "An attacker who believes it uses a false claim: guesses may get better or worse.",
+        so_what=""
+        if holds
+        else "An attacker who believes it uses a false claim: guesses may get better or worse.",
     )
 
 
@@ -333,7 +347,9 @@ def permutation(control: Disclosure) -> Finding:
     changes = "no correction meets the tolerance"
     if control.gain is not None:
         changes = f"the same constraint changes accuracy by {_change(control.gain)}"
-    return Finding(point=f"Permutation control: with shuffled predictions {changes}.", estimate=control.gain)
+    return Finding(
+        point=f"Permutation control: with shuffled predictions {changes}.", estimate=control.gain
+    )
 
 
 def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
@@ -371,10 +387,16 @@ def constraint_effect(leak: Attribution) -> Finding:
     effect = leak.step("constraint").changes["accuracy"]
     target = f"the {leak.attacker} attacker's accuracy"
     false = leak.n_seeds - leak.n_true
-    caveats = (f"The disclosed tolerance does not hold. Seeds: {false} of {leak.n_seeds}.",) if false else ()
+    caveats = (
+        (f"The disclosed tolerance does not hold. Seeds: {false} of {leak.n_seeds}.",)
+        if false
+        else ()
+    )
     opening = "Once group proportions are known, the tolerance"
     if effect.n == 0:
-        return Finding(point=f"{opening}'s effect on {target} could not be measured.", caveats=caveats)
+        return Finding(
+            point=f"{opening}'s effect on {target} could not be measured.", caveats=caveats
+        )
     scaled = [100 * number for number in (effect.value, effect.low, effect.high)]
     places = _places(scaled, 1, 3)
     value, low, high = (gap(number, decimals=places) for number in scaled)
@@ -387,7 +409,9 @@ def constraint_effect(leak: Attribution) -> Finding:
     else:
         point = f"{opening} {_NONE} on {target}: {value} points."
     evidence = f"{100 * effect.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak)}"
-    return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=effect.estimate)
+    return Finding(
+        point=point, evidence=evidence.strip(), caveats=caveats, estimate=effect.estimate
+    )
 
 
 def _from_to(leak: Attribution) -> str:
@@ -440,20 +464,28 @@ def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) 
     more_by_shares = bound is not None and shares is not None and shares.low > bound.high
     proved = sum(more.certificate.status == "optimal" for more in disclosures)
     return Finding(
-        point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
+        point="Group proportions leak more than the tolerance"
+        if more_by_shares
+        else "Stronger disclosure",
         evidence=f"Answers proved optimal: {proved} of {len(disclosures)}. All start from the same guess and cost. "
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
         "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
         caveats=tuple(
-            f"No correction with {_MORE[more.knowledge]}: {more.reason}" for more in disclosures if more.after is None
+            f"No correction with {_MORE[more.knowledge]}: {more.reason}"
+            for more in disclosures
+            if more.after is None
         ),
     )
 
 
 # Tables
 
-_TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats a person)"}
+_TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log-loss (nats a person)",
+}
 
 
 def step_rows(leak: Attribution) -> Iterator[Row]:

@@ -89,7 +89,10 @@ class _Programs:
         old = self.problem.old
         sizes = np.repeat(old.sum(axis=1), self.problem.n_groups).tolist()
         unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
-        unknowns += [model.add_variable(f"z{j}", 1, most, "Integer") for j, most in enumerate(rows.multipliers)]
+        unknowns += [
+            model.add_variable(f"z{j}", 1, most, "Integer")
+            for j, most in enumerate(rows.multipliers)
+        ]
         for row, low, high in zip(rows.matrix, rows.low.tolist(), rows.high.tolist(), strict=True):
             terms = linear((unknowns[j], row[j]) for j in np.flatnonzero(row).tolist())
             if low == high:
@@ -103,7 +106,9 @@ class _Programs:
         claim = run(model, linear(costs), self.deadline, gap=0.0 if self.best is not None else 0.2)
         if claim not in (SolverStatus.OPTIMAL, SolverStatus.FEASIBLE):
             return claim, 0.0, None
-        counts = np.array([round(unknown.value()) for unknown in unknowns[: old.size]], dtype=np.int64)
+        counts = np.array(
+            [round(unknown.value()) for unknown in unknowns[: old.size]], dtype=np.int64
+        )
         reached = max(0.0, sum(cost * variable.value() for variable, cost in costs))
         return claim, reached * self.unit, counts.reshape(old.shape)
 
@@ -114,7 +119,9 @@ class _Programs:
             if not old:
                 continue
             distinct, sizes = np.unique(self.costs(j), return_counts=True)
-            segments = [model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())]
+            segments = [
+                model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())
+            ]
             model += linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
             costs += list(zip(segments, distinct.tolist(), strict=True))
         return costs
@@ -128,7 +135,9 @@ class _Programs:
             c, g = divmod(j, k)
             cell_costs = self.costs(j)
             for i in range(old):
-                assignments = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
+                assignments = [
+                    model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)
+                ]
                 model += linear((assignment, 1) for assignment in assignments) == 1
                 if i >= cell_costs.size:
                     model += linear([(assignments[g], 1)]) == 1
@@ -149,7 +158,9 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
     deadline = time.perf_counter() + seconds
     programs = _Programs(problem=problem, per_record=per_record, deadline=deadline)
     possible: list[Choice] = []
-    for choice in problem.choices():  # any counts to begin with; what is proved infeasible is left out
+    for (
+        choice
+    ) in problem.choices():  # any counts to begin with; what is proved infeasible is left out
         if programs.best is not None or programs.solve(choice)[0] != SolverStatus.INFEASIBLE:
             possible.append(choice)
     if programs.best is None:

@@ -90,10 +90,13 @@ def disclose_more(
     before = accuracy(attacked.truth, guess)
     corrections = _corrections(attacked, guess, prices, result.config.metric, tolerance)
     bound, *further = (
-        _more_disclosed(knowledge, correction, attacked, guess, before) for knowledge, correction in corrections.items()
+        _more_disclosed(knowledge, correction, attacked, guess, before)
+        for knowledge, correction in corrections.items()
     )
     if bound.after is not None:
-        alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
+        alone = result.disclose(
+            tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False
+        )
         bound = replace(bound, after=alone.after, gain=alone.gain)
     return bound, *further
 
@@ -112,7 +115,9 @@ def _corrections(
         "exact_shares": {"unfairness": exact, "group_shares": shares},
     }
     corrections = {
-        knowledge: corrected(attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **arguments)
+        knowledge: corrected(
+            attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **arguments
+        )
         for knowledge, arguments in disclosures.items()
     }
     bounds = [
@@ -124,12 +129,18 @@ def _corrections(
         )
         for name in IDENTIFIABLE
     ]
-    jointly = correct_jointly(guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE)
+    jointly = correct_jointly(
+        guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
+    )
     return {**corrections, "all_metrics": jointly}
 
 
 def _more_disclosed(
-    knowledge: str, correction: Correction, attacked: AttackedRecords, guess: Codes, before: Estimate
+    knowledge: str,
+    correction: Correction,
+    attacked: AttackedRecords,
+    guess: Codes,
+    before: Estimate,
 ) -> MoreDisclosed:
     """Return what a correction changes; the interval takes the changed guesses as given."""
     after = correction.reconstruction
@@ -186,12 +197,18 @@ def estimate_constraint(
     n = one_length(predictions=answers, sensitive=groups, labels=label_codes)
     measured = {}
     for metric in METRICS:  # nan where one group, or nobody, is left to compare on a row set
-        sets = [groups if rows is None else groups[rows] for _, rows in row_sets(metric, label_codes, n)]
+        sets = [
+            groups if rows is None else groups[rows] for _, rows in row_sets(metric, label_codes, n)
+        ]
         alone = any(np.unique(inside).size < 2 for inside in sets)
-        measured[metric] = math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
+        measured[metric] = (
+            math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
+        )
     defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
     if not defined:
-        raise InputError(f"The attack records must hold at least two groups, got {np.unique(groups).size}.")
+        raise InputError(
+            f"The attack records must hold at least two groups, got {np.unique(groups).size}."
+        )
     smallest = min(defined.values())
     taken = next(metric for metric, value in defined.items() if value <= smallest + _TIE)
     return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
@@ -239,9 +256,19 @@ def compare_constraints(
     """
     real = None
     if promised is not None:
-        real = disclose(attacked, held_out, tolerance=promised[1], metric=promised[0], raise_until_true=True, seed=seed)
+        real = disclose(
+            attacked,
+            held_out,
+            tolerance=promised[1],
+            metric=promised[0],
+            raise_until_true=True,
+            seed=seed,
+        )
     needed = smallest_tolerance(
-        attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
+        attacked.predictions,
+        metric=estimate.metric,
+        labels=attacked.labels,
+        n_groups=attacked.n_groups,
     )
     if needed <= 1:
         tolerance = max(estimate.tolerance, needed)
@@ -251,4 +278,6 @@ def compare_constraints(
     accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:
         accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
-    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference)
+    return ConstraintComparison(
+        estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference
+    )

@@ -151,7 +151,11 @@ NUMBERS = (*ATTACK_NUMBERS, *CONTROL_NUMBERS, *ESTIMATE_NUMBERS, *STEP_NUMBERS)
 
 def number_of(name: str, result: CorrectionResult, settings: CorrectionSettings) -> Measurement:
     """Return one of `NUMBERS`; those that are made together are made once."""
-    measure = next(measure for numbers, measure in _MEASURED.items() if name in {number.name for number in numbers})
+    measure = next(
+        measure
+        for numbers, measure in _MEASURED.items()
+        if name in {number.name for number in numbers}
+    )
     key = f"{measure.__name__} {settings}"
     return result.subject.once(key, lambda: measure(result, settings))[name]
 
@@ -163,7 +167,10 @@ def disclosed_to(result: CorrectionResult, settings: CorrectionSettings) -> Disc
         tolerance = config.tolerance
     else:
         tolerance = settings.tolerance
-    has_tolerance = settings.tolerance is not None or config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
+    has_tolerance = settings.tolerance is not None or config.method in (
+        *TOLERANCE_METHODS,
+        GIVEN_PREDICTIONS,
+    )
     return result.disclose(
         tolerance,
         adversary=settings.adversary,
@@ -189,22 +196,32 @@ def _attack(result: CorrectionResult, settings: CorrectionSettings) -> Mapping[s
     return _by_name(*measurements)
 
 
-def _measurement(name: str, estimate: Estimate, control: Estimate | None = None, control_name: str = "") -> Measurement:
+def _measurement(
+    name: str, estimate: Estimate, control: Estimate | None = None, control_name: str = ""
+) -> Measurement:
     return Measurement(check=name, estimate=estimate, control=control, control_name=control_name)
 
 
 def _corrected(
-    name: str, now: Disclosure, estimate: Estimate | None, control: Estimate | None, control_name: str
+    name: str,
+    now: Disclosure,
+    estimate: Estimate | None,
+    control: Estimate | None,
+    control_name: str,
 ) -> Measurement:
     """Return what follows from a correction; why there is none; and that it is not proved optimal, if it is not."""
     status = str(now.certificate.status)
     if estimate is None:
-        return not_run(name, f"No correction with tolerance {now.used:g} was found: the solver says {status}.")
+        return not_run(
+            name, f"No correction with tolerance {now.used:g} was found: the solver says {status}."
+        )
     if status == "optimal":
         proof = ""
     else:
         proof = "The correction is feasible, not proven optimal."
-    return Measurement(check=name, estimate=estimate, control=control, control_name=control_name, reason=proof)
+    return Measurement(
+        check=name, estimate=estimate, control=control, control_name=control_name, reason=proof
+    )
 
 
 def _by_name(*measurements: Measurement) -> dict[str, Measurement]:
@@ -213,13 +230,23 @@ def _by_name(*measurements: Measurement) -> dict[str, Measurement]:
 
 def _controls(result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
     now = disclosed_to(result, settings)
-    attacker = {"adversary": settings.adversary, "cost": settings.cost, "as_published": settings.as_published}
+    attacker = {
+        "adversary": settings.adversary,
+        "cost": settings.cost,
+        "as_published": settings.as_published,
+    }
     permuted = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
     attack = result.attack(settings.adversary, as_published=settings.as_published)
     own_groups = attack.held_out.truth
     majority = proportion(int(np.bincount(own_groups).max()), own_groups.size)
     return _by_name(
-        _corrected("permuted_gain", permuted, permuted.gain, now.gain, "the gain with the model's predictions"),
+        _corrected(
+            "permuted_gain",
+            permuted,
+            permuted.gain,
+            now.gain,
+            "the gain with the model's predictions",
+        ),
         _measurement("own_accuracy", attack.held_out_accuracy, majority, _BASELINE),
     )
 
@@ -228,8 +255,13 @@ def _estimates(result: CorrectionResult, settings: CorrectionSettings) -> Mappin
     """Return what an attacker reaches who estimates the constraint from the records they know."""
     compared = _comparison(result, settings)
     n = compared.estimate.n
-    facts = {f"estimates_{metric}": certain(float(compared.estimate.metric == metric), n) for metric in IDENTIFIABLE}
-    return _by_name(*_compared(compared), *(_measurement(name, estimate) for name, estimate in facts.items()))
+    facts = {
+        f"estimates_{metric}": certain(float(compared.estimate.metric == metric), n)
+        for metric in IDENTIFIABLE
+    }
+    return _by_name(
+        *_compared(compared), *(_measurement(name, estimate) for name, estimate in facts.items())
+    )
 
 
 def _compared(compared: ConstraintComparison) -> tuple[Measurement, Measurement]:
@@ -262,7 +294,9 @@ def _comparison(result: CorrectionResult, settings: CorrectionSettings) -> Const
     return compare_constraints(
         attack.attacked,
         attack.held_out,
-        estimate_constraint(model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]),
+        estimate_constraint(
+            model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]
+        ),
         promised,
         seed=config.seed,
     )
@@ -277,7 +311,12 @@ def step_measurements(leak: Attribution) -> Mapping[str, Measurement]:
     by_step = {step.step: step for step in leak.steps}
     return _by_name(
         *(_reached(step, measure, by_step) for step in leak.steps for measure in MEASURES),
-        *(_changed(step, measure, by_step) for step in leak.steps if step.builds_on for measure in MEASURES),
+        *(
+            _changed(step, measure, by_step)
+            for step in leak.steps
+            if step.builds_on
+            for measure in MEASURES
+        ),
     )
 
 
@@ -297,7 +336,9 @@ def controlled_attribution(result: CorrectionResult, settings: CorrectionSetting
         sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
         permuted = permuted_by_set(subject.model.predictions, dataset.labels, sets, seed=seed)
         _, with_predictions = KINDS[kind]
-        control = attack_model(with_predictions, PROTOCOLS[0], dataset, splits, permuted, config=subject.config)
+        control = attack_model(
+            with_predictions, PROTOCOLS[0], dataset, splits, permuted, config=subject.config
+        )
         return result.attribution(kind, tolerance, permuted=control)
 
     return subject.once(f"attribution with control {kind} {tolerance!r}", make)
@@ -314,7 +355,9 @@ def _changed(step: LeakStep, measure: str, by_step: Mapping[str, LeakStep]) -> M
     name = change_name(step.step, measure)
     change = step.changes[measure]
     if step.reasons or not change.seeds:
-        return not_run(name, " ".join(step.reasons) or "The step it builds on could not be measured.")
+        return not_run(
+            name, " ".join(step.reasons) or "The step it builds on could not be measured."
+        )
     return _beside(name, change.estimate, step, measure, by_step)
 
 
@@ -324,10 +367,17 @@ def _beside(
     """Return a measurement of a step beside the one it builds on."""
     if step.builds_on is None or by_step[step.builds_on].reasons:
         return _measurement(name, estimate)
-    return _measurement(name, estimate, by_step[step.builds_on].values[measure].estimate, STEP_TITLES[step.builds_on])
+    return _measurement(
+        name,
+        estimate,
+        by_step[step.builds_on].values[measure].estimate,
+        STEP_TITLES[step.builds_on],
+    )
 
 
-_MEASURED: Mapping[tuple[Check, ...], Callable[[CorrectionResult, CorrectionSettings], Mapping[str, Measurement]]] = {
+_MEASURED: Mapping[
+    tuple[Check, ...], Callable[[CorrectionResult, CorrectionSettings], Mapping[str, Measurement]]
+] = {
     ATTACK_NUMBERS: _attack,
     CONTROL_NUMBERS: _controls,
     ESTIMATE_NUMBERS: _estimates,

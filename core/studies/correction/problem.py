@@ -39,7 +39,14 @@ from ...base.arrays import Codes, Floats, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.solvers import SolverStatus
-from ...base.validation import binary_array, choice, group_array, one_length, positive_array, unit_interval
+from ...base.validation import (
+    binary_array,
+    choice,
+    group_array,
+    one_length,
+    positive_array,
+    unit_interval,
+)
 from ...stats.fairness import METRICS, group_counts, row_sets
 from .counts import components, count_problem
 from .exact import WIDENING, RowProblem, group_number, smallest_tolerance, solve_rows
@@ -127,13 +134,17 @@ class Claim:
         worst = max((bound.residual(vector, self.n_groups) for bound in self.bounds), default=0.0)
         if self.sizes is not None:
             counts = np.bincount(vector, minlength=self.n_groups).tolist()
-            off = max(max(low - m, m - high) for m, (low, high) in zip(counts, self.sizes, strict=True))
+            off = max(
+                max(low - m, m - high) for m, (low, high) in zip(counts, self.sizes, strict=True)
+            )
             worst = max(worst, off / vector.size)
         return worst
 
     def objective(self, vector: Codes) -> float:
         """Return the cost of the records whose guess the vector changes."""
-        return float(np.compress(vector != self.guess, self.cost).sum())  # Ferry et al. (2023), objective (1)
+        return float(
+            np.compress(vector != self.guess, self.cost).sum()
+        )  # Ferry et al. (2023), objective (1)
 
 
 def bound_of(disclosed: Disclosed) -> Bound:
@@ -147,7 +158,14 @@ def bound_of(disclosed: Disclosed) -> Bound:
     metric = choice(disclosed.metric, METRICS, name="metric")
     row_sets(metric, labels, predicted.size)
     tolerance, lower, upper = _limits(disclosed.tolerance, disclosed.unfairness)
-    return Bound(predictions=predicted, labels=labels, metric=metric, tolerance=tolerance, lower=lower, upper=upper)
+    return Bound(
+        predictions=predicted,
+        labels=labels,
+        metric=metric,
+        tolerance=tolerance,
+        lower=lower,
+        upper=upper,
+    )
 
 
 def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[float, float, float]:
@@ -160,7 +178,11 @@ def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[flo
         return highest, 0.0, highest * WIDENING
     low, high = interval_of(unfairness, name="unfairness")
     rounding = _ROUNDING if high else 0.0
-    return high, max(0.0, min(low * (2 - WIDENING), low - _ROUNDING)), max(high * WIDENING, high + rounding)
+    return (
+        high,
+        max(0.0, min(low * (2 - WIDENING), low - _ROUNDING)),
+        max(high * WIDENING, high + rounding),
+    )
 
 
 def interval_of(value: object, *, name: str) -> tuple[float, float]:
@@ -170,11 +192,15 @@ def interval_of(value: object, *, name: str) -> tuple[float, float]:
         return number, number
     ends = [unit_interval(end, name=name) for end in value]
     if len(ends) != 2 or ends[0] > ends[1]:
-        raise InputError(f"{name} must be a number or an interval (low, high) in rising order, got {tuple(ends)}.")
+        raise InputError(
+            f"{name} must be a number or an interval (low, high) in rising order, got {tuple(ends)}."
+        )
     return ends[0], ends[1]
 
 
-def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[int, int], ...] | None:
+def share_counts(
+    shares: Shares | None, n: int, n_groups: int
+) -> tuple[tuple[int, int], ...] | None:
     """Return the fewest and most records of each group that the shares allow; None where nothing is known.
 
     A share stands for the nearest whole count (a half for both its neighbours), an interval for the counts in it.
@@ -183,7 +209,9 @@ def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[in
         return None
     share_list = list(shares)
     if len(share_list) != n_groups:
-        raise InputError(f"group_shares must have one entry a group ({n_groups}), got {len(share_list)}.")
+        raise InputError(
+            f"group_shares must have one entry a group ({n_groups}), got {len(share_list)}."
+        )
     if all(share is None for share in share_list):
         return None
     limits = tuple(_share_limits(share, n, group) for group, share in enumerate(share_list))
@@ -193,7 +221,9 @@ def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[in
             total_text = f"{fewest}"
         else:
             total_text = f"{fewest} to {most}"
-        raise InputError(f"group_shares must be able to add up to all {n} records, got {total_text}.")
+        raise InputError(
+            f"group_shares must be able to add up to all {n} records, got {total_text}."
+        )
     return limits
 
 
@@ -207,7 +237,9 @@ def _share_limits(share: object, n: int, group: int) -> tuple[int, int]:
     fewest = math.ceil(low * n - 1e-9)
     most = math.floor(high * n + 1e-9)
     if not max(fewest, 1) <= most:
-        raise InputError(f"group_shares of group {group} must allow a whole count from 1 of {n} records, got {share}.")
+        raise InputError(
+            f"group_shares of group {group} must allow a whole count from 1 of {n} records, got {share}."
+        )
     return fewest, most
 
 
@@ -273,7 +305,9 @@ def certify(
     else:
         objective = claim.objective(vector)
         residual = claim.residual(vector)
-        proved = abs(objective - bound) <= _GAP * objective  # a bound above what was reached is none
+        proved = (
+            abs(objective - bound) <= _GAP * objective
+        )  # a bound above what was reached is none
         if proved:
             status = SolverStatus.OPTIMAL
         else:
@@ -281,7 +315,12 @@ def certify(
         if residual > 0:
             status = SolverStatus.NOT_SOLVED
     return SolverCertificate(
-        status=status, objective=objective, best_bound=bound, residual=residual, solver=solver, seconds=seconds
+        status=status,
+        objective=objective,
+        best_bound=bound,
+        residual=residual,
+        solver=solver,
+        seconds=seconds,
     )
 
 
@@ -334,7 +373,11 @@ def correct(
         solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
     """
     disclosed = Disclosed(
-        predictions=predictions, metric=metric, tolerance=tolerance, unfairness=unfairness, labels=labels
+        predictions=predictions,
+        metric=metric,
+        tolerance=tolerance,
+        unfairness=unfairness,
+        labels=labels,
     )
     return correct_jointly(
         guess,
@@ -474,7 +517,9 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
         for _, rows in bound.row_sets():
             value = (bound.predictions + np.uint8(1)) * (np.uint8(1) if rows is None else rows)
             limits.append((number, value, bound.lower, bound.upper))
-    for part in components(count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)):
+    for part in components(
+        count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)
+    ):
         seconds = deadline - time.perf_counter()
         if part.meets(part.old):
             counts = part.old
@@ -485,7 +530,9 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
         elif solver == "exact":
             counts, reached = solve_counts(part, seconds=seconds)
         else:
-            counts, reached = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
+            counts, reached = solve_counts_by_ilp(
+                part, per_record=solver == "ilp_general", seconds=seconds
+            )
         if counts is not None:
             part.write(counts, vector)
         yield counts is not None, reached
@@ -496,7 +543,9 @@ def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
     if len(claim.bounds) == 1:
         bound = claim.bounds[0]
         k = claim.n_groups
-        needed = smallest_tolerance(bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=k)
+        needed = smallest_tolerance(
+            bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=k
+        )
         alone = bound.lower <= 0 and claim.sizes is None
         if math.isinf(needed):
             reason = f"No guesses can fill {k} groups, as a row set has fewer records than that."

@@ -10,16 +10,18 @@ from ...base.settings import Settings
 from .attribute_attacks import ATTACKERS
 from .disclosure import COSTS
 
-Cost = Annotated[str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)]
+Cost = Annotated[
+    str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionSettings(Settings):
     """Which attacker knows which tolerance, and how they correct."""
 
-    adversary: Annotated[str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)] = (
-        "features"
-    )
+    adversary: Annotated[
+        str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)
+    ] = "features"
     cost: Cost = "published"
     as_published: Annotated[
         bool,

@@ -112,7 +112,9 @@ def soft_constraints(
         tolerance=tolerance,
         group_shares=group_shares,
     )
-    return Constraints(pattern=pattern, weights=weights, groups=groups, bound=bound, equality=equality)
+    return Constraints(
+        pattern=pattern, weights=weights, groups=groups, bound=bound, equality=equality
+    )
 
 
 def soft_statistics(
@@ -147,7 +149,9 @@ def soft_statistics(
     )
 
 
-def _fairness_rows(n: int, positives: int, label: int | None, tolerance: float, units: Floats) -> list[_Row]:
+def _fairness_rows(
+    n: int, positives: int, label: int | None, tolerance: float, units: Floats
+) -> list[_Row]:
     """Return the rows of one row set of n records, that with this label.
 
     Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
@@ -197,7 +201,9 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
     least = sum(low for low, _ in intervals)
     most = sum(high for _, high in intervals)
     if least > 1 + 1e-6 or most < 1 - 1e-6:
-        raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
+        raise InputError(
+            f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}."
+        )
     if all(low == high for low, high in intervals):
         return [(low / least, high / least) for low, high in intervals]
     return intervals
@@ -220,7 +226,9 @@ class Tilt:
     @cached_property
     def shift(self) -> Floats:
         """What each group's log-probability gains in each pattern, (patterns, K)."""
-        return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
+        return np.asarray(
+            -(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups
+        )
 
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -263,7 +271,9 @@ class Tilt:
         spread[:, g, h] = spread[:, h, g] = -products
         spread[:, range(k), range(k)] += mean
         scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
-        features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
+        features = (weights / scale[:, None])[:, :, None] * groups[
+            :, None, :
+        ]  # statistic, pattern, group
         flat = features.reshape(bound.size, true.size)
         now = self.multipliers * scale
         was = self.shift
@@ -304,7 +314,9 @@ def steps_in_draws(
     tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
     table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
     ends = np.cumsum([k + 1, *(columns.shape[1] for columns in tables.values())]).tolist()
-    column_slices = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
+    column_slices = {
+        name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)
+    }
     by_group = np.ascontiguousarray(logs.T)
     is_correct = by_group.argmax(axis=0) == truth
     size = np.empty((draws + 1, k))
@@ -324,7 +336,10 @@ def steps_in_draws(
                 if moved is None:
                     continue
                 shift, change = moved
-                guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
+                guess = [
+                    (by_group[:, a:b] + shift[p][:, None]).argmax(axis=0)
+                    for p, (a, b) in enumerate(spans)
+                ]
                 correct = np.concatenate(guess) == truth
             loss[name][number] = loss_sums.sum() / truth.size + change
             right[name][number] = np.bincount(truth, weights=weight * correct, minlength=k)

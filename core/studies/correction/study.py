@@ -88,7 +88,9 @@ def correction_gain(result: CorrectionResult) -> Measurement:
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(
-            {kind: result.attack(kind).attacked for kind in disclosures}, disclosures, seed=config.seed
+            {kind: result.attack(kind).attacked for kind in disclosures},
+            disclosures,
+            seed=config.seed,
         ),
         control=before[first],
         control_name="the best attacker before disclosure",
@@ -130,7 +132,9 @@ def _unsolved(disclosures: Mapping[str, Disclosure]) -> str:
 
 def _accuracies(disclosures: Mapping[str, Disclosure], when: str) -> dict[str, Estimate]:
     """Return what attackers and the majority-class baseline reach "before" or "after" the disclosure."""
-    reached = {ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()}
+    reached = {
+        ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()
+    }
     return {**reached, _MAJORITY: next(iter(disclosures.values())).majority}
 
 
@@ -232,14 +236,23 @@ def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
         p = posterior(people, noise=0.3 * rng.standard_normal(n))
         if misled:
             p = np.where(people.sensitive == 1, 0.9, 0.1)
-            wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
+            wrong = (predictions != people.sensitive) & (
+                rng.random(n) < 0.5
+            )  # half of the unexpected answers mislead
             p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
         probabilities = np.column_stack([1.0 - p, p])
         rows = subject.splits.train, subject.splits.validation
         set_probabilities = probabilities[rows[0]], probabilities[rows[1]]
         subject.once(
             f"attack {kind} held_out",
-            partial(attack_saying, set_probabilities, set_probabilities, rows, subject.dataset, predictions),
+            partial(
+                attack_saying,
+                set_probabilities,
+                set_probabilities,
+                rows,
+                subject.dataset,
+                predictions,
+            ),
         )
     return subject, CorrectionSettings()
 
@@ -274,7 +287,9 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         """Train every attacker; under the paper's protocol too where the settings ask for it."""
         yield CorrectionResult.of(subject, as_published=settings.as_published, report=report)
 
-    def findings(self, result: CorrectionResult, settings: CorrectionSettings) -> tuple[Finding, ...]:
+    def findings(
+        self, result: CorrectionResult, settings: CorrectionSettings
+    ) -> tuple[Finding, ...]:
         """Return what disclosure changes, the constraint's part in it, its truth, the proof, two controls, the noise.
 
         The last is there only where the model was trained with noise.
@@ -302,15 +317,25 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
             *(() if noise is None else (noise,)),
         )
 
-    def checks(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
+    def checks(
+        self, result: CorrectionResult, settings: CorrectionSettings
+    ) -> Mapping[str, Measurement]:
         """Return the gain of the best attacker from a true tolerance."""
-        return {"correction_gain": result.subject.once("correction gain", lambda: correction_gain(result))}
+        return {
+            "correction_gain": result.subject.once(
+                "correction gain", lambda: correction_gain(result)
+            )
+        }
 
-    def number(self, name: str, result: CorrectionResult, settings: CorrectionSettings) -> Measurement:
+    def number(
+        self, name: str, result: CorrectionResult, settings: CorrectionSettings
+    ) -> Measurement:
         """Return a number of the attacker that the settings name."""
         return number_of(name, result, settings)
 
-    def tables(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: CorrectionResult, settings: CorrectionSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return the steps of the attribution, and every attacker's corrections.
 
         They are by the held-out protocol. Where the paper's is asked for, their titles say so, and its own corrections
@@ -324,12 +349,17 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
             "Corrections over tolerances": tuple(
                 row for tolerance in tolerances for row in _tolerance_rows(result, tolerance)
             ),
-            "Correction with a true tolerance": () if holds else tuple(_tolerance_rows(result, None)),
+            "Correction with a true tolerance": ()
+            if holds
+            else tuple(_tolerance_rows(result, None)),
         }
         if not settings.as_published:
             return held_out
         titled = {f"{title} ({findings.HELD_OUT})": rows for title, rows in held_out.items()}
-        return {"Correction by the paper's protocol": tuple(_published_rows(result, settings)), **titled}
+        return {
+            "Correction by the paper's protocol": tuple(_published_rows(result, settings)),
+            **titled,
+        }
 
 
 STUDY = CorrectionStudy()
@@ -341,7 +371,10 @@ def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
 
 
 def run(
-    config: AuditConfig, report: ReportProgress | None = None, *, dataset: AuditDataset | None = None
+    config: AuditConfig,
+    report: ReportProgress | None = None,
+    *,
+    dataset: AuditDataset | None = None,
 ) -> CorrectionResult:
     """Train a model and attack it under both protocols; the data may be left out only for the built-in demo.
 
@@ -351,7 +384,9 @@ def run(
     progress = Progress(len(attacks_of(as_published=True)) + 2, report)
     if dataset is None:
         if config.dataset != "demo":
-            raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
+            raise InputError(
+                f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in."
+            )
         table = demo_table()
         dataset = build_dataset(table, config.roles or table.roles[0])
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
@@ -365,6 +400,8 @@ def run(
         trainable=config.method != GIVEN_PREDICTIONS,
     )
     progress.tick()
-    result = CorrectionResult.of(subject, as_published=True, report=lambda done, total: progress.tick())
+    result = CorrectionResult.of(
+        subject, as_published=True, report=lambda done, total: progress.tick()
+    )
     subject.progress = Progress(1)  # the result is kept, and must not keep what watched it
     return result

@@ -159,7 +159,10 @@ class _BestFirstSearch:
             if moved > 0:
                 k = min(int(moved + 1e-9), self.old[j] - 1)
                 total = self.problem.total[j]
-                if total[k] + (total[k + 1] - total[k]) * (moved - k) > height + _SETTLED * self.value:
+                if (
+                    total[k] + (total[k + 1] - total[k]) * (moved - k)
+                    > height + _SETTLED * self.value
+                ):
                     added += self.add(j, k)
         return added
 
@@ -175,7 +178,9 @@ class _BestFirstSearch:
         """Tell whether the search must end."""
         return self.nodes <= 0 or self.deadline <= time.perf_counter()
 
-    def program(self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0) -> _HeightProgram | None:
+    def program(
+        self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0
+    ) -> _HeightProgram | None:
         """Return the program of the counts of least height under some cuts; None where a choice has no fraction.
 
         The margin tightens the rows.
@@ -195,7 +200,9 @@ class _BestFirstSearch:
         where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
         # Few enough records leave that none of them alone costs more than the best solution.
         limit = self.value * (1 + 1e-9)
-        most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
+        most = [
+            int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total
+        ]
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
         return _HeightProgram(
             heights=np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
@@ -205,7 +212,9 @@ class _BestFirstSearch:
             tangents=csr_array((entries, where), shape=(len(cuts), width)),
             right=np.array([cut[2] for cut in cuts]),
             least=np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)]),
-            most=np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]),
+            most=np.concatenate(
+                [cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]
+            ),
         )
 
     def relaxation(self, program: _HeightProgram | None, unit: float) -> TangentSolution:
@@ -241,7 +250,9 @@ class _BestFirstSearch:
             prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
         )
 
-    def ask(self, program: _HeightProgram | None, *, unit: float = 1.0, gap: float = 0.0) -> TangentSolution:
+    def ask(
+        self, program: _HeightProgram | None, *, unit: float = 1.0, gap: float = 0.0
+    ) -> TangentSolution:
         """Ask HiGHS for whole counts of least height, costs being scaled by the unit, and count its work.
 
         It may take what is left, nodes on any machine and seconds of this one, to a relative gap.
@@ -267,13 +278,19 @@ class _BestFirstSearch:
             )
 
         solution = answered()
-        if solution.status == 4:  # an error: its presolve fails on some problems with many equal costs
+        if (
+            solution.status == 4
+        ):  # an error: its presolve fails on some problems with many equal costs
             solution = answered(presolve=False)
         self.nodes -= 1 + int(solution.mip_node_count or 0)
         bound = solution.mip_dual_bound or 0.0
         if solution.x is None:  # status 2: infeasible
-            return TangentSolution(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
-        return TangentSolution(bound=max(0.0, float(bound)) / unit, point=solution.x[: self.problem.old.size])
+            return TangentSolution(
+                infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0
+            )
+        return TangentSolution(
+            bound=max(0.0, float(bound)) / unit, point=solution.x[: self.problem.old.size]
+        )
 
     def fewest_changes(self, choice: Choice, margin: float = 0.0) -> TangentSolution:
         """Return feasible counts with nearly the fewest changes."""
@@ -309,7 +326,9 @@ class _BestFirstSearch:
             if self.accept(answer.counts):
                 return 0.0
             # the counts may break a constraint by a hair
-            if answer.counts is not None and self.accept(self.fewest_changes(choice, TIGHTENING).counts):
+            if answer.counts is not None and self.accept(
+                self.fewest_changes(choice, TIGHTENING).counts
+            ):
                 return 0.0
             everywhere &= answer.infeasible
         if everywhere:
@@ -395,7 +414,9 @@ class _BestFirstSearch:
             before = self.value
             if self.accept(answer.counts):
                 closed = bound >= self.value * (1 - _CLOSED)
-                if closed or not (self.surround(answer.counts) or self.value < before * (1 - _CLOSED)):
+                if closed or not (
+                    self.surround(answer.counts) or self.value < before * (1 - _CLOSED)
+                ):
                     break
             elif margin:
                 break

@@ -54,11 +54,15 @@ def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
     model = subject.model
     config = subject.config
-    seen, unseen = ("training set", "test set") if subject.has_true_sets else ("people attacked", "others")
+    seen, unseen = (
+        ("training set", "test set") if subject.has_true_sets else ("people attacked", "others")
+    )
     train = model.unfairness_train
     test = model.unfairness_test
     difference = model.difference_test
-    seen_text, unseen_text = (tolerance_text(value, limit=config.tolerance) for value in (train, test.value))
+    seen_text, unseen_text = (
+        tolerance_text(value, limit=config.tolerance) for value in (train, test.value)
+    )
     constraint_note = ""
     constrained = config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
     if config.method == GIVEN_PREDICTIONS and is_smallest(config.tolerance, train):
@@ -75,12 +79,16 @@ def headline(subject: Subject) -> Finding:
         else:
             sign_unseen = ">"
         limit = tolerance_text(config.tolerance)
-        point = f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
+        point = (
+            f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
+        )
         point += f" Estimate on the {unseen}: {unseen_text} {sign_unseen} {limit}."
     else:
         point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
         constraint_note = (
-            _CONSTRAINT_NOTES.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon))
+            _CONSTRAINT_NOTES.get(config.method, "No fairness constraint.").format(
+                epsilon=epsilon_text(config.epsilon)
+            )
             + " "
         )
     so_what, to_do = _meaning(subject) if constrained else _unconstrained_meaning(config.method)
@@ -165,11 +173,17 @@ def cautions(subject: Subject) -> tuple[str, ...]:
             "the seed, and membership of the predictions cannot be attacked."
         )
     if not subject.has_scores:
-        sentences.append("Your table gives predicted labels without scores: what needs scores is not run.")
+        sentences.append(
+            "Your table gives predicted labels without scores: what needs scores is not run."
+        )
     if subject.model.needs_sensitive:
-        sentences.append(f"This method needs each person's {subject.attribute} to predict, now and after its release.")
+        sentences.append(
+            f"This method needs each person's {subject.attribute} to predict, now and after its release."
+        )
     if config.method in PRIVATE_METHODS and math.isinf(config.epsilon):
-        sentences.append("With ε = ∞ no noise is added: this is the plain tree, without a DP guarantee.")
+        sentences.append(
+            "With ε = ∞ no noise is added: this is the plain tree, without a DP guarantee."
+        )
     elif config.method in PRIVATE_METHODS:
         sentences.append(
             f"The tree is {epsilon_text(config.epsilon)}-differentially private for one training record more or less. "
@@ -244,7 +258,12 @@ def _metric(subject: Subject, metric: str, records: str) -> MetricResult:
     except InputError:  # nobody with this label, or one group alone
         largest = difference = replace(not_measured(), n=rows.size)
     return MetricResult(
-        metric=metric, records=records, people=rows.size, unfairness=largest, difference=difference, rates=rates
+        metric=metric,
+        records=records,
+        people=rows.size,
+        unfairness=largest,
+        difference=difference,
+        rates=rates,
     )
 
 
@@ -257,21 +276,30 @@ def metric_rows(subject: Subject) -> Iterator[Row]:
             "audited": "yes" if metric_result.metric == subject.config.metric else "no",
             "people": metric_result.people,
             **_columns("unfairness", metric_result.unfairness, metric_result.records),
-            **_columns("difference between groups", metric_result.difference, metric_result.records),
+            **_columns(
+                "difference between groups", metric_result.difference, metric_result.records
+            ),
         }
 
 
 def _columns(name: str, estimate: Estimate, records: str) -> dict[str, float | None]:
     columns = estimate_columns(name, estimate)
-    return {title: value if title == name or records == "test" else None for title, value in columns.items()}
+    return {
+        title: value if title == name or records == "test" else None
+        for title, value in columns.items()
+    }
 
 
 def metric_rate_rows(subject: Subject) -> Iterator[Row]:
     """Yield every group's selection, false-positive and true-positive rate, on training and test records."""
     for metric_result in fairness_metrics(subject):
-        if metric_result.metric != "equalized_odds":  # the rates of predictive equality and of equal opportunity
+        if (
+            metric_result.metric != "equalized_odds"
+        ):  # the rates of predictive equality and of equal opportunity
             yield from (
-                _rate_row(subject, metric_result.metric, metric_result.records, _LABELLED[r.part], r)
+                _rate_row(
+                    subject, metric_result.metric, metric_result.records, _LABELLED[r.part], r
+                )
                 for r in metric_result.rates
             )
 
@@ -290,25 +318,46 @@ def _rate_row(subject: Subject, metric: str, records: str, among: str, rate: Gro
 
 def metrics_heading(subject: Subject, seen: str) -> str:
     """Return by which metric the test records, called `seen`, are treated least equally."""
-    test_results = [result for result in fairness_metrics(subject) if result.records == "test" and result.unfairness.n]
+    test_results = [
+        result
+        for result in fairness_metrics(subject)
+        if result.records == "test" and result.unfairness.n
+    ]
     measured_results = [result for result in test_results if result.unfairness.value >= 0.0]
     if not measured_results:
         return "No fairness metric can be measured on these records"
-    worst = max(measured_results, key=lambda result: (result.unfairness.value, -METRICS.index(result.metric)))
-    size = f"{worst.unfairness.value:.3f} ({worst.unfairness.low:.3f} to {worst.unfairness.high:.3f})"
+    worst = max(
+        measured_results,
+        key=lambda result: (result.unfairness.value, -METRICS.index(result.metric)),
+    )
+    size = (
+        f"{worst.unfairness.value:.3f} ({worst.unfairness.low:.3f} to {worst.unfairness.high:.3f})"
+    )
     return f"Unfairness on the {seen} is largest by {METRIC_TITLES[worst.metric].lower()}: {size}"
 
 
 def metric_table(subject: Subject, records: str) -> tuple[Row, ...]:
     """Return the four metrics on one set of records in words: a row each group, then deviation and difference."""
-    results = {result.metric: result for result in fairness_metrics(subject) if result.records == records}
+    results = {
+        result.metric: result for result in fairness_metrics(subject) if result.records == records
+    }
     columns = {metric: f"{METRIC_TITLES[metric]}: {_RATES[metric]}" for metric in METRICS}
     codes = range(subject.dataset.n_groups) if subject.dataset.n_groups > 2 else (1, 0)
     names = subject.dataset.group_names
-    rows = [(names[code], [_rate_text(results[metric], code) for metric in METRICS]) for code in codes]
-    for title, field in (("Largest deviation from overall", "unfairness"), ("Difference between groups", "difference")):
-        rows.append((title, [_gap_text(getattr(results[metric], field), records) for metric in METRICS]))
-    return tuple({"Group or measure": name, **dict(zip(columns.values(), cells, strict=True))} for name, cells in rows)
+    rows = [
+        (names[code], [_rate_text(results[metric], code) for metric in METRICS]) for code in codes
+    ]
+    for title, field in (
+        ("Largest deviation from overall", "unfairness"),
+        ("Difference between groups", "difference"),
+    ):
+        rows.append(
+            (title, [_gap_text(getattr(results[metric], field), records) for metric in METRICS])
+        )
+    return tuple(
+        {"Group or measure": name, **dict(zip(columns.values(), cells, strict=True))}
+        for name, cells in rows
+    )
 
 
 def _rate_text(result: MetricResult, code: int) -> str:
@@ -325,12 +374,17 @@ def _gap_text(estimate: Estimate, records: str) -> str:
     """Write a deviation or a difference as "0.065 (0.044 to 0.087)", without interval of training records."""
     if not estimate.value >= 0.0:
         return "not measured"
-    return f"{estimate.value:.3f}" + (f" ({estimate.low:.3f} to {estimate.high:.3f})" if records == "test" else "")
+    return f"{estimate.value:.3f}" + (
+        f" ({estimate.low:.3f} to {estimate.high:.3f})" if records == "test" else ""
+    )
 
 
 def rate_rows(subject: Subject) -> Iterator[Row]:
     """Yield every group's rate by the audited metric, on training and test records."""
-    for records, rates in (("training", subject.model.rates_train), ("test", subject.model.rates_test)):
+    for records, rates in (
+        ("training", subject.model.rates_train),
+        ("test", subject.model.rates_test),
+    ):
         for rate in rates:
             among = "everybody" if rate.part == "all" else rate.part
             yield _rate_row(subject, subject.config.metric, records, among, rate)
@@ -350,7 +404,13 @@ def constraint_rows(subject: Subject) -> Iterator[Row]:
             "records": records,
             "asked": target_tolerance,
             **dict(zip(("unfairness", "low", "high"), value, strict=True)),
-            **dict(zip(("difference between groups", "difference, low", "difference, high"), gap, strict=True)),
+            **dict(
+                zip(
+                    ("difference between groups", "difference, low", "difference, high"),
+                    gap,
+                    strict=True,
+                )
+            ),
         }
 
 

@@ -117,10 +117,14 @@ def model_number(name: str, subject: Subject) -> Measurement:
     if name == "accuracy_train":
         labels = subject.dataset.labels[subject.splits.train]
         majority = proportion(int(np.bincount(labels, minlength=2).max()), labels.size)
-        return Measurement(check=name, estimate=model.accuracy_train, control=majority, control_name=_FREQUENT)
+        return Measurement(
+            check=name, estimate=model.accuracy_train, control=majority, control_name=_FREQUENT
+        )
     if name == "accuracy_test":
         majority = model.majority_test
-        return Measurement(check=name, estimate=model.accuracy_test, control=majority, control_name=_FREQUENT)
+        return Measurement(
+            check=name, estimate=model.accuracy_test, control=majority, control_name=_FREQUENT
+        )
     estimates = {
         "unfairness_train": certain(model.unfairness_train, n),
         "difference_train": certain(model.difference_train, n),
@@ -197,10 +201,16 @@ def four_fifths(subject: Subject) -> Measurement:
     rates = {subject.dataset.group_names[int(rate.group)]: rate.rate for rate in test_rates}
     if not any(rate.value for rate in rates.values()):
         return not_run(
-            "four_fifths", f"The model accepts nobody on the {test.size:,} test records, so there is no ratio."
+            "four_fifths",
+            f"The model accepts nobody on the {test.size:,} test records, so there is no ratio.",
         )
-    pairs = [sorted(pair, key=lambda name: rates[name].value) for pair in itertools.combinations(rates, 2)]
-    ratios = {f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper]) for lower, upper in pairs}
+    pairs = [
+        sorted(pair, key=lambda name: rates[name].value)
+        for pair in itertools.combinations(rates, 2)
+    ]
+    ratios = {
+        f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper]) for lower, upper in pairs
+    }
     name, estimate = min_estimate(ratios)
     return Measurement(
         check="four_fifths",
@@ -221,7 +231,9 @@ def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
     if not upper.value:
         return Estimate(value=1.0, low=0.0, high=1.0, n=n, level=upper.level)
     if not lower.value:
-        return Estimate(value=0.0, low=0.0, high=min(1.0, lower.high / upper.low), n=n, level=upper.level)
+        return Estimate(
+            value=0.0, low=0.0, high=min(1.0, lower.high / upper.low), n=n, level=upper.level
+        )
     ratio = weighted_sum([(1.0, _logarithm(lower)), (-1.0, _logarithm(upper))])
     low = math.exp(ratio.low)
     high = math.exp(ratio.high)
@@ -232,7 +244,9 @@ def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
 
 
 def _logarithm(rate: Estimate) -> Estimate:
-    return replace(rate, value=math.log(rate.value), low=math.log(rate.low), high=math.log(rate.high))
+    return replace(
+        rate, value=math.log(rate.value), low=math.log(rate.low), high=math.log(rate.high)
+    )
 
 
 # Absence of an answer
@@ -276,13 +290,18 @@ def absence_differences(subject: Subject) -> dict[str, Estimate]:
     absent = ~answered[people]
     groups = subject.dataset.sensitive[people]
     compared: dict[str, Mask] = {
-        f"{group} beside all others": groups == code for code, group in enumerate(subject.dataset.group_names)
+        f"{group} beside all others": groups == code
+        for code, group in enumerate(subject.dataset.group_names)
     }
     if subject.has_true_sets:
         trained = np.arange(people.size) < train.size
         compared["training records beside test records"] = trained
         compared["test records beside training records"] = ~trained
-    return {name: _difference(absent, inside) for name, inside in compared.items() if inside.any() and not inside.all()}
+    return {
+        name: _difference(absent, inside)
+        for name, inside in compared.items()
+        if inside.any() and not inside.all()
+    }
 
 
 def _difference(absent: Mask, inside: Mask) -> Estimate:

@@ -26,7 +26,13 @@ from ...base.serialize import Result
 from ...desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
 from ...models.tree_budget import BudgetLedger
 from ..bias_queries.guarantees import largest_loss
-from ..bias_queries.mechanisms import AdditiveNoise, LaplaceGlobal, NoisySums, SmoothCauchy, SmoothLaplace
+from ..bias_queries.mechanisms import (
+    AdditiveNoise,
+    LaplaceGlobal,
+    NoisySums,
+    SmoothCauchy,
+    SmoothLaplace,
+)
 from ..model_card.release import Release, noisy_sums
 from .bounds import OneRun, TwoTables, distinguished
 
@@ -79,7 +85,9 @@ def audits(
     """
     applied_epsilon = epsilon / noise
 
-    def mechanism_audit(name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0) -> MechanismAudit:
+    def mechanism_audit(
+        name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0
+    ) -> MechanismAudit:
         return MechanismAudit(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
 
     def answers(name: str, build: Callable[[float], _Mechanism], delta: float) -> MechanismAudit:
@@ -87,11 +95,17 @@ def audits(
         spent = largest_loss(claimed, _PEOPLE - 2, 2, 1)
         if spent is None and claimed.holds:
             spent = epsilon  # proved up to δ
-        seen = answer_draws(claimed, build(applied_epsilon), repeats, seed=seed, name=name, delta=delta)
+        seen = answer_draws(
+            claimed, build(applied_epsilon), repeats, seed=seed, name=name, delta=delta
+        )
         return mechanism_audit(name, seen, spent, delta)
 
-    ledger = BudgetLedger(accounting="savings", requested_epsilon=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
-    yield lambda: mechanism_audit("Private tree", tree_run(applied_epsilon, canaries, seed=seed), ledger.total)
+    ledger = BudgetLedger(
+        accounting="savings", requested_epsilon=epsilon, depth=COLUMNS, n_attributes=COLUMNS
+    )
+    yield lambda: mechanism_audit(
+        "Private tree", tree_run(applied_epsilon, canaries, seed=seed), ledger.total
+    )
     kinds: tuple[tuple[str, Callable[[float], _Mechanism], float], ...] = (
         ("Laplace answers", LaplaceGlobal, 0.0),
         ("Cauchy answers", SmoothCauchy, 0.0),
@@ -100,8 +114,12 @@ def audits(
     )
     for name, build, delta in kinds:
         yield partial(answers, name, build, delta)
-    yield lambda: mechanism_audit("Query desk", *desk_draws(epsilon, applied_epsilon, repeats, seed=seed))
-    yield lambda: mechanism_audit("Model card", card_draws(epsilon, applied_epsilon, repeats, seed=seed), epsilon)
+    yield lambda: mechanism_audit(
+        "Query desk", *desk_draws(epsilon, applied_epsilon, repeats, seed=seed)
+    )
+    yield lambda: mechanism_audit(
+        "Model card", card_draws(epsilon, applied_epsilon, repeats, seed=seed), epsilon
+    )
 
 
 def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
@@ -114,7 +132,11 @@ def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
     cell = np.concatenate([np.repeat(cells, records), cells[included]])
     labels = np.repeat([0, 1], [canaries * records, int(included.sum())])
     tree = DPID3Classifier(
-        epsilon, COLUMNS, child_seed(seed, "private tree"), domains=[canaries] * COLUMNS, classes=(0, 1)
+        epsilon,
+        COLUMNS,
+        child_seed(seed, "private tree"),
+        domains=[canaries] * COLUMNS,
+        classes=(0, 1),
     )
     tree.fit(np.repeat(cell[:, np.newaxis], COLUMNS, axis=1), labels)
     inside = tree.predict_proba(np.repeat(cells[:, np.newaxis], COLUMNS, axis=1))[:, 1] > 0
@@ -169,7 +191,8 @@ def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tupl
         below = partial(_below, rng)
         pairs = list(zip(questions, noises, strict=True))
         return np.array(
-            [[release(query, secret, law, below) for query, law in pairs] for _ in range(draws)], dtype=float
+            [[release(query, secret, law, below) for query, law in pairs] for _ in range(draws)],
+            dtype=float,
         )
 
     outputs = []
@@ -191,7 +214,8 @@ def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoT
     """Return what distinguishes two neighbouring tables in the noisy counts behind a model card."""
     predictions: Codes = np.eye(1, _PEOPLE, dtype=np.uint8)
     claimed_release, applied_release = (
-        Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=budget) for budget in (claimed, epsilon)
+        Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=budget)
+        for budget in (claimed, epsilon)
     )
     outputs = []
     centres = []
@@ -216,8 +240,13 @@ def _compared(
     """Return how the likelihood ratio of the claimed noise distinguishes outputs (draws, d) on each table."""
 
     def score(output: Floats) -> Floats:
-        z = [np.abs(output - centre) / scale for centre, scale in zip(centres, np.array(scales), strict=True)]
-        negative_log_likelihoods = [np.log1p(deviation**2) if cauchy else deviation for deviation in z]
+        z = [
+            np.abs(output - centre) / scale
+            for centre, scale in zip(centres, np.array(scales), strict=True)
+        ]
+        negative_log_likelihoods = [
+            np.log1p(deviation**2) if cauchy else deviation for deviation in z
+        ]
         return np.round(
             (negative_log_likelihoods[0] - negative_log_likelihoods[1]).sum(axis=1), 9
         )  # but for a constant, which distinguishes nothing

@@ -62,7 +62,12 @@ def one_run_bound(guesses: int, correct: int, *, delta: float = 0.0, confidence:
 
 
 def two_table_bound(
-    draws: int, count: Ints | int, neighbour_count: Ints | int, *, delta: float = 0.0, confidence: float
+    draws: int,
+    count: Ints | int,
+    neighbour_count: Ints | int,
+    *,
+    delta: float = 0.0,
+    confidence: float,
 ) -> Floats:
     """Return the ε shown by an event seen in so many of the outputs on a table and on its neighbour."""
     from scipy.special import betaincinv
@@ -70,8 +75,12 @@ def two_table_bound(
     alpha = (1.0 - confidence) / 2
     k = np.asarray(count, dtype=np.float64)
     j = np.asarray(neighbour_count, dtype=np.float64)
-    low = betaincinv(np.maximum(k, 1), draws - k + 1, alpha)  # with k = 0 it is below every high: 0 is shown
-    high = betaincinv(j + 1, np.maximum(draws - j, 1), 1.0 - alpha)  # with j = draws above every low
+    low = betaincinv(
+        np.maximum(k, 1), draws - k + 1, alpha
+    )  # with k = 0 it is below every high: 0 is shown
+    high = betaincinv(
+        j + 1, np.maximum(draws - j, 1), 1.0 - alpha
+    )  # with j = draws above every low
     return np.log(np.maximum(low - delta, high) / high)
 
 
@@ -118,7 +127,11 @@ class TwoTables(Result):
 
     def bound(self, confidence: float) -> float:
         """Return the lower bound on ε."""
-        return float(two_table_bound(self.draws, self.first, self.second, delta=self.delta, confidence=confidence))
+        return float(
+            two_table_bound(
+                self.draws, self.first, self.second, delta=self.delta, confidence=confidence
+            )
+        )
 
 
 def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTables:
@@ -131,14 +144,21 @@ def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTa
     best = -1.0
     event = (1.0, math.inf)
     for sign in (1.0, -1.0):
-        near, far = (np.sort(sign * scores[:half]) for scores in ((first, second) if sign > 0 else (second, first)))
-        thresholds = np.unique(np.quantile(np.concatenate([near, far]), np.linspace(0, 1, _THRESHOLDS), method="lower"))
+        near, far = (
+            np.sort(sign * scores[:half])
+            for scores in ((first, second) if sign > 0 else (second, first))
+        )
+        thresholds = np.unique(
+            np.quantile(np.concatenate([near, far]), np.linspace(0, 1, _THRESHOLDS), method="lower")
+        )
         hits = [half - np.searchsorted(scores, thresholds) for scores in (near, far)]
         bounds = two_table_bound(half, hits[0], hits[1], delta=delta, confidence=0.95)
         if bounds.max() > best:
             best = float(bounds.max())
             event = (sign, float(thresholds[bounds.argmax()]))
     sign, threshold = event
-    counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (first, second)]
+    counts = [
+        int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (first, second)
+    ]
     seen, rarer = counts if sign > 0 else counts[::-1]
     return TwoTables(draws=first.size - half, first=seen, second=rarer, delta=delta)

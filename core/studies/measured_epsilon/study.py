@@ -42,14 +42,26 @@ class MeasuredEpsilonSettings(Settings):
         ),
     ] = 1.0
     canaries: Annotated[
-        int, Param("Canaries", "Records put into the private tree's table or not, at random.", least=50, most=5_000)
+        int,
+        Param(
+            "Canaries",
+            "Records put into the private tree's table or not, at random.",
+            least=50,
+            most=5_000,
+        ),
     ] = 1_000
     repeats: Annotated[
         int,
-        Param("Repeats", "Outputs of each other mechanism on each of two tables.", least=200, most=100_000),
+        Param(
+            "Repeats",
+            "Outputs of each other mechanism on each of two tables.",
+            least=200,
+            most=100_000,
+        ),
     ] = 5_000
     confidence: Annotated[
-        float, Param("Confidence", "Confidence of each lower bound.", least=0.5, most=SURE, step=0.01)
+        float,
+        Param("Confidence", "Confidence of each lower bound.", least=0.5, most=SURE, step=0.01),
     ] = 0.95
     noise: Annotated[
         float,
@@ -82,7 +94,9 @@ class MeasuredEpsilon(Result):
     @property
     def able(self) -> tuple[MechanismAudit, ...]:
         """Those of which so many outputs could show more than is promised, however little noise there were."""
-        return tuple(audit for audit in self.audited if audit.seen.clearest.bound(SURE) > audit.promised)
+        return tuple(
+            audit for audit in self.audited if audit.seen.clearest.bound(SURE) > audit.promised
+        )
 
 
 _SETS = (100, 100, 100)
@@ -92,10 +106,14 @@ _SETS = (100, 100, 100)
 def _people(seed: int, planted: bool) -> tuple[Subject, MeasuredEpsilonSettings]:
     people = draw_people(sum(_SETS), child_generator(seed, "people without a part"))
     subject = subject_of(people, np.arange(sum(_SETS), dtype=np.uint8) % 2, _SETS, seed=seed)
-    return subject, MeasuredEpsilonSettings(canaries=500, repeats=2_000, noise=0.5 if planted else 1.0)
+    return subject, MeasuredEpsilonSettings(
+        canaries=500, repeats=2_000, noise=0.5 if planted else 1.0
+    )
 
 
-_TABLES = "The tables are built so that one person shows most; they do not depend on the audited data."
+_TABLES = (
+    "The tables are built so that one person shows most; they do not depend on the audited data."
+)
 _NO_PROOF = "A lower bound below the promised ε proves nothing more: another attack may show more."
 
 
@@ -128,12 +146,17 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         """Return how many mechanisms there are."""
         return len(list(self._audits(subject, settings)))
 
-    def _audits(self, subject: Subject, settings: MeasuredEpsilonSettings) -> Iterator[Callable[[], MechanismAudit]]:
+    def _audits(
+        self, subject: Subject, settings: MeasuredEpsilonSettings
+    ) -> Iterator[Callable[[], MechanismAudit]]:
         sizes = {"canaries": settings.canaries, "repeats": settings.repeats}
         return audits(settings.epsilon, noise=settings.noise, **sizes, seed=subject.config.seed)
 
     def run(
-        self, subject: Subject, settings: MeasuredEpsilonSettings, report: ReportProgress | None = None
+        self,
+        subject: Subject,
+        settings: MeasuredEpsilonSettings,
+        report: ReportProgress | None = None,
     ) -> Iterator[MeasuredEpsilon]:
         """Yield the mechanisms audited, one after the other."""
         mechanism_audits: tuple[MechanismAudit, ...] = ()
@@ -144,7 +167,9 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
                 report(len(mechanism_audits), total)
             yield MeasuredEpsilon(audited=mechanism_audits)
 
-    def findings(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> tuple[Finding, ...]:
+    def findings(
+        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+    ) -> tuple[Finding, ...]:
         """Return what is measured of the private tree, or what is above its promised ε; then the others."""
         tree, *answer_audits = result.audited
         promised = epsilon_text(settings.epsilon)
@@ -155,18 +180,26 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
-            which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above)
+            which = ", ".join(
+                f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above
+            )
             point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
             so_what = "The guarantee does not hold: the noise is too small."
             to_do = "Release nothing of it until the noise is right."
         caveats = [_NO_PROOF, _TABLES]
         if n_blind:
             caveats.append(_cap(result, settings))
-        chance = [audit for audit in result.audited if audit.seen.bound(settings.confidence) > audit.promised]
+        chance = [
+            audit
+            for audit in result.audited
+            if audit.seen.bound(settings.confidence) > audit.promised
+        ]
         if chance and not result.above:
             caveats.append(f"Bounds at {settings.level}: {n}. One may be above by chance.")
         if settings.noise < 1:
-            caveats.append(f"The noise is {settings.noise:g} times what the promised ε needs, on purpose.")
+            caveats.append(
+                f"The noise is {settings.noise:g} times what the promised ε needs, on purpose."
+            )
         headline = Finding(
             point=point,
             evidence=f"{settings.level} lower bound: {tree.seen.counts}. Spent by the tree's ledger: "
@@ -181,17 +214,25 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             return (headline,)
         tight = max(answer_audits, key=lambda audit: audit.seen.bound(settings.confidence))
         point = f"Outside the tree the largest measured is {_bound(tight, settings)}: {tight.mechanism}."
-        listed = "; ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits)
+        listed = "; ".join(
+            f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits
+        )
         evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of 2 tables: {listed}."
         return headline, Finding(point=point, evidence=evidence)
 
-    def charts(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
+    def charts(
+        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+    ) -> Mapping[str, Drawing]:
         """Return what is promised and what is measured, a row a mechanism."""
         quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
-        budgets = draw_budgets(result.audited, epsilon=settings.epsilon, confidence=settings.confidence)
+        budgets = draw_budgets(
+            result.audited, epsilon=settings.epsilon, confidence=settings.confidence
+        )
         return {quantity: budgets}
 
-    def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
+    def checks(
+        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+    ) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
         n = len(result.able)
         finding = self.findings(result, settings)[0]
@@ -202,12 +243,20 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             estimate=certain(len(result.above) / n, 0),  # no person is behind it
             attacked=f"{n} of FairLeak's own mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
             knows=finding.attacker_knows,
-            assumptions=(*finding.caveats, "A mechanism counts as above where its 99.99% lower bound is."),
-            details={f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE) for audit in result.audited},
+            assumptions=(
+                *finding.caveats,
+                "A mechanism counts as above where its 99.99% lower bound is.",
+            ),
+            details={
+                f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE)
+                for audit in result.audited
+            },
         )
         return {"measured_epsilon": measured}
 
-    def tables(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return what is promised, spent and measured of each mechanism."""
         rows = tuple(
             {
@@ -239,7 +288,9 @@ def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:
     return f"ε = {audit.measured(settings.confidence):.2f}"
 
 
-def draw_budgets(audited: Sequence[MechanismAudit], *, epsilon: float, confidence: float) -> Drawing:
+def draw_budgets(
+    audited: Sequence[MechanismAudit], *, epsilon: float, confidence: float
+) -> Drawing:
     """Draw each mechanism: a bar up to the lower bound measured, the ε spent hollow, the ε promised as a line."""
     rows = []
     for audit in audited:
@@ -247,9 +298,13 @@ def draw_budgets(audited: Sequence[MechanismAudit], *, epsilon: float, confidenc
         marks = [Mark(of=bound, color="leak", name="measured", symbol="", bar=0.0)]
         if audit.spent is not None:
             marks.append(Mark(of=audit.spent, color="before", symbol="circle-open", name="spent"))
-        rows.append(ChartRow(name=audit.mechanism, marks=marks, value=f"<b>at least {bound:.2f}</b>"))
+        rows.append(
+            ChartRow(name=audit.mechanism, marks=marks, value=f"<b>at least {bound:.2f}</b>")
+        )
     promised = Mark(of=epsilon, color="ink", symbol="diamond", name="promised")
-    rows.append(ChartRow(name="promised", bold=True, marks=[promised], dash="dot", value=f"{epsilon:g}"))
+    rows.append(
+        ChartRow(name="promised", bold=True, marks=[promised], dash="dot", value=f"{epsilon:g}")
+    )
     axis = Scale(title="Privacy budget ε", start=0.0)
     return draw_rows("Privacy budget by mechanism", rows, axis, first="mechanism")
 

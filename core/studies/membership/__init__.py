@@ -2,8 +2,21 @@
 
 from .attack import NEEDS, MemberGuess
 from .attacks import REGISTRY
-from .disparity import DisparityResult, GapTest, disparities, recall_by_range, vulnerability_disparity
-from .evidence import FEWEST_SHADOWS, Evidence, MembershipSplit, Train, judging_everybody, true_label_probability
+from .disparity import (
+    DisparityResult,
+    GapTest,
+    disparities,
+    recall_by_range,
+    vulnerability_disparity,
+)
+from .evidence import (
+    FEWEST_SHADOWS,
+    Evidence,
+    MembershipSplit,
+    Train,
+    judging_everybody,
+    true_label_probability,
+)
 from .fairpick import fairpick_counts
 from .result import MembershipResult
 from .roc import area, is_muted, most_caught, roc

@@ -69,7 +69,9 @@ class Attack:
         """Return what it says of the judged."""
         score, verdict = self.scores(evidence)
         called = None if verdict is None else verdict.astype(np.uint8)
-        return MemberGuess(name=self.name, rows=evidence.split.judged_rows, score=score, verdict=called)
+        return MemberGuess(
+            name=self.name, rows=evidence.split.judged_rows, score=score, verdict=called
+        )
 
     @property
     def described(self) -> str:

@@ -12,7 +12,15 @@ from itertools import takewhile
 from typing import Any
 
 from ...base.serialize import Result
-from ...stats.estimates import Estimate, count, epsilon_text, gap, mean_over_repeats, percent, rate_over_repeats
+from ...stats.estimates import (
+    Estimate,
+    count,
+    epsilon_text,
+    gap,
+    mean_over_repeats,
+    percent,
+    rate_over_repeats,
+)
 from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .disparity import GAPS
@@ -95,7 +103,10 @@ def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     return tuple(
         band
         if band.repeats >= _FEWEST_REPEATS
-        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
+        else replace(
+            band,
+            values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()},
+        )
         for band in bands
     )
 
@@ -112,15 +123,23 @@ def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     for (at, repeat, variant), picked in sorted(by_variant.items()):
         control = by_variant.get((at, repeat, "random"))
         if variant == "fairpick" and control is not None and at < 1.0:
-            changes = {name: getattr(picked, name) - getattr(control, name) for name in (*RATES, *GAPS)}
+            changes = {
+                name: getattr(picked, name) - getattr(control, name) for name in (*RATES, *GAPS)
+            }
             differences.append(replace(picked, variant=_DIFFERENCE, **changes))
     return summarise_curve(differences)
 
 
-def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
+def epsilon_heading(
+    bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False
+) -> str:
     """Say up to which budget the attack does no better than chance, or what DP training noise does to the gap."""
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
+    if (
+        len(done) < 2
+        or math.isnan(done[0].values["auc"].low)
+        or math.isnan(done[-1].values["auc"].low)
+    ):
         return "What DP training noise changes"
     low = done[0]
     high = done[-1]
@@ -153,10 +172,14 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
     repeats = differences[0].repeats
     difference = differences[0].values[measure]
     repeats_by_variant = {
-        way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")
+        way: {p.repeat for p in points if p.at == theta and p.variant == way}
+        for way in ("fairpick", "random")
     }
     both = [
-        p for p in points if p.at == theta and p.repeat in repeats_by_variant["fairpick"] & repeats_by_variant["random"]
+        p
+        for p in points
+        if p.at == theta
+        and p.repeat in repeats_by_variant["fairpick"] & repeats_by_variant["random"]
     ]
     by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
     over = "repeats so far" if growing else "repeats"
@@ -190,7 +213,9 @@ _WAYS = {"fairpick": "by FairPick", "random": "at random"}
 def curve_rows(bands: Sequence[CurveBand], at: str) -> tuple[Row, ...]:
     """Return a curve over repeats, by the name of what it is over: "ε" or "θ"."""
     done = sorted(bands, key=lambda band: (band.at, band.variant))
-    return tuple({at: band.at} | _way(band) | _band_cells(band.values, band.repeats) for band in done)
+    return tuple(
+        {at: band.at} | _way(band) | _band_cells(band.values, band.repeats) for band in done
+    )
 
 
 def _way(band: CurveBand) -> dict[str, Any]:
@@ -203,5 +228,11 @@ def _way(band: CurveBand) -> dict[str, Any]:
 def _band_cells(values: Mapping[str, Estimate], repeats: int) -> dict[str, Any]:
     rates = {"accuracy_train": "accuracy, training", "accuracy_test": "accuracy, test"}
     cells: dict[str, Any] = {title: share(values.get(name)) for name, title in rates.items()}
-    cells |= {"AUC": Quantity(values.get("auc"))} | {name: share(values.get(name)) for name in ("precision", "recall")}
-    return cells | {title: change(values.get(name)) for name, title in MEASURES.items()} | {"repeats": repeats}
+    cells |= {"AUC": Quantity(values.get("auc"))} | {
+        name: share(values.get(name)) for name in ("precision", "recall")
+    }
+    return (
+        cells
+        | {title: change(values.get(name)) for name, title in MEASURES.items()}
+        | {"repeats": repeats}
+    )

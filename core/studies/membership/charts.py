@@ -49,7 +49,10 @@ def draw_gaps_between(result: MembershipResult) -> Drawing:
     first = plain_name(group)
     second = plain_name(complement)
     rows = [*_verdict_rows(result), _low_row(result.gaps[result.strongest][0])]
-    sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
+    sides = [
+        (f"← higher for {second}", group_style(0).color),
+        (f"higher for {first} →", group_style(1).color),
+    ]
     title = f"Group differences in membership inference, by {REGISTRY[result.strongest].title}"
     return draw_rows(title, rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
 
@@ -73,7 +76,10 @@ def _gap_row(
     else:
         hover = ""
     mark = Mark(
-        of=estimate, hover=hover, stroke=4, **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0)
+        of=estimate,
+        hover=hover,
+        stroke=4,
+        **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0),
     )
     if not muted:
         return Row(marks=[mark], **look)
@@ -98,7 +104,11 @@ def _verdict_rows(result: MembershipResult) -> Iterable[Row]:
     flagged = "TPR gap"
     if result.muted:
         flagged = f"greyed out: {_CHANCE}"
-    captions = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
+    captions = {
+        "vd": flagged,
+        "fpr_gap": "non-members flagged",
+        "advantage_gap": "net of false positives",
+    }
     for field, name in _GAPS.items():
         look: dict[str, Any] = {"leaks": field == "advantage_gap"}
         for measured in result.disparities.results:
@@ -112,7 +122,9 @@ def _verdict_rows(result: MembershipResult) -> Iterable[Row]:
 def _low_row(low: GapResult) -> Row:
     """Return the gap in TPR at a low FPR."""
     note = low.reason and "n/a, a group is too small"
-    return _gap_row("Gap in TPR", f"at {100 * low.fpr:g}% FPR", estimate=low.estimate, test=low.test, note=note)
+    return _gap_row(
+        "Gap in TPR", f"at {100 * low.fpr:g}% FPR", estimate=low.estimate, test=low.test, note=note
+    )
 
 
 def draw_group_gaps(result: MembershipResult) -> Drawing:
@@ -120,7 +132,10 @@ def draw_group_gaps(result: MembershipResult) -> Drawing:
 
     Groups whose gap is significant, with all groups reckoned with, are in colour.
     """
-    lines = [_group_line(gaps_of_group, muted=result.muted) for gaps_of_group in result.disparities.results]
+    lines = [
+        _group_line(gaps_of_group, muted=result.muted)
+        for gaps_of_group in result.disparities.results
+    ]
     title = "Membership-advantage gap of each group"
     axis = gaps("Group − all others (difference of rates)", parts=3)
     return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
@@ -135,7 +150,13 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
     else:
         p = "&lt; 0.001"
     look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
-    vd = Mark(of=result.vd.value, color="muted" if muted else "before", symbol="line-ns", size=13, hover="VD")
+    vd = Mark(
+        of=result.vd.value,
+        color="muted" if muted else "before",
+        symbol="line-ns",
+        size=13,
+        hover="VD",
+    )
     return Row(
         name=result.group,
         value=f"<b>{gap(real.value)}</b> p {p}" if clear else f"{gap(real.value)} p {p}",
@@ -240,7 +261,15 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
     mark = Mark(of=reached, color=color, symbol=symbol, size=13)
     name = f"VD, greyed out: {_CHANCE}" if muted else "VD"
-    lines.append(Row(name=name, bold=True, value=text if muted else f"<b>{text}</b>", marks=[mark], separated=True))
+    lines.append(
+        Row(
+            name=name,
+            bold=True,
+            value=text if muted else f"<b>{text}</b>",
+            marks=[mark],
+            separated=True,
+        )
+    )
     axis = Scale(
         title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.reference, 16)} (points)",
         span=30.0,
@@ -300,7 +329,11 @@ def _by_chance(band: CurveBand) -> bool:
 def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
     """Return what an axis must hold: values, and their limits once they rest on enough repeats."""
     estimates = [(band.repeats >= _ENOUGH, _value(band, name)) for band in bands for name in names]
-    return [number for enough, e in estimates for number in ((e.low, e.value, e.high) if enough else (e.value,))]
+    return [
+        number
+        for enough, e in estimates
+        for number in ((e.low, e.value, e.high) if enough else (e.value,))
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,12 +348,16 @@ class _Field:
     width: float = 2
     mutable: bool = False
 
-    def curves(self, bands: Sequence[CurveBand], grid: Sequence[float], *, now: float, size: float = 6) -> list[Curve]:
+    def curves(
+        self, bands: Sequence[CurveBand], grid: Sequence[float], *, now: float, size: float = 6
+    ) -> list[Curve]:
         """Return its curve with a dot for each target; a dotted one without a band leads to infinity.
 
         `grid` has the places of all targets, also of those that are not measured yet.
         """
-        measured = [(b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)]
+        measured = [
+            (b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)
+        ]
         if not measured:
             return []
         quiet = {b.at: self.mutable and _by_chance(b) for b, _ in measured}
@@ -337,7 +374,10 @@ class _Field:
             )
             for b, e in measured
         ]
-        current = next(((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
+        current = next(
+            ((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)),
+            None,
+        )
         name = self.name
         if current is not None:
             muted = quiet[current[0].at]
@@ -429,7 +469,9 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     return _over_epsilon(title, bands, fields, y, zero, now=now, shaded=_CHANCE)
 
 
-def draw_accuracy_by_epsilon(bands: Sequence[CurveBand], *, now: float, majority: Estimate | None = None) -> Drawing:
+def draw_accuracy_by_epsilon(
+    bands: Sequence[CurveBand], *, now: float, majority: Estimate | None = None
+) -> Drawing:
     """Draw the target's accuracy on training and test set over epsilon.
 
     `majority` is the accuracy of the more frequent label on the test set, a dotted line; the rest as in
@@ -440,7 +482,9 @@ def draw_accuracy_by_epsilon(bands: Sequence[CurveBand], *, now: float, majority
         _Field(field="accuracy_test", name="test", color="ink", width=3),
     )
     line = level(majority or not_measured(), "chance", "majority class")
-    return _over_epsilon("Accuracy of the target", bands, fields, percents("Accuracy (%)"), line, now=now)
+    return _over_epsilon(
+        "Accuracy of the target", bands, fields, percents("Accuracy (%)"), line, now=now
+    )
 
 
 def draw_attack_by_epsilon(bands: Sequence[CurveBand], *, now: float) -> Drawing:
@@ -469,7 +513,9 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
     measure : {"vd", "fpr_gap", "advantage_gap"}
     """
     ways = {
-        "random": _Field(field=measure, name="random", color="chance", dash="dash", symbol="square"),
+        "random": _Field(
+            field=measure, name="random", color="chance", dash="dash", symbol="square"
+        ),
         "fairpick": _Field(field=measure, name="FairPick", color="leak", width=3),
     }
     done = sorted((b for b in bands if b.variant in ways), key=lambda b: b.at)
@@ -498,7 +544,9 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
 def _thetas(values: Sequence[float]) -> Axis:
     """Return the axis of theta, from the first value or below it up to 1, with some room at both ends."""
     start = 0.2 * math.floor(min(values) / 0.2 + 1e-9)
-    axis = Scale(title="Share of the groups' differences kept (θ)", span=0.0, parts=5).over([start, 1.0])
+    axis = Scale(title="Share of the groups' differences kept (θ)", span=0.0, parts=5).over(
+        [start, 1.0]
+    )
     room = 0.05 * (1.0 - start)
     return replace(axis, ends=(start - room, 1 + room))
 
@@ -516,4 +564,10 @@ def draw_deleted(picked: FairPick) -> Drawing:
         mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
     axis = Scale(title="Records deleted", start=0.0, label="{:,.0f}".format)
-    return draw_rows(f"Records deleted of each group at θ = {picked.theta:g}", lines, axis, first="group", empty="none")
+    return draw_rows(
+        f"Records deleted of each group at θ = {picked.theta:g}",
+        lines,
+        axis,
+        first="group",
+        empty="none",
+    )

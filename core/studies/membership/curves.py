@@ -57,7 +57,9 @@ def epsilon_curve(
     for repeat, seed in _repeats(config, repeats):
         for epsilon in epsilons:
             if (repeat, epsilon) not in finished_keys:
-                subject = subject_of(replace(config, method="dp_id3", epsilon=epsilon, seed=seed), dataset)
+                subject = subject_of(
+                    replace(config, method="dp_id3", epsilon=epsilon, seed=seed), dataset
+                )
                 point = CurvePoint(at=epsilon, repeat=repeat, variant="epsilon")
                 yield _measured(point, subject, group, subject.splits)
 
@@ -80,7 +82,8 @@ def fairpick_curve(
     sides = two_sides(dataset, group)
     for repeat, seed in _repeats(config, repeats):
         coming = {
-            theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in finished_keys] for theta in thetas
+            theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in finished_keys]
+            for theta in thetas
         }
         if not any(coming.values()):
             continue
@@ -111,14 +114,18 @@ def two_sides(dataset: AuditDataset, group: int) -> Sides:
     return Sides(features=dataset.features, labels=dataset.labels, groups=groups, names=names)
 
 
-def thinned(sides: Sides, splits: Splits, clustering: Clusters, *, theta: float, seed: int) -> tuple[FairPick, Splits]:
+def thinned(
+    sides: Sides, splits: Splits, clustering: Clusters, *, theta: float, seed: int
+) -> tuple[FairPick, Splits]:
     """Return what FairPick deletes, and the sets after it, with test records thinned like the training records."""
     picked = fairpick(sides, splits.train, clustering, theta=theta, seed=seed)
     test = like_outsiders(sides, splits.test, like=picked, clustering=clustering, seed=seed)
     return picked, replace(splits, train=picked.retained, test=test)
 
 
-def picked_from(config: AuditConfig, dataset: AuditDataset, *, group: int, theta: float) -> FairPick:
+def picked_from(
+    config: AuditConfig, dataset: AuditDataset, *, group: int, theta: float
+) -> FairPick:
     """Return what FairPick deletes of a subject's training records."""
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     sides = two_sides(dataset, group)

@@ -121,13 +121,18 @@ def group_comparisons(groups: Codes, names: Sequence[str]) -> list[tuple[tuple[s
     """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
     if len(names) == 2:
         return [((names[1], names[0]), groups)]
-    return [((name, COMPLEMENT), (groups == code).astype(np.uint8)) for code, name in enumerate(names)]
+    return [
+        ((name, COMPLEMENT), (groups == code).astype(np.uint8)) for code, name in enumerate(names)
+    ]
 
 
 def holm_corrected(tests: Sequence[GapTest]) -> list[GapTest]:
     """Return the tests of one gap in several groups with Holm's correction over them."""
     adjusted = holm([test.p_value for test in tests])
-    return [replace(test, p_adjusted=p, significant=p < 1 - LEVEL) for test, p in zip(tests, adjusted, strict=True)]
+    return [
+        replace(test, p_adjusted=p, significant=p < 1 - LEVEL)
+        for test, p in zip(tests, adjusted, strict=True)
+    ]
 
 
 _POWER = 0.8
@@ -232,7 +237,9 @@ def disparities(
         else:
             measured.append((pair, counts))
     draws = (bootstraps, permutations)
-    compared = [_compared(counts, pair, draws, seed, comparisons=len(measured)) for pair, counts in measured]
+    compared = [
+        _compared(counts, pair, draws, seed, comparisons=len(measured)) for pair, counts in measured
+    ]
     tests = {name: holm_corrected([result.tests[name] for result in compared]) for name in GAPS}
     return Disparities(
         results=tuple(
@@ -273,7 +280,9 @@ def _compared(
         return group, complement
 
     drawn = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
-    shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
+    shuffled = permuted(
+        counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}")
+    )
     gaps = {}
     tests = {}
     for name, weights in GAPS.items():
@@ -281,8 +290,12 @@ def _compared(
         p = gap_p_value(weights, counts, shuffled)
         error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
         detectable = smallest_detectable(error, comparisons=comparisons)
-        tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=p < 1 - LEVEL)
-    return DisparityResult(group=names[0], reference=names[1], tpr=rates(1), fpr=rates(0), tests=tests, **gaps)
+        tests[name] = GapTest(
+            p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=p < 1 - LEVEL
+        )
+    return DisparityResult(
+        group=names[0], reference=names[1], tpr=rates(1), fpr=rates(0), tests=tests, **gaps
+    )
 
 
 _SPARSE = 10
@@ -294,10 +307,15 @@ _ROUNDING = 1e-9
 
 def resampled(counts: Tally, draws: int, rng: np.random.Generator) -> Floats:
     """Return the rates of `draws` samples drawn with replacement within each stratum, of shape (draws, 2, 2)."""
-    return rng.binomial(counts.people, counts.flagged / counts.people, size=(draws, 2, 2)) / counts.people
+    return (
+        rng.binomial(counts.people, counts.flagged / counts.people, size=(draws, 2, 2))
+        / counts.people
+    )
 
 
-def gap_estimate(weights: npt.ArrayLike, flagged: npt.ArrayLike, people: npt.ArrayLike, drawn: Floats) -> Estimate:
+def gap_estimate(
+    weights: npt.ArrayLike, flagged: npt.ArrayLike, people: npt.ArrayLike, drawn: Floats
+) -> Estimate:
     """Return Σ weight · flagged / people over strata, with its interval.
 
     Weights are -1, 0 or 1; `drawn` holds the same of the bootstrap's samples.
@@ -348,7 +366,9 @@ def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
     n = counts.people
 
     def studentised(flagged: Ints) -> Floats:
-        return (w * flagged / n).sum(axis=(-2, -1)) / np.sqrt((w * w * variances(flagged, n)).sum(axis=(-2, -1)))
+        return (w * flagged / n).sum(axis=(-2, -1)) / np.sqrt(
+            (w * w * variances(flagged, n)).sum(axis=(-2, -1))
+        )
 
     return share_as_extreme(float(studentised(counts.flagged)), studentised(drawn))
 
@@ -377,11 +397,22 @@ def recall_by_range(
     edges = np.arange(RANGES + 1) / RANGES
     range_index = np.searchsorted(edges[1:-1], p[caught], side="right")
     members = np.bincount(side[inside], minlength=2)
-    shares = np.bincount(2 * range_index + side[caught], minlength=2 * RANGES).reshape(RANGES, 2) / members
+    shares = (
+        np.bincount(2 * range_index + side[caught], minlength=2 * RANGES).reshape(RANGES, 2)
+        / members
+    )
     rows = tuple(
-        RangeRow(low=low, high=high, group=share, reference=complement_share, difference=share - complement_share)
+        RangeRow(
+            low=low,
+            high=high,
+            group=share,
+            reference=complement_share,
+            difference=share - complement_share,
+        )
         for low, high, (complement_share, share) in zip(
             edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True
         )
     )
-    return RangeTable(group=names[0], reference=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
+    return RangeTable(
+        group=names[0], reference=names[1], rows=rows, vd=math.fsum(row.difference for row in rows)
+    )

@@ -37,7 +37,9 @@ NOBODY: Ints = np.empty(0, dtype=np.int64)
 def check_shadows(shadows: int, *, least: str = "") -> None:
     """Refuse a number of shadow models of which one half cannot be trained with a person and one half without."""
     if shadows < FEWEST_SHADOWS or shadows % 2:
-        raise InputError(f"shadows must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
+        raise InputError(
+            f"shadows must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,9 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
     outside = np.sort(outsiders)
     for label, rows in (("members", inside), ("non-members", outside)):
         if rows.size < FEWEST:
-            raise InputError(f"A membership attack needs at least {FEWEST} {label}, got {rows.size}.")
+            raise InputError(
+                f"A membership attack needs at least {FEWEST} {label}, got {rows.size}."
+            )
     everybody = np.concatenate([inside, outside])
     return MembershipSplit(
         members=inside,
@@ -247,7 +251,9 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
         if evidence.report is not None:
             evidence.report(i + 1, shadows)
     trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
-    return Shadows(n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained)
+    return Shadows(
+        n_targets=split.judged_rows.size, label_probability=label_probability, trained=trained
+    )
 
 
 def _draws(evidence: Evidence) -> list[Ints]:
@@ -269,7 +275,9 @@ def audited_target(config: AuditConfig, dataset: AuditDataset) -> Train:
     Its members are the audit's training rows and its non-members the test rows. The first training, of the target
     itself, takes the audit's seed.
     """
-    return lambda rows, seed: fit_rows(config, dataset, rows, seed=seed).scores(dataset.features, dataset.sensitive)
+    return lambda rows, seed: fit_rows(config, dataset, rows, seed=seed).scores(
+        dataset.features, dataset.sensitive
+    )
 
 
 def audited_access(subject: Subject) -> QueryAccess | None:
@@ -279,7 +287,10 @@ def audited_access(subject: Subject) -> QueryAccess | None:
     config = subject.config
     dataset = subject.dataset
     return fair_access(
-        lambda: fitted(config, dataset, subject.splits), dataset.features, dataset.sensitive, seed=config.seed
+        lambda: fitted(config, dataset, subject.splits),
+        dataset.features,
+        dataset.sensitive,
+        seed=config.seed,
     )
 
 
@@ -306,7 +317,9 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
         split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
         seed=subject.config.seed,
         # a shadow's scores have the decimals of those that are released
-        train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+        train=target
+        if decimals is None
+        else lambda rows, seed: np.round(target(rows, seed), decimals),
         shadows=shadows,
         report=report,
     )

@@ -150,7 +150,9 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
         people = np.bincount(g[indices], minlength=2)
         if people.min() < FEWEST:
             got = f"got {people.min()} of group {int(people.argmin())}"
-            raise InputError(f"FairPick needs at least {FEWEST} people of each group with label {label}, {got}.")
+            raise InputError(
+                f"FairPick needs at least {FEWEST} people of each group with label {label}, {got}."
+            )
         random_state = child_seed(seed, f"clusters of label {label}")
         number[indices], centres[label] = _largest(features[indices], g[indices], random_state)
         counts[label] = _counts(number[indices], g[indices], len(centres[label]))
@@ -199,7 +201,9 @@ class FairPick:
     largest_after: float
 
 
-def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float, seed: int) -> FairPick:
+def fairpick(
+    sides: Sides, members: Ints, clustering: Clusters, *, theta: float, seed: int
+) -> FairPick:
     """Return which members stay, given what `clusters` found of them.
 
     A smaller theta deletes the same people and more.
@@ -221,7 +225,9 @@ def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float,
         retained=rows[~gone],
         deleted=rows[gone],
         theta=theta,
-        deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
+        deleted_by_group={
+            name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)
+        },
         largest_before=float(max(before)),
         largest_after=float(max(after)),
     )
@@ -235,10 +241,14 @@ def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:
 
 def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
     """Return n non-members, rising, drawn at random to stay beside the control."""
-    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])
+    return np.sort(
+        child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n]
+    )
 
 
-def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, clustering: Clusters, seed: int) -> Ints:
+def like_outsiders(
+    sides: Sides, outsiders: Ints, *, like: FairPick, clustering: Clusters, seed: int
+) -> Ints:
     """Return the non-members that stay beside what FairPick left of the members, rising.
 
     As among the members, numbers are rounded by largest remainders within each label and group.
@@ -255,11 +265,14 @@ def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, clustering:
         cell = np.where(y[rows] == label, 2 * cluster + g[rows], -1)
         outsider_counts = np.bincount(cell[cell >= 0], minlength=counts.size).reshape(counts.shape)
         deleted = np.bincount(
-            (2 * clustering.cluster + g[members])[left & (y[members] == label)], minlength=counts.size
+            (2 * clustering.cluster + g[members])[left & (y[members] == label)],
+            minlength=counts.size,
         )
         gone |= chosen(
             cell,
-            rounded_deletions(outsider_counts * deleted.reshape(counts.shape) / counts, outsider_counts).ravel(),
+            rounded_deletions(
+                outsider_counts * deleted.reshape(counts.shape) / counts, outsider_counts
+            ).ravel(),
             order,
         )
     return rows[~gone]

@@ -95,7 +95,9 @@ def groups_heading(result: MembershipResult, attribute: str) -> str:
         return f"No group by {attribute} is large enough to be measured"
     if result.muted:
         return f"The attack is {NO_BETTER}, so the gaps by {attribute} say nothing"
-    clear = [gap_of_group for gap_of_group in gaps if gap_of_group.tests["advantage_gap"].significant]
+    clear = [
+        gap_of_group for gap_of_group in gaps if gap_of_group.tests["advantage_gap"].significant
+    ]
     heading = f"Statistically significant differences in membership advantage by {attribute}: {len(clear)}"
     heading = f"{heading} of {count(len(gaps))}"
     if not clear:
@@ -122,8 +124,12 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
         span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."
         statements.append(_finding(caught, point, span))
     if (difference := largest.estimate) is not None:
-        point = f"The largest difference between groups in TPR at 1% FPR is {gap(difference.value)}."
-        statements.append(_finding(largest, point, f"{largest.attacked} {interval_text(difference)}."))
+        point = (
+            f"The largest difference between groups in TPR at 1% FPR is {gap(difference.value)}."
+        )
+        statements.append(
+            _finding(largest, point, f"{largest.attacked} {interval_text(difference)}.")
+        )
     return tuple(statements)
 
 
@@ -178,7 +184,9 @@ def _gap_row(
         "group − others": change(gap),
         "rate of the group": share(rates[0]),
         "rate of the others": share(rates[1]),
-        "smallest detectable": None if test is None else Quantity(test.smallest_detectable, "points"),
+        "smallest detectable": None
+        if test is None
+        else Quantity(test.smallest_detectable, "points"),
         "p (Holm)": None if test is None else test.p_adjusted,
         "note": note,
     }

@@ -51,7 +51,9 @@ class MembershipResult:
         """Each attack's ROC curve."""
         rocs = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
         return {
-            name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if REGISTRY[name].learns else curve
+            name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5))
+            if REGISTRY[name].learns
+            else curve
             for name, curve in rocs.items()
         }
 
@@ -73,7 +75,9 @@ class MembershipResult:
             if REGISTRY[name].learns and guess.verdict is not None:
                 called[name] = guess.verdict
             else:
-                called[name] = cross_fitted_verdict(guess.score, self.inside(guess), seed=self.subject.config.seed)
+                called[name] = cross_fitted_verdict(
+                    guess.score, self.inside(guess), seed=self.subject.config.seed
+                )
         return called
 
     @cached_property
@@ -82,8 +86,12 @@ class MembershipResult:
         seed = self.subject.config.seed
         estimates = {}
         for name, guess in self.guesses.items():
-            estimate = advantage(guess.score, self.inside(guess), seed=seed, verdict=self.verdicts[name])
-            estimates[name] = cross_fitted_interval(estimate, 0.0) if REGISTRY[name].learns else estimate
+            estimate = advantage(
+                guess.score, self.inside(guess), seed=seed, verdict=self.verdicts[name]
+            )
+            estimates[name] = (
+                cross_fitted_interval(estimate, 0.0) if REGISTRY[name].learns else estimate
+            )
         return estimates
 
     @cached_property
@@ -103,7 +111,13 @@ class MembershipResult:
         dataset = self.subject.dataset
         names = dataset.group_names
         return {
-            name: measure(guess.score, dataset.sensitive[guess.rows], self.inside(guess), names=names, **settings)
+            name: measure(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=names,
+                **settings,
+            )
             for name, guess in self.guesses.items()
         }
 
@@ -145,7 +159,9 @@ class MembershipResult:
             side = (groups == dataset.group_names.index(gap.group)).astype(np.uint8)
             verdict = self.verdicts[self.strongest]
             names = (gap.group, gap.reference)
-            tables.append(recall_by_range(certainty, verdict, side, self.inside(guess), names=names))
+            tables.append(
+                recall_by_range(certainty, verdict, side, self.inside(guess), names=names)
+            )
         return tuple(tables)
 
     def inside(self, guess: MemberGuess) -> Codes:
@@ -183,7 +199,9 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     `core.datasets.build_dataset` does for a sensitive column.
     """
     selected = select(table.frame, roles).selected
-    group_codes, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by)
+    group_codes, names, _ = groups_of(
+        with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by
+    )
     codes = group_codes.to_numpy(dtype=np.int64, na_value=len(names))
     if len(names) == 2:
         names = (by.other_name or names[0], by.first_name or names[1])
@@ -217,5 +235,11 @@ def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:
     """Return the groups that have somebody in them, numbered from 0 in the same order."""
     present, compact = np.unique(codes, return_inverse=True)
     if not 2 <= present.size <= 256:
-        raise InputError(f"People must fall into 2 to 256 groups by {quoted(attribute)}, got {present.size}.")
-    return Grouping(codes=compact.astype(np.uint8), names=tuple(names[code] for code in present), attribute=attribute)
+        raise InputError(
+            f"People must fall into 2 to 256 groups by {quoted(attribute)}, got {present.size}."
+        )
+    return Grouping(
+        codes=compact.astype(np.uint8),
+        names=tuple(names[code] for code in present),
+        attribute=attribute,
+    )

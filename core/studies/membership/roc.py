@@ -30,7 +30,14 @@ from ...adversaries.cross_fitting import halves
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...stats.estimates import LEVEL, Estimate, difference, normal_quantile, not_measured, proportion
+from ...stats.estimates import (
+    LEVEL,
+    Estimate,
+    difference,
+    normal_quantile,
+    not_measured,
+    proportion,
+)
 from .attack import best_threshold
 from .evidence import FEWEST
 
@@ -62,7 +69,9 @@ def members_above(rank: npt.ArrayLike, false_positives: Ints, true_positives: In
 def _above(rank: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
     n = int(false_positives[-1])
     inside = np.clip(rank, 1, n)
-    tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
+    tie = np.searchsorted(
+        false_positives, inside, side="left"
+    )  # the last cut of the tie that holds the place
     before = false_positives[tie - 1]
     a = false_positives[tie] - false_positives[tie - 1]
     b = true_positives[tie] - true_positives[tie - 1]
@@ -95,7 +104,9 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints) -> Est
         wilson = proportion(caught, m)
         low = min(low, wilson.low)
         high = max(high, wilson.high)
-    return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m)
+    return Estimate(
+        value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m
+    )
 
 
 def _quantile(q: float, shares: Floats, members: int) -> int:
@@ -249,7 +260,10 @@ def _logit_interval(value: float, half: float) -> tuple[float, float]:
     """Return the interval of an area inside (0, 1), half its width given at first order."""
     centre = math.log(value / (1.0 - value))
     reach = half / (value * (1.0 - value))
-    low, high = (1.0 / (1.0 + math.exp(-min(max(limit, -700.0), 700.0))) for limit in (centre - reach, centre + reach))
+    low, high = (
+        1.0 / (1.0 + math.exp(-min(max(limit, -700.0), 700.0)))
+        for limit in (centre - reach, centre + reach)
+    )
     return min(low, value), max(high, value)
 
 
@@ -297,7 +311,10 @@ def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None 
         called = cross_fitted_verdict(score, member, seed=seed)
     else:
         called = verdict
-    true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
+    true, false = (
+        proportion(int(called[member == kind].sum()), int((member == kind).sum()))
+        for kind in (1, 0)
+    )
     return difference(true, false)
 
 

@@ -92,7 +92,9 @@ def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
     remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
     scores[remembered & planted] = 1.0
-    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipSettings(shadows=0)
+    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipSettings(
+        shadows=0
+    )
 
 
 def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
@@ -106,7 +108,9 @@ def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     trained = slice(0, side) if planted else slice(side, 2 * side)
     tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
     scores = tree.predict_proba(features)[:, 1]
-    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipSettings(shadows=0)
+    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipSettings(
+        shadows=0
+    )
 
 
 def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
@@ -125,12 +129,14 @@ def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, Membershi
         remembered = (0.0, _REMEMBERED)
     else:
         remembered = (_REMEMBERED / 2,) * 2
-    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipSettings(
-        shadows=0
-    )
+    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[
+        0
+    ], MembershipSettings(shadows=0)
 
 
-def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
+def _lawful(
+    seed: int, name: str, side: int, remembered: tuple[float, float]
+) -> tuple[Subject, Train]:
     """Return answers of a law by how well it remembers group 0 and group 1, and the law as an attacker thinks it is."""
     rng = child_generator(seed, name)
     n = 2 * side + _NOT_EVALUATED
@@ -154,11 +160,21 @@ def _law(level: Floats, remembered: Floats, labels: Codes) -> Train:
 
 
 def _subject(
-    features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_EVALUATED
+    features: Floats,
+    labels: Codes,
+    scores: Floats,
+    side: int,
+    *,
+    seed: int,
+    aside: int = _NOT_EVALUATED,
 ) -> Subject:
     """Return scores of so many members and non-members, every other one of group 1."""
-    people = SyntheticRecords(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
-    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores)
+    people = SyntheticRecords(
+        features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8)
+    )
+    return subject_of(
+        people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores
+    )
 
 
 PLANTED = (
@@ -225,33 +241,48 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
         attacks = attacks_on(released, names=settings.attacks, **at_hand)
         if not attacks:
             names = ", ".join(settings.attacks)
-            raise InputError(f"attacks must name one that can be run on this model's {released}, got {names}.")
+            raise InputError(
+                f"attacks must name one that can be run on this model's {released}, got {names}."
+            )
         for attack in attacks:
             guesses[attack.name] = attack.judge(evidence)
             yield MembershipResult(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
 
-    def findings(self, result: MembershipResult, settings: MembershipSettings) -> tuple[Finding, ...]:
+    def findings(
+        self, result: MembershipResult, settings: MembershipSettings
+    ) -> tuple[Finding, ...]:
         """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
         return release_findings(measured(result))
 
-    def charts(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, Drawing]:
+    def charts(
+        self, result: MembershipResult, settings: MembershipSettings
+    ) -> Mapping[str, Drawing]:
         """Return the gaps between groups, and the ROC curve, of the strongest attack."""
         from .charts import draw_differences, draw_roc
 
-        return {"Group differences in membership inference": draw_differences(result), "ROC curve": draw_roc(result)}
+        return {
+            "Group differences in membership inference": draw_differences(result),
+            "ROC curve": draw_roc(result),
+        }
 
-    def checks(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, Measurement]:
+    def checks(
+        self, result: MembershipResult, settings: MembershipSettings
+    ) -> Mapping[str, Measurement]:
         """Return the best attack's numbers."""
         return measured(result)
 
-    def tables(self, result: MembershipResult, settings: MembershipSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: MembershipResult, settings: MembershipSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
         rows: list[Row] = []
         for name, curve in result.curves.items():
             rates = {"everybody": curve.tpr_at(LOW_FPR)}
             for gap in result.gaps[name]:
                 rates[gap.group] = gap.rates[0]
-                if gap.reference != COMPLEMENT:  # of more than two groups the others differ from group to group
+                if (
+                    gap.reference != COMPLEMENT
+                ):  # of more than two groups the others differ from group to group
                     rates[gap.reference] = gap.rates[1]
             common: Row = {
                 "attack": REGISTRY[name].title,
@@ -267,7 +298,8 @@ STUDY = MembershipStudy()
 
 
 _AVERAGE = (
-    "1% FPR is an average over people; for some non-members the chance of being classified as a member is far higher."
+    "1% FPR is an average over people; for some non-members the chance of being "
+    "classified as a member is far higher."
 )
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
@@ -285,16 +317,24 @@ def _assumptions(result: MembershipResult) -> tuple[str, ...]:
     if subject.released_scores is None:
         sentences.append("The attacker sees labels; where scores are released, more is found.")
     elif decimals is None:
-        sentences.append("The attacker sees scores; where only decisions are published, less is found.")
+        sentences.append(
+            "The attacker sees scores; where only decisions are published, less is found."
+        )
     else:
-        sentences.append(f"The attacker sees scores (decimals: {decimals}); more decimals may tell more.")
+        sentences.append(
+            f"The attacker sees scores (decimals: {decimals}); more decimals may tell more."
+        )
     if subject.splits.train.size + subject.splits.test.size > 2 * MAX_TEACHERS:
         sentences.append(
             f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all."
         )
     if subject.released_scores is None and "boundary" not in result.guesses:
-        sentences.append("The boundary attack needs a model that can be asked again; only predictions are given.")
-    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in result.guesses]
+        sentences.append(
+            "The boundary attack needs a model that can be asked again; only predictions are given."
+        )
+    untried = [
+        attack for attack in attacks_on("scores", shadows=True) if attack.name not in result.guesses
+    ]
     if untried:
         why = "left out by the plan, may find more"
         if subject.released_scores is None:
@@ -309,16 +349,24 @@ def measured(result: MembershipResult) -> dict[str, Measurement]:
     """Return a measurement for each check."""
     why = _without_scores(result)
     return {
-        "membership_caught": not_run("membership_caught", why) if why else membership_caught(result),
-        "membership_auc": _best("membership_auc", result, {k: c.auc for k, c in result.curves.items()}, chance=0.5),
-        "membership_advantage": _best("membership_advantage", result, result.advantages, chance=0.0, least=-1.0),
+        "membership_caught": not_run("membership_caught", why)
+        if why
+        else membership_caught(result),
+        "membership_auc": _best(
+            "membership_auc", result, {k: c.auc for k, c in result.curves.items()}, chance=0.5
+        ),
+        "membership_advantage": _best(
+            "membership_advantage", result, result.advantages, chance=0.0, least=-1.0
+        ),
         "membership_gap": not_run("membership_gap", why) if why else membership_gap(result),
     }
 
 
 def _knows(result: MembershipResult, name: str) -> str:
     """Return what the attacker knows who uses this attack."""
-    return REGISTRY[name].knows(scores=result.subject.released_scores is not None, shadows=result.shadows)
+    return REGISTRY[name].knows(
+        scores=result.subject.released_scores is not None, shadows=result.shadows
+    )
 
 
 def _without_scores(result: MembershipResult) -> str:
@@ -336,14 +384,22 @@ def membership_caught(result: MembershipResult) -> Measurement:
     config = result.subject.config
     reasons = {key: curve.resolution_reason(LOW_FPR) for key, curve in curves.items()}
     if all(reasons.values()):
-        return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
+        return not_run(
+            "membership_caught",
+            f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.",
+        )
     rates = {key: curve.tpr_at(LOW_FPR) for key, curve in curves.items() if not reasons[key]}
     details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
-    details |= {f"{REGISTRY[key].phrase}, advantage": estimate.value for key, estimate in result.advantages.items()}
+    details |= {
+        f"{REGISTRY[key].phrase}, advantage": estimate.value
+        for key, estimate in result.advantages.items()
+    }
     details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": rate.value for key, rate in rates.items()}
     if config.method == "dp_id3":
         details["guaranteed at most"] = most_caught(LOW_FPR, config.epsilon)
-    best = _best("membership_caught", result, rates, chance=LOW_FPR, n=result.subject.splits.test.size)
+    best = _best(
+        "membership_caught", result, rates, chance=LOW_FPR, n=result.subject.splits.test.size
+    )
     return replace(best, assumptions=(*best.assumptions, _AVERAGE), details=details)
 
 
@@ -397,14 +453,20 @@ def membership_gap(result: MembershipResult) -> Measurement:
         reason = ""
     if not gaps:
         return not_run("membership_gap", reason)
-    key, estimate = strongest({key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0))
+    key, estimate = strongest(
+        {key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0)
+    )
     assumptions = (*_assumptions(result), _AVERAGE, "Each group has a threshold of its own.")
     if any(result.net_gaps.values()):
-        assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
+        assumptions += (
+            "Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",
+        )
     if small:
         estimate = replace(estimate, high=1.0)
         names = ", ".join(dict.fromkeys(f"“{gap.group}”" for gap in small))
-        assumptions += (f"The interval ends at 100 points, because differences are unknown: {names}. {reason}",)
+        assumptions += (
+            f"The interval ends at 100 points, because differences are unknown: {names}. {reason}",
+        )
     name, largest = gaps[key]
     splits = result.subject.splits
     return Measurement(
@@ -419,7 +481,10 @@ def membership_gap(result: MembershipResult) -> Measurement:
         knows=_knows(result, name),
         assumptions=assumptions,
         reason=reason,
-        details={f"{title}, minus {gap.reference}": gap.estimate.value for title, (_, gap) in gaps.items()},
+        details={
+            f"{title}, minus {gap.reference}": gap.estimate.value
+            for title, (_, gap) in gaps.items()
+        },
     )
 
 
@@ -430,6 +495,8 @@ def _rates_text(gap: GapResult) -> str:
         return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.reference}"
     sides = [
         f"TPR {percent(tpr.value)} and FPR {percent(fpr.value)} among {side}"
-        for side, tpr, fpr in zip((gap.group, gap.reference), gap.rates, gap.false_positives, strict=True)
+        for side, tpr, fpr in zip(
+            (gap.group, gap.reference), gap.rates, gap.false_positives, strict=True
+        )
     ]
     return f"where 1% of all non-members are flagged, {' and '.join(sides)}"

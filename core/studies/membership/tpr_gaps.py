@@ -126,14 +126,22 @@ def tpr_gaps(
     P-values are for scores that are distributed alike in both groups, among members and among non-members, adjusted
     over the groups measured; `significant` asks for an interval that leaves out 0 besides.
     """
-    comparisons = [(pair, side, _too_few(side, member, pair, fpr)) for pair, side in group_comparisons(groups, names)]
+    comparisons = [
+        (pair, side, _too_few(side, member, pair, fpr))
+        for pair, side in group_comparisons(groups, names)
+    ]
     able = sum(not reason for _, _, reason in comparisons)
     everybody = ComparedSide.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
     results = []
     for (group, complement), side, reason in comparisons:
         missing = not_measured()
         result = GapResult(
-            group=group, reference=complement, fpr=fpr, estimate=missing, rates=(missing, missing), reason=reason
+            group=group,
+            reference=complement,
+            fpr=fpr,
+            estimate=missing,
+            rates=(missing, missing),
+            reason=reason,
         )
         if not reason:
             sides = [ComparedSide.of(score, side == code, member, fpr) for code in (1, 0)]
@@ -144,11 +152,18 @@ def tpr_gaps(
             result = _measured(result, sides, drawn, shuffled, comparisons=able)
         results.append(result)
     corrected = iter(holm_corrected([result.test for result in results if result.test is not None]))
-    return tuple(result if result.test is None else _tested(result, next(corrected)) for result in results)
+    return tuple(
+        result if result.test is None else _tested(result, next(corrected)) for result in results
+    )
 
 
 def _measured(
-    result: GapResult, sides: Sequence[ComparedSide], drawn: Floats, shuffled: Floats, *, comparisons: int
+    result: GapResult,
+    sides: Sequence[ComparedSide],
+    drawn: Floats,
+    shuffled: Floats,
+    *,
+    comparisons: int,
 ) -> GapResult:
     """Return a gap with its rates and its test, the p-value not adjusted yet.
 
@@ -158,7 +173,8 @@ def _measured(
     caught = np.array([float(side.above(side.rank)) for side in sides])
     members = np.array([side.members for side in sides])
     first, second, estimate = (
-        gap_estimate(weights, caught, members, drawn @ weights) for weights in ((1, 0), (0, 1), (1, -1))
+        gap_estimate(weights, caught, members, drawn @ weights)
+        for weights in ((1, 0), (0, 1), (1, -1))
     )
     error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
     p = share_as_extreme(estimate.value, shuffled)
@@ -210,7 +226,9 @@ def net_gaps(
     if np.count_nonzero(member == 0) < least_outsiders(fpr):
         return ()
     enough = least_outsiders(fpr, false_positives=RESOLUTION)
-    flagged, *beside = (_flagged_chance(score, member, position) for position in _positions(member, fpr))
+    flagged, *beside = (
+        _flagged_chance(score, member, position) for position in _positions(member, fpr)
+    )
     gaps = []
     for (group, complement), side in group_comparisons(groups, names):
         cell = (2 * side + member).astype(np.int64)
@@ -240,7 +258,10 @@ def _positions(member: Codes, fpr: float) -> list[float]:
 
     size = int(np.count_nonzero(member == 0)) + 1
     position = fpr * size
-    ends = [float(betaincinv(position, size - position, end)) for end in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2)]
+    ends = [
+        float(betaincinv(position, size - position, end))
+        for end in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2)
+    ]
     return [position, *(size * end for end in ends)]
 
 
@@ -253,7 +274,9 @@ def _rates(cell: Ints, flagged: Floats) -> list[list[Estimate]]:
 
 def _net_gap(rates: Sequence[Sequence[Estimate]]) -> Estimate:
     """Return TPR - FPR of the group minus that of the others."""
-    total = weighted_sum([(1.0, rates[1][1]), (-1.0, rates[1][0]), (-1.0, rates[0][1]), (1.0, rates[0][0])])
+    total = weighted_sum(
+        [(1.0, rates[1][1]), (-1.0, rates[1][0]), (-1.0, rates[0][1]), (1.0, rates[0][0])]
+    )
     return replace(total.within(-1.0, 1.0), value=min(1.0, max(-1.0, total.value)))
 
 
@@ -273,7 +296,9 @@ def _flagged_chance(score: Floats, member: Codes, position: float) -> Floats:
     tie = int(np.clip(np.searchsorted(alarms, position, side="left"), 1, alarms.size - 1))
     threshold = np.unique(score)[::-1][tie - 1]
     share = (position - alarms[tie - 1]) / (alarms[tie] - alarms[tie - 1] + 1)
-    return np.asarray((score > threshold) + min(1.0, share) * (score == threshold), dtype=np.float64)
+    return np.asarray(
+        (score > threshold) + min(1.0, share) * (score == threshold), dtype=np.float64
+    )
 
 
 def permuted_sides(
@@ -286,7 +311,9 @@ def permuted_sides(
     low = np.minimum(first, second)
     high = np.maximum(first, second)
     among_low = rng.hypergeometric(n_first, n_second, low)
-    among_high = among_low + rng.hypergeometric(n_first - among_low, n_second - (low - among_low), high - low)
+    among_high = among_low + rng.hypergeometric(
+        n_first - among_low, n_second - (low - among_low), high - low
+    )
     members_first = np.where(first <= second, among_low, among_high)
     members_second = second - np.where(second < first, among_low, among_high)
     return members_first / n_first - members_second / n_second

@@ -188,12 +188,16 @@ def drawn_people(n: int, most: int, *, seed: int) -> Ints:
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     """Return why records are left out: what was noted when the table was read, and who has no prediction."""
-    sentences = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
+    sentences = [
+        caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED
+    ]
     lost = dataset.rows_read - dataset.n
     if lost and not sentences:
         sentences.append(f"Left out: {lost:,}.")
     if dataset.answered is not None:
-        sentences.append(f"Left out without an answer of the model: {int((~dataset.answered).sum()):,}.")
+        sentences.append(
+            f"Left out without an answer of the model: {int((~dataset.answered).sum()):,}."
+        )
     return tuple(sentences)
 
 
@@ -205,7 +209,9 @@ def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
     for j, name in enumerate(dataset.feature_names):
         values = dataset.features[rows, j]
         if dataset.categorical[j] and dataset.categories:
-            values = np.array([*dataset.categories[j], "missing"], dtype=object)[values.astype(np.intp)]
+            values = np.array([*dataset.categories[j], "missing"], dtype=object)[
+                values.astype(np.intp)
+            ]
         columns[name] = values
     columns[dataset.roles.label] = np.array(dataset.label_names, dtype=object)[dataset.labels[rows]]
     return pd.DataFrame(columns)
@@ -258,7 +264,13 @@ def natural_models(
         if family == "tolerances":
             tolerance = _tolerance(i)
             model = fit_model(
-                "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
+                "exponentiated_gradient",
+                x[train],
+                y[train],
+                s[train],
+                metric=metric,
+                tolerance=tolerance,
+                seed=seed,
             )
             name = f"fair, tolerance {tolerance:.3f}"
             answers = model.predict(x[rows], s[rows], seed=seed)
@@ -274,7 +286,9 @@ def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> Ints:
     """Return the columns of all features but some."""
     for name in without:
         choice(name, dataset.feature_names, name="without")
-    columns = np.array([j for j, name in enumerate(dataset.feature_names) if name not in without], dtype=np.intp)
+    columns = np.array(
+        [j for j, name in enumerate(dataset.feature_names) if name not in without], dtype=np.intp
+    )
     if not columns.size:
         raise InputError("Natural models need at least one feature, got none.")
     return columns
@@ -304,7 +318,10 @@ def _trained(
         name += f", depth {depth}"
     if kind == "seeds":  # as many records drawn with replacement, within each label
         train = np.concatenate(
-            [rng.choice(indices, indices.size) for indices in (train[y[train] == label] for label in (0, 1))]
+            [
+                rng.choice(indices, indices.size)
+                for indices in (train[y[train] == label] for label in (0, 1))
+            ]
         )
         name += ", resampled"
     if kind == "features":
@@ -329,7 +346,9 @@ def _estimator(learner: str, depth: int, categorical: Mask, seed: int) -> Any:
     if learner == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(max_iter=40, max_depth=depth, early_stopping=False, random_state=seed)
+        return HistGradientBoostingClassifier(
+            max_iter=40, max_depth=depth, early_stopping=False, random_state=seed
+        )
     # Logistic regression on standardised numbers and one column a category.
     from sklearn.compose import ColumnTransformer
     from sklearn.linear_model import LogisticRegression

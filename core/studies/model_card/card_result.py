@@ -121,10 +121,14 @@ def measure_card(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCa
 
 def measure_cards(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCardResult:
     """Card of all models, with the cards of the first few of them, and the worst of several draws of its noise."""
-    *fewer, card = (measure_card(people, replace(settings, count=count)) for count in counts_of(settings))
+    *fewer, card = (
+        measure_card(people, replace(settings, count=count)) for count in counts_of(settings)
+    )
     draws = None
     if card.published.noise is not None:
-        draws = worst_of_draws(people.posterior, card.published.release, sensitive=people.sensitive, seed=settings.seed)
+        draws = worst_of_draws(
+            people.posterior, card.published.release, sensitive=people.sensitive, seed=settings.seed
+        )
     return replace(card, fewer=tuple(fewer), draws=draws)
 
 
@@ -144,13 +148,24 @@ def release_of(people: ReleasedPeople, settings: ModelCardSettings) -> Release:
     )
 
 
-def advice_on(card: ModelCardResult, dataset: AuditDataset, report: ReportProgress | None = None) -> Advice:
+def advice_on(
+    card: ModelCardResult, dataset: AuditDataset, report: ReportProgress | None = None
+) -> Advice:
     """Finest precision at which the numbers of a card disclose nobody; the dataset keeps it for other precisions."""
     people = card.people
     release = card.published.release
     seed = card.settings.seed
     precisions = precisions_tried(release.decimals, release.epsilon)
     about = (release.statistics, release.sizes, seed, precisions)
-    key = fingerprint("advice on a card", people.rows, people.posterior, people.sensitive, release.predictions, about)
-    make = partial(advise, people.posterior, release, sensitive=people.sensitive, seed=seed, report=report)
+    key = fingerprint(
+        "advice on a card",
+        people.rows,
+        people.posterior,
+        people.sensitive,
+        release.predictions,
+        about,
+    )
+    make = partial(
+        advise, people.posterior, release, sensitive=people.sensitive, seed=seed, report=report
+    )
     return dataset.once(key, make)

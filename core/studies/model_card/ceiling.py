@@ -112,7 +112,9 @@ def _given_count(q: Floats, law: Floats) -> Floats:
     before = _laws(q)
     after = _laws(q[::-1])
     joint = np.zeros((n, n + 1))
-    joint[:, 1:] = [probability * np.convolve(before[i], after[n - 1 - i]) for i, probability in enumerate(q)]
+    joint[:, 1:] = [
+        probability * np.convolve(before[i], after[n - 1 - i]) for i, probability in enumerate(q)
+    ]
     return np.divide(joint, law, out=np.zeros_like(joint), where=law > 0)
 
 
@@ -120,7 +122,10 @@ def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
     """Return which vectors of counts agree with all numbers, one axis a cell."""
     release = published.release
     cells = published.release.cells
-    axes = [np.arange(n).reshape([-1 if i == j else 1 for j in range(len(shape))]) for i, n in enumerate(shape)]
+    axes = [
+        np.arange(n).reshape([-1 if i == j else 1 for j in range(len(shape))])
+        for i, n in enumerate(shape)
+    ]
 
     def total(selected: Mask) -> Floats:
         parts = [axis for axis, included in zip(axes, selected, strict=True) if included]
@@ -135,7 +140,9 @@ def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
             agrees &= np.abs(size - number.value) < 0.5
             continue
         people = float(cells.size(part))
-        agrees &= (size > 0) & (size < people)  # a rate of one group, too, is published where there are both
+        agrees &= (size > 0) & (
+            size < people
+        )  # a rate of one group, too, is published where there are both
         accepted = cells.inside(part) & (cells.predictions[row[number.model]] == 1)
         positives = float(cells.people[accepted].sum())
         with np.errstate(divide="ignore", invalid="ignore"):

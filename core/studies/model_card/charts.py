@@ -90,7 +90,9 @@ def draw_fullness(card: ModelCardResult) -> Drawing:
         labels=[f"{mark:g}" for mark in marks],
         title="Share of uncertainty resolved",
         position=lambda share: min(share, _MOST_SHARE),
-        write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
+        write=lambda share: (
+            f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else "")
+        ),
     )
     cards = (*card.fewer, card)
     xs = range(len(cards))
@@ -100,7 +102,9 @@ def draw_fullness(card: ModelCardResult) -> Drawing:
     return _by_models("Share of uncertainty resolved", [limit, curve], cards, y)
 
 
-def _by_models(title: str, curves: Sequence[Curve], cards: Sequence[ModelCardResult], y: Axis | Scale) -> Drawing:
+def _by_models(
+    title: str, curves: Sequence[Curve], cards: Sequence[ModelCardResult], y: Axis | Scale
+) -> Drawing:
     """Draw curves over the number of models, which stand at equal distances, to that of the last card."""
     rows = [
         {
@@ -121,7 +125,9 @@ def _by_models(title: str, curves: Sequence[Curve], cards: Sequence[ModelCardRes
     last = len(cards) - 1
     now = cards[-1].n_models
     labels = [f"{card.n_models:,}" for card in cards]
-    x = Axis(ends=(0, max(last, 1)), marks=range(len(cards)), labels=labels, title="Models on the card")
+    x = Axis(
+        ends=(0, max(last, 1)), marks=range(len(cards)), labels=labels, title="Models on the card"
+    )
     return draw_lines(title, curves, x=x, y=y, rows=rows, at=last, head=f"at {now:,}")
 
 
@@ -164,13 +170,30 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
         style = group_style(code)
         for hit, color, symbol in ((True, *style), (False, style.color, "x")):
             some = disclosed.people[(inferred == code) & ((inferred == truth) == hit)]
-            hover = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
-            look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
-            points.append(Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look))
+            hover = [
+                f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some
+            ]
+            look: dict[str, Any] = {
+                "color": color,
+                "symbol": symbol,
+                "size": 10,
+                "name": "right" if hit else "wrong",
+            }
+            points.append(
+                Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look)
+            )
         number = int((inferred == code).sum())
         wrong = int(((inferred == code) & (truth != code)).sum())
-        count_text = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
-        beside.append(((high + _EDGE) / 2 * (1 if code else -1), count_text, style.color if number else "grey"))
+        count_text = f"near-certain: {number} {plain_name(name, 12)}" + (
+            f", {wrong} wrong" if wrong else ""
+        )
+        beside.append(
+            (
+                (high + _EDGE) / 2 * (1 if code else -1),
+                count_text,
+                style.color if number else "grey",
+            )
+        )
     names = np.array([people.other_group, people.group])
     return draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
@@ -197,7 +220,9 @@ def _log_odds(probability: Any) -> Any:
     return np.clip(odds, 0.15 - _EDGE, _EDGE - 0.15)
 
 
-def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
+def _once(
+    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]
+) -> tuple[list[float], list[float]]:
     """Return points of a grid of log-odds, each once, as probabilities."""
     scale = _CELLS / (2 * _EDGE)
     odds = _log_odds(np.column_stack([x, y]))
@@ -220,7 +245,13 @@ def draw_recognised(study: ModelCardResult) -> Drawing:
     """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
     measured = study.measured
     kinds = (
-        ("Accuracy", "of all people", measured.accuracy_before, measured.accuracy_after, measured.majority),
+        (
+            "Accuracy",
+            "of all people",
+            measured.accuracy_before,
+            measured.accuracy_after,
+            measured.majority,
+        ),
         (
             "Balanced",
             "mean of both groups",
@@ -257,7 +288,13 @@ def draw_in_common(study: ModelCardResult) -> Drawing:
             below=value.column,
             value=f"<b>{percent(value.among_pinned)}</b> · {percent(value.among_rest)}",
             marks=[
-                Mark(of=value.among_rest, color="before", symbol="circle-open", up=-6, name="among the rest"),
+                Mark(
+                    of=value.among_rest,
+                    color="before",
+                    symbol="circle-open",
+                    up=-6,
+                    name="among the rest",
+                ),
                 Mark(of=value.among_pinned, color="leak", up=6, name="among exposed"),
             ],
             facts={"column": value.column},
@@ -267,7 +304,9 @@ def draw_in_common(study: ModelCardResult) -> Drawing:
     axis = shares("Share who have it (%)")
     title = "What exposed people have in common"
     empty = "no value is clearly more frequent among them"
-    return draw_rows(title, lines, axis, first="value", value="exposed · rest", least=2, empty=empty)
+    return draw_rows(
+        title, lines, axis, first="value", value="exposed · rest", least=2, empty=empty
+    )
 
 
 _FEWEST = 4.0  # people at the end of the axis at least
@@ -292,7 +331,10 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
             people = "not known"
         if people == "nobody" and (row.decimals, row.epsilon) in advised:
             people = "<b>✓ nobody</b>"
-        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.converged else None}
+        look: dict[str, Any] = {
+            "color": "leak" if now else "leak 45",
+            "hover": "" if row.converged else None,
+        }
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
         name = precision_text(row.decimals, row.epsilon)

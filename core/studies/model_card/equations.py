@@ -95,12 +95,27 @@ def equations(published: Published, posterior: Floats) -> Equations:
         variance = np.full(value.size, noise.variance)
     else:
         assert counts is not None
-        unsized = {name: limits for name, limits in published.limits.items() if part_of(name) not in counts.sizes}
+        unsized = {
+            name: limits
+            for name, limits in published.limits.items()
+            if part_of(name) not in counts.sizes
+        }
         curved = any(name.endswith("_gap") for name in unsized)
-        rows = [*_size_rows(cells, counts), *_count_rows(cells, counts), *_unsized_rows(cells, unsized, posterior)]
+        rows = [
+            *_size_rows(cells, counts),
+            *_count_rows(cells, counts),
+            *_unsized_rows(cells, unsized, posterior),
+        ]
         features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
         low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
-    return Equations(pattern=cells.pattern, features=features, low=low, high=high, variance=variance, curved=curved)
+    return Equations(
+        pattern=cells.pattern,
+        features=features,
+        low=low,
+        high=high,
+        variance=variance,
+        curved=curved,
+    )
 
 
 def _noisy_features(release: Release) -> Floats:
@@ -119,7 +134,10 @@ def _size_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
 
 def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
-    settled = {part: counts.published[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    settled = {
+        part: counts.published[part] & (limits[:, 0] == limits[:, 1])
+        for part, limits in counts.limits.items()
+    }
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
@@ -189,14 +207,18 @@ def _gap_row(
     d = (gap[0] + gap[1]) / 2
     half = (gap[1] - gap[0]) / 2
     slope = (people - 2 * mean) / people
-    most = min(mean * (people - mean) / people + abs(slope) * _SIZE_REACH * np.sqrt(variance), people / 4)
+    most = min(
+        mean * (people - mean) / people + abs(slope) * _SIZE_REACH * np.sqrt(variance), people / 4
+    )
     middle = d * mean**2 / people
     slack = half * most
     features = accepted - (positives / people + d * slope) * inside
     bend = d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
-        return _Equation(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+        return _Equation(
+            features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack
+        )
     return _Equation(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
 
 
@@ -238,7 +260,9 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
         updated = project_on(q, system.constraints())
         moved = abs(float(updated.probability.sum() - projection.probability.sum()))
         projection = updated
-        if moved <= _STILL * float(np.sqrt((projection.probability * (1.0 - projection.probability)).sum())):
+        if moved <= _STILL * float(
+            np.sqrt((projection.probability * (1.0 - projection.probability)).sum())
+        ):
             break
     return projection
 
@@ -286,8 +310,12 @@ def modes_of(posterior: npt.ArrayLike, release: Release) -> Modes:
     if release.epsilon is None:  # otherwise each has noise of its own
         rows, variance = _once(rows, variance)
     features = rows / np.sqrt(variance)[:, None]
-    values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
-    return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
+    values, vectors = np.linalg.eigh(
+        (features * release.cells.expected(q * (1.0 - q))) @ features.T
+    )
+    return Modes(
+        release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features
+    )
 
 
 def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
@@ -309,7 +337,9 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
             features.append(release.cells.inside(part)[None, :].astype(np.float64))
             variance.append(np.array([LATTICE]))
     blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}
-    settled = all(part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0"))
+    settled = all(
+        part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0")
+    )
     for part, (rows, open_) in blocks.items():
         if not (part == "all" and settled and release.sizes):
             features.append(rows)
@@ -333,7 +363,9 @@ def _once(rows: Floats, variance: Floats) -> tuple[Floats, Floats]:
     return rows[indices], variance[indices]
 
 
-def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
+def _part_rows(
+    release: Release, part: str, expected: Floats, spread: Floats, step: float
+) -> tuple[Floats, Floats]:
     """Return the rows of all models in a part."""
     cells = release.cells
     inside = cells.inside(part).astype(np.float64)
@@ -341,17 +373,24 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     people = float(cells.size(part))
     size = float(expected @ inside)
     other_size = people - size
-    names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
+    names = [
+        name for stat in release.statistics for name in number_names(stat) if part_of(name) == part
+    ]
     steps = {name: _people_a_unit(name, size, other_size) * step for name in names}
     if release.sizes:
         finest = min(steps.values())
         turned = np.where(accepted[:, inside > 0][:, :1] > 0, inside - accepted, accepted)
-        indices = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
+        indices = np.sort(
+            np.unique(turned, axis=0, return_index=True)[1]
+        )  # of opposite models one says both counts
         return accepted[indices], np.full(indices.size, max(finest**2 / 12, LATTICE))
     features = []
     variance = []
     for name in names:
-        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other_size)
+        rates = (
+            accepted @ expected / size,
+            (cells.positives(part) - accepted @ expected) / other_size,
+        )
         extra = np.zeros(len(accepted))
         if name.endswith("_gap"):
             gap = rates[0] - rates[1]

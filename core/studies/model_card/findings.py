@@ -79,10 +79,16 @@ def disclosure(study: ModelCardResult) -> Finding:
         to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
     if study.status == "infeasible" or (draws is not None and not draws.converged):
         so_what = to_do = ""
-    caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
+    caveats = (
+        study.reason and f"Not reliable: {study.reason}",
+        left_out(study.people),
+        APPROXIMATE,
+    )
     return Finding(
         point=point,
-        evidence=gain.point if study.status == "infeasible" else f"{gain.point} {accuracy.evidence}",
+        evidence=gain.point
+        if study.status == "infeasible"
+        else f"{gain.point} {accuracy.evidence}",
         so_what=so_what,
         to_do=to_do,
         caveats=tuple(filter(None, caveats)),
@@ -116,7 +122,9 @@ def near_certain(study: ModelCardResult) -> Finding:
     draws = study.draws
     cells = study.in_common
     if study.status == "infeasible":
-        return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
+        return Finding(
+            point="Near-certain inference: not known, because no posterior agrees with the numbers."
+        )
     if draws is None:
         draw_text = ""
     else:
@@ -124,11 +132,15 @@ def near_certain(study: ModelCardResult) -> Finding:
     correct = _correct(study)
     evidence = [f"{correct.capitalize()}."] if correct else []
     if most := settled_as_most(study):
-        evidence.append(f"Inferred of all: “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
+        evidence.append(
+            f"Inferred of all: “{most[0]}”, as {percent(most[1], decimals=0)} of people are."
+        )
     if draws is not None and (draws.converged or study.most_pinned):
         evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
     elif draws is not None:
-        evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
+        evidence.append(
+            f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers."
+        )
     if math.isnan(cells.median_cell_rest):
         rest = ""
     else:
@@ -175,7 +187,9 @@ def information_gain(study: ModelCardResult) -> Finding:
             f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
             f"{bits_text(prediction.low)} to {bits_text(prediction.high)} bits."
         )
-        added, low, high = (bits_text(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high))
+        added, low, high = (
+            bits_text(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high)
+        )
         so_what = {
             0: "Chance explains the difference between measured and expected gain.",
             1: "More was gained than chance explains: the attacker's prior is wrong here, and the numbers correct it. "
@@ -229,7 +243,9 @@ def average_accuracy(study: ModelCardResult) -> Finding:
     if gain.low > 0.0 or gain.high < 0.0:
         change = gain_text
     who, guess = (
-        ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other_group)
+        ("always", people.group)
+        if 2 * int(people.sensitive.sum()) > people.n
+        else ("always", people.other_group)
     )
     if guess == EVERYBODY_ELSE:
         who = "never"
@@ -285,7 +301,9 @@ def advice(advised: Advice, study: ModelCardResult) -> Finding:
     if advised.exact:
         point = f"Even exact numbers disclose the {attribute} here for 0 people."
         if advised.misled:
-            caveats.append("With noise some draws disclose people: noise also misleads the attacker.")
+            caveats.append(
+                "With noise some draws disclose people: noise also misleads the attacker."
+            )
     elif not rounding and not noise:
         if noisy:
             reason = "neither one decimal nor the strongest noise tried"
@@ -317,7 +335,11 @@ def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Fi
         opening = f"Publish at most {most}"
     else:
         opening = f"Add DP noise with ε ≤ {advised.epsilon:g}"
-    return replace(finding, point=f"{opening}: {point}", to_do=f"{advice_finding.point} {advice_finding.caveats[0]}")
+    return replace(
+        finding,
+        point=f"{opening}: {point}",
+        to_do=f"{advice_finding.point} {advice_finding.caveats[0]}",
+    )
 
 
 def findings(study: ModelCardResult) -> Iterator[Finding]:
@@ -385,7 +407,9 @@ DRAWN = "The numbers with noise drawn once, not for publishing"
 
 def tables(study: ModelCardResult) -> dict[str, list[Row]]:
     """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
-    cell_rows: list[Row] = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
+    cell_rows: list[Row] = [
+        {"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes
+    ]
     numbers = PUBLISHED if study.published.noise is None else DRAWN
     rows: dict[str, list[Row]] = {
         "Average accuracy with the card": accuracy_rows(study),
@@ -404,7 +428,13 @@ def accuracy_rows(study: ModelCardResult) -> list[Row]:
     """Return the accuracy of inference before and after, over all people and balanced."""
     measured = study.measured
     rows = (
-        ("over all", measured.accuracy_before, measured.accuracy_after, measured.accuracy_gain, measured.majority),
+        (
+            "over all",
+            measured.accuracy_before,
+            measured.accuracy_after,
+            measured.accuracy_gain,
+            measured.majority,
+        ),
         (
             "balanced",
             measured.balanced_before,
@@ -431,10 +461,17 @@ def attack_rows(study: ModelCardResult) -> list[Row]:
     rows: list[Row] = [_attack_row("imputation, no card", measured.accuracy_before)]
     if study.status != "infeasible":
         rows.append(
-            _attack_row("information projection", measured.accuracy_after, measured.accuracy_gain, study.pinned)
+            _attack_row(
+                "information projection",
+                measured.accuracy_after,
+                measured.accuracy_gain,
+                study.pinned,
+            )
         )
     if study.ceiling is not None:
-        rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy))
+        rows.append(
+            _attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy)
+        )
     return rows
 
 
@@ -449,7 +486,9 @@ def _attack_row(
         "accuracy": share(accuracy),
         "gain": change(gain),
         "near certain": None if disclosed is None else disclosed.count,
-        "of these correct": share(None if disclosed is None or not disclosed.count else disclosed.right),
+        "of these correct": share(
+            None if disclosed is None or not disclosed.count else disclosed.right
+        ),
     }
 
 
@@ -463,7 +502,10 @@ def bits_rows(study: ModelCardResult) -> list[Row]:
         "of that, person by person": meter.person_bits,
         "uncertainty before publication": meter.prior_bits,
     }
-    return [{"information": name, "amount": Quantity(number, "bits")} for name, number in numbers.items()]
+    return [
+        {"information": name, "amount": Quantity(number, "bits")}
+        for name, number in numbers.items()
+    ]
 
 
 def model_rows(study: ModelCardResult) -> list[Row]:

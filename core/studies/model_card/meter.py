@@ -168,7 +168,9 @@ def formula_chance(modes: Modes) -> Chance:
     third = _NAT**3 * float((w**2 * (3.0 - 2.0 * w)).sum())
     skewness = third / variance**1.5 if variance > 0 else 0.0
     noise = modes.release.epsilon is not None
-    return Chance(mean=modes.df_bits, deviation=math.sqrt(max(variance, 0.0)), skewness=skewness, noise=noise)
+    return Chance(
+        mean=modes.df_bits, deviation=math.sqrt(max(variance, 0.0)), skewness=skewness, noise=noise
+    )
 
 
 def _kurtosis(modes: Modes) -> float:
@@ -199,7 +201,11 @@ class Measured(Result):
 
 
 def measured(
-    posterior: npt.ArrayLike, projected: npt.ArrayLike, sensitive: npt.ArrayLike, *, chance: Chance | None = None
+    posterior: npt.ArrayLike,
+    projected: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    chance: Chance | None = None,
 ) -> Measured:
     """Compare the posterior (n,) and the projected one (n,) with the truth (n,); `chance` gives the bits an interval.
 
@@ -295,7 +301,9 @@ def _tried_out(modes: Modes, rng: np.random.Generator) -> tuple[float, float, fl
     q = modes.posterior
     gains: list[float] = []
     distances: list[float] = []
-    variance = max(_NAT**2 * float((modes.weight**2).sum()) / 2 + _kurtosis(modes), 0.0)  # of the distances, exactly
+    variance = max(
+        _NAT**2 * float((modes.weight**2).sum()) / 2 + _kurtosis(modes), 0.0
+    )  # of the distances, exactly
     for _ in range(4 * MOST_DRAWS):
         s = (rng.random(q.size) < q).astype(np.uint8)
         try:
@@ -306,7 +314,9 @@ def _tried_out(modes: Modes, rng: np.random.Generator) -> tuple[float, float, fl
         distances.append(modes.distance(s))
         if len(gains) < _FEWEST_DRAWS:
             continue
-        mean, error, explained, left = _controlled(np.array(gains), np.array(distances), modes.df_bits, variance)
+        mean, error, explained, left = _controlled(
+            np.array(gains), np.array(distances), modes.df_bits, variance
+        )
         enough = error <= _CLOSE * abs(mean) and explained >= _EXPLAINED * (explained + left)
         if enough or len(gains) == MOST_DRAWS:
             wider = quantile(LEVEL, len(gains) - 2) / quantile(LEVEL, 10**6)
@@ -314,7 +324,9 @@ def _tried_out(modes: Modes, rng: np.random.Generator) -> tuple[float, float, fl
     return None
 
 
-def _controlled(gains: Floats, distances: Floats, mean: float, variance: float) -> tuple[float, float, float, float]:
+def _controlled(
+    gains: Floats, distances: Floats, mean: float, variance: float
+) -> tuple[float, float, float, float]:
     """Return mean, standard error, variance explained and left, by least squares on distances of a known law.
 
     Distances that are equal but for rounding, as those of a handful of people can be, explain nothing.

@@ -57,7 +57,9 @@ class Pinned(Result):
         return int(self.people.size)
 
 
-def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
+def pinned(
+    before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None
+) -> Pinned:
     """Return the people unsure before (5% to 95%) and near-certain after (beyond 99.5%); all arrays of shape (n,)."""
     then, now = (np.asarray(values, dtype=np.float64) for values in (before, after))
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
@@ -94,12 +96,16 @@ class Draws(Result):
     few people."""
 
 
-def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -> np.random.Generator:
+def noise_generator(
+    seed: int, *, epsilon: float | None = None, draw: int = 0
+) -> np.random.Generator:
     """Return what draws the noise; draw 0 is the one of a study, whatever the budget."""
     return child_generator(seed, f"advice {epsilon} {draw}" if draw else "release noise")
 
 
-def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0) -> Draws:
+def worst_of_draws(
+    posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0
+) -> Draws:
     """Return the most people that a release discloses under any random noise, or without noise.
 
     Fewer draws are looked at where the first few disclose somebody.
@@ -156,7 +162,9 @@ def in_common(disclosed: Pinned, columns: pandas.DataFrame, release: Release) ->
         values=common_values(columns, chosen) if disclosed.count else (),
         cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
         median_cell=float(np.median(size[chosen])) if disclosed.count else math.nan,
-        median_cell_rest=float(np.median(size[~chosen])) if disclosed.count < release.n else math.nan,
+        median_cell_rest=float(np.median(size[~chosen]))
+        if disclosed.count < release.n
+        else math.nan,
     )
 
 
@@ -170,14 +178,18 @@ def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue,
     n = chosen.size
     n_chosen = int(chosen.sum())
     common = []
-    every = [(str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])]
+    every = [
+        (str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])
+    ]
     for column, value, has in every:
         overlap = int(np.count_nonzero(has & chosen))
         all_who = int(np.count_nonzero(has))
         if hypergeom.sf(overlap - 1, n, all_who, n_chosen) * len(every) < 1 - LEVEL:
             share = proportion(overlap, n_chosen)
             rest = proportion(all_who - overlap, n - n_chosen)
-            common.append(CommonValue(column=column, value=value, among_pinned=share, among_rest=rest))
+            common.append(
+                CommonValue(column=column, value=value, among_pinned=share, among_rest=rest)
+            )
     common.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
     return tuple(common[:8])
 
@@ -191,7 +203,10 @@ def _split(column: Any) -> Iterator[tuple[str, Mask]]:
         cuts = np.unique(np.nanquantile(numbers, [0.0, 0.25, 0.5, 0.75, 1.0]))
         for i, (low, high) in enumerate(pairwise(cuts)):
             above = numbers >= low if i == 0 else numbers > low
-            yield f"{low:g} to {high:g}" if i == 0 else f"above {low:g}, to {high:g}", above & (numbers <= high)
+            yield (
+                f"{low:g} to {high:g}" if i == 0 else f"above {low:g}, to {high:g}",
+                above & (numbers <= high),
+            )
         return
     codes, values = pd.factorize(column)
     for code, value in enumerate(values):
@@ -238,7 +253,9 @@ class Advice(Result):
         return self.exact and any(row.pinned for row in self.tried if row.epsilon is not None)
 
 
-def precisions_tried(decimals: int | None, epsilon: float | None) -> tuple[tuple[int | None, float | None], ...]:
+def precisions_tried(
+    decimals: int | None, epsilon: float | None
+) -> tuple[tuple[int | None, float | None], ...]:
     """Decimals and budget of each precision that advice tries, that of a card among them: from fine to coarse."""
     coarse = {places for places in (*_DECIMALS, decimals) if places is not None}
     budgets = {budget for budget in (*_EPSILONS, epsilon) if budget is not None}
@@ -274,7 +291,9 @@ def advise(
             if read not in predicted:
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value
             worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
-            row = Tried(decimals=decimals, epsilon=epsilon, pinned=worst.pinned, df_bits=predicted[read])
+            row = Tried(
+                decimals=decimals, epsilon=epsilon, pinned=worst.pinned, df_bits=predicted[read]
+            )
             tried.append(replace(row, converged=worst.converged, draws=worst.count))
         steps.tick()
     finest = _finest([row for row in tried if row.epsilon is None])

@@ -63,7 +63,9 @@ def part_of(name: str) -> str:
     return PARTS[name.partition("_")[0]]
 
 
-def value_of(name: str, counts: Floats, size: float | Floats, positives: float | Floats, people: float) -> Floats:
+def value_of(
+    name: str, counts: Floats, size: float | Floats, positives: float | Floats, people: float
+) -> Floats:
     """Return a number of every model: rates r1 = c/n1, r0 = (P − c)/(n − n1), the gap r1 − r0.
 
     `counts` are c, accepted people of group 1 in the part; `size` n1, people of group 1 there, of n `people`;
@@ -77,7 +79,11 @@ def value_of(name: str, counts: Floats, size: float | Floats, positives: float |
 
 
 def count_of(
-    name: str, value: float | Floats, size: float | npt.NDArray[Any], positives: float | Floats, people: float
+    name: str,
+    value: float | Floats,
+    size: float | npt.NDArray[Any],
+    positives: float | Floats,
+    people: float,
 ) -> Floats:
     """Return the count c a number stands for, the inverse of `value_of`; r0 counts downwards."""
     other_size = people - size
@@ -134,11 +140,15 @@ class Cells:
 
     def members(self, sensitive: Codes) -> Ints:
         """Return how many people of group 1 each cell holds."""
-        return np.bincount(self.pattern, weights=sensitive, minlength=self.people.size).astype(np.int64)
+        return np.bincount(self.pattern, weights=sensitive, minlength=self.people.size).astype(
+            np.int64
+        )
 
     def expected(self, values: Floats) -> Floats:
         """Return the sum of one number a person over each cell."""
-        return np.asarray(np.bincount(self.pattern, weights=values, minlength=self.people.size), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.pattern, weights=values, minlength=self.people.size), dtype=np.float64
+        )
 
 
 _WITHIN = ("label 1", "label 0")
@@ -179,7 +189,9 @@ def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     return all_sizes
 
 
-def count_intervals(cells: Cells, limits: Mapping[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
+def count_intervals(
+    cells: Cells, limits: Mapping[str, Floats], sizes: dict[str, int]
+) -> PublishedCounts:
     """Return what the numbers of models say in counts."""
     n_models = len(cells.predictions)
     least: dict[str, Ints] = {}
@@ -209,7 +221,9 @@ def check_both_groups(name: str, size: int, people: int) -> None:
     """Refuse a number about people of whom none, or all, are of group 1."""
     if size in (0, people):
         part_text = part_name(part_of(name))
-        raise InputError(f"{name} needs people of both groups{part_text}, got none of group {int(size == 0)}.")
+        raise InputError(
+            f"{name} needs people of both groups{part_text}, got none of group {int(size == 0)}."
+        )
 
 
 def _whole_counts(
@@ -220,14 +234,19 @@ def _whole_counts(
     return np.ceil(ends.min(axis=0) - PEOPLE_ROUNDING), np.floor(ends.max(axis=0) + PEOPLE_ROUNDING)
 
 
-def _intersected(cells: Cells, limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int) -> tuple[Ints, Ints]:
+def _intersected(
+    cells: Cells, limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int
+) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
     people = cells.size(part)
     published = published_mask(limits)
-    least, most = _whole_counts(name, limits.T, size, cells.positives(part).astype(np.float64), people)
+    least, most = _whole_counts(
+        name, limits.T, size, cells.positives(part).astype(np.float64), people
+    )
     own_low, own_high = (
-        np.where(published, limit, rest).astype(np.int64) for limit, rest in ((least, 0), (most, people))
+        np.where(published, limit, rest).astype(np.int64)
+        for limit, rest in ((least, 0), (most, people))
     )
     return np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
 
@@ -254,7 +273,9 @@ def _same_predictions(cells: Cells, part: str, limits: Ints, size: int) -> None:
     for twins in seen.values():
         if len(twins) < 2:
             continue
-        intervals = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
+        intervals = np.array(
+            [size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins]
+        )
         low = int(intervals[:, 0].max())
         high = int(intervals[:, 1].min())
         for i, flipped in twins:
@@ -265,7 +286,9 @@ _MOST_TRIED = 100_000
 """People of a part up to whom every size is tried."""
 
 
-def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
+def implied_sizes(
+    cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]
+) -> dict[str, int]:
     """Return the known sizes and those that are the only ones to fit a part's numbers."""
     all_sizes = dict(sizes)
     for part in PARTS.values():

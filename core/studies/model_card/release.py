@@ -82,7 +82,9 @@ class Release(Result):
         else:
             labels = binary_array(np.asarray(self.labels), name="labels")
         if labels is not None and labels.size != n:
-            raise InputError(f"labels must have one value for each of {n} people, got {labels.size}.")
+            raise InputError(
+                f"labels must have one value for each of {n} people, got {labels.size}."
+            )
         for name, value in (
             ("predictions", predictions),
             ("labels", labels),
@@ -124,14 +126,18 @@ class Release(Result):
         """The strata of the privacy noise."""
         if self.parts == ("all",):
             return ("all",)
-        return tuple(p for p in PARTS.values() if p != "all" and ("all" in self.parts or p in self.parts))
+        return tuple(
+            p for p in PARTS.values() if p != "all" and ("all" in self.parts or p in self.parts)
+        )
 
     @property
     def noise_scale(self) -> float:
         """Scale of the Laplace noise; 0 without."""
         return (1.0 + self.n_models) / (math.inf if self.epsilon is None else self.epsilon)
 
-    def publish(self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Published:
+    def publish(
+        self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None
+    ) -> Published:
         """Return the numbers as they would be published.
 
         `sensitive`, shape (n,), 0 or 1, is the true attribute; the generator, needed with `epsilon`, draws the noise.
@@ -139,11 +145,15 @@ class Release(Result):
         """
         s = binary_array(np.asarray(sensitive), name="sensitive")
         if s.size != self.n:
-            raise InputError(f"sensitive must have one value for each of {self.n} people, got {s.size}.")
+            raise InputError(
+                f"sensitive must have one value for each of {self.n} people, got {s.size}."
+            )
         members = self.cells.members(s)
         for name in each_number(self.statistics):
             part = part_of(name)
-            check_both_groups(name, int(members[self.cells.inside(part)].sum()), self.cells.size(part))
+            check_both_groups(
+                name, int(members[self.cells.inside(part)].sum()), self.cells.size(part)
+            )
         if self.epsilon is None:
             return Published(release=self, numbers=_without_noise(self, members))
         if rng is None:
@@ -157,18 +167,28 @@ def _prediction_matrix(predictions: Any) -> Codes:
     try:
         rows = np.atleast_2d(np.asarray(predictions))
     except ValueError:  # rows of different lengths
-        raise InputError("All models must predict for the same people, got rows of different lengths.") from None
+        raise InputError(
+            "All models must predict for the same people, got rows of different lengths."
+        ) from None
     if rows.ndim != 2 or not 1 <= len(rows) <= MOST_MODELS or not rows.shape[1]:
-        raise InputError(f"A release needs 1 to {MOST_MODELS} models and at least one person, got {rows.shape}.")
+        raise InputError(
+            f"A release needs 1 to {MOST_MODELS} models and at least one person, got {rows.shape}."
+        )
     return np.stack([binary_array(row, name="predictions") for row in rows])
 
 
 def _statistics(statistics: Sequence[str], labels: Codes | None) -> tuple[str, ...]:
-    unique = tuple(dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics))
+    unique = tuple(
+        dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics)
+    )
     if not unique:
-        raise InputError(f"A release needs at least one of the statistics {', '.join(STATISTICS)}, got none.")
+        raise InputError(
+            f"A release needs at least one of the statistics {', '.join(STATISTICS)}, got none."
+        )
     if labels is None and (within := [name for name in unique if part_of(name) != "all"]):
-        raise InputError(f"labels must be given for {within[0]}, which compares groups within a label.")
+        raise InputError(
+            f"labels must be given for {within[0]}, which compares groups within a label."
+        )
     return unique
 
 
@@ -177,7 +197,9 @@ def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
         return tuple(f"model {i + 1}" for i in range(k))
     model_names = tuple(str(name) for name in names)
     if len(set(model_names)) != k:
-        raise InputError(f"names must have a name of its own for each of {k} models, got {len(set(model_names))}.")
+        raise InputError(
+            f"names must have a name of its own for each of {k} models, got {len(set(model_names))}."
+        )
     return model_names
 
 
@@ -189,11 +211,15 @@ def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) ->
         return
     privacy_budget(epsilon)
     if decimals is not None:
-        raise InputError(f"A release is rounded or has privacy noise, got decimals {decimals} and epsilon {epsilon:g}.")
+        raise InputError(
+            f"A release is rounded or has privacy noise, got decimals {decimals} and epsilon {epsilon:g}."
+        )
     if not np.isfinite(epsilon):
         raise InputError("epsilon must be finite; leave it out for numbers without noise.")
     if not sizes:
-        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true, got false.")
+        raise InputError(
+            "A release with privacy noise publishes noisy group sizes too; sizes must be true, got false."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +283,9 @@ class Published(Result):
             table = limits.setdefault(number.statistic, np.full((len(row), 2), np.nan))
             table[row[number.model]] = number.low, number.high
         object.__setattr__(self, "limits", limits)
-        object.__setattr__(self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes))
+        object.__setattr__(
+            self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes)
+        )
 
 
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
@@ -287,7 +315,12 @@ def _numbers(
     models: Sequence[str], name: str, values: npt.NDArray[Any], reach: Floats | float
 ) -> list[PublishedNumber]:
     """Return a number of each model, which is known up to its reach to either side."""
-    rows = zip(models, values.astype(np.float64).tolist(), np.broadcast_to(reach, values.shape).tolist(), strict=True)
+    rows = zip(
+        models,
+        values.astype(np.float64).tolist(),
+        np.broadcast_to(reach, values.shape).tolist(),
+        strict=True,
+    )
     return [
         PublishedNumber(model=m, statistic=name, value=v, low=v - half_width, high=v + half_width)
         for m, v, half_width in rows

@@ -38,13 +38,26 @@ _VARIANTS = ("family", NATURAL)
 class ModelCardSettings(Settings):
     """What is published of which models."""
 
-    family: Annotated[str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)] = "audited"
+    family: Annotated[
+        str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)
+    ] = "audited"
     count: Annotated[
-        int, Param("Models on the card", "Number of models on the card.", least=1, most=MOST_MODELS, only=_VARIANTS)
+        int,
+        Param(
+            "Models on the card",
+            "Number of models on the card.",
+            least=1,
+            most=MOST_MODELS,
+            only=_VARIANTS,
+        ),
     ] = 20
     """The audited model is the first of them."""
-    without: Annotated[tuple[str, ...], Param("Without", "Features that no model uses.", only=_VARIANTS)] = ()
-    on: Annotated[str, Param("On", "Records the numbers are computed on: {options}.", options=SETS)] = "test"
+    without: Annotated[
+        tuple[str, ...], Param("Without", "Features that no model uses.", only=_VARIANTS)
+    ] = ()
+    on: Annotated[
+        str, Param("On", "Records the numbers are computed on: {options}.", options=SETS)
+    ] = "test"
     people: Annotated[
         int,
         Param(
@@ -55,7 +68,9 @@ class ModelCardSettings(Settings):
             written=False,
         ),
     ] = 0
-    group: Annotated[str, Param("Group, against all others", "Group that is compared with everybody else.")] = ""
+    group: Annotated[
+        str, Param("Group, against all others", "Group that is compared with everybody else.")
+    ] = ""
     """The second one where it is empty."""
     statistics: Annotated[
         tuple[str, ...],
@@ -67,7 +82,9 @@ class ModelCardSettings(Settings):
         ),
     ] = ("sp_gap", "tpr_gap", "fpr_gap")
     sizes: Annotated[bool, Param("Group sizes", "Group sizes are published too.")] = True
-    decimals: Annotated[int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)] = None
+    decimals: Annotated[
+        int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)
+    ] = None
     """Exact where there is no budget either."""
     epsilon: Annotated[
         float | None,

@@ -66,7 +66,9 @@ class ModelCard(Study[ModelCardSettings, ModelCardResult]):
         people = released_people(subject, settings, lambda done, _: progress.reach(done))
         card = measure_cards(people, settings)
         yield card
-        advice = advice_on(card, subject.dataset, lambda done, _: progress.reach(settings.n_models + done))
+        advice = advice_on(
+            card, subject.dataset, lambda done, _: progress.reach(settings.n_models + done)
+        )
         progress.reach(progress.total)
         yield replace(card, advice=advice)
 
@@ -80,7 +82,9 @@ class ModelCard(Study[ModelCardSettings, ModelCardResult]):
 
         return drawings(result)
 
-    def tables(self, result: ModelCardResult, settings: ModelCardSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: ModelCardResult, settings: ModelCardSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
         return {title: tuple(rows) for title, rows in wording.tables(result).items()}
 

@@ -44,7 +44,9 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         narrow=_NARROW,
     )
     drawing.axes(levels=False)
-    drawing.layout["annotations"][-1]["x"] = 1 - _WIDE / 2 / (axis.ends[1] - axis.ends[0])  # its title, under the bars
+    drawing.layout["annotations"][-1]["x"] = 1 - _WIDE / 2 / (
+        axis.ends[1] - axis.ends[0]
+    )  # its title, under the bars
     look: dict[str, Any] = {"y": 1, "refs": ("x", "paper"), "size": 12}
     for index, attack in enumerate(result.attacks):
         run = not attack.reason
@@ -71,7 +73,9 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         names = [ATTACKS[name] for name, hit in zip(ATTACKS, pattern, strict=True) if hit]
         people = f"{' and '.join(names)}: {count(n)}"
         drawing.markers(hits, [i] * len(hits), size=11, color="leak", hover=[people] * len(hits))
-        drawing.bar(axis.position(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people)
+        drawing.bar(
+            axis.position(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people
+        )
         drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", (34, 0))
         rows.append({"attacks": " and ".join(names), "people": n})
     drawing.rows = rows

@@ -13,7 +13,8 @@ from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE
 from .remedies import Effect, plan_text
 
 KNOWS = (
-    "features and labels of everybody, what is published, the sensitive attribute of other people, and scores of all"
+    "features and labels of everybody, what is published, the sensitive attribute of other "
+    "people, and scores of all"
 )
 
 PUBLISHED = ("queries", "card")
@@ -49,10 +50,14 @@ def headline(result: PeopleAtRisk) -> Finding:
 
 def _assumed(result: PeopleAtRisk) -> str:
     """Say what is taken to be published, and how many are found without the answers."""
-    published = [attack for attack in result.attacks if attack.attack in PUBLISHED and not attack.reason]
+    published = [
+        attack for attack in result.attacks if attack.attack in PUBLISHED and not attack.reason
+    ]
     if not published:
         return ""
-    assumed = "; ".join(f"{ATTACKS[attack.attack].lower()} ({attack.setting})" for attack in published)
+    assumed = "; ".join(
+        f"{ATTACKS[attack.attack].lower()} ({attack.setting})" for attack in published
+    )
     sentence = f" Assumed to be published: {assumed}."
     columns = [column for column, attack in enumerate(result.attacks) if attack.attack != "queries"]
     without = int(result.leaks[:, columns].any(axis=1).sum())
@@ -76,9 +81,13 @@ def _groups(result: PeopleAtRisk) -> str:
     names = result.group_names
     if not result.at_least(1):
         tied = any(
-            attack.attack == "membership" and not attack.reason and not attack.chance for attack in result.attacks
+            attack.attack == "membership" and not attack.reason and not attack.chance
+            for attack in result.attacks
         )
-        ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
+        ties = (
+            "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. "
+            * tied
+        )
         return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
     if len(names) == 2:
         gap = result.gap(1)
@@ -86,7 +95,9 @@ def _groups(result: PeopleAtRisk) -> str:
         first, second = (percent(rate, decimals=decimals) for rate in rates)
         change = f"{points(gap, decimals=decimals)}, 95% CI {point_interval(gap)}"
         return f"Found: {second} of {names[1]}, {first} of {names[0]} (difference {change})."
-    code = max((code for code, rate in enumerate(rates) if rate.n), key=lambda code: rates[code].value)
+    code = max(
+        (code for code, rate in enumerate(rates) if rate.n), key=lambda code: rates[code].value
+    )
     gap = result.gap(code)
     return (
         f"Found: {percent(rates[code], decimals=1)} of {names[code]}, compared with everybody else "
@@ -128,7 +139,10 @@ def what_helps(result: PeopleAtRisk) -> str:
         frees = "leaves fewer people found"
     else:
         frees = "frees anybody"
-    return " ".join(sentences) or f"No remedy on the list {frees}; a model without these records would."
+    return (
+        " ".join(sentences)
+        or f"No remedy on the list {frees}; a model without these records would."
+    )
 
 
 def _freed(effect: Effect, total: int) -> str:
@@ -161,7 +175,9 @@ def by_chance(result: PeopleAtRisk) -> Finding:
 def in_common(result: PeopleAtRisk) -> Finding:
     """Say which values those found have more often than the rest."""
     if not result.common:
-        return Finding(point="No value of a column is clearly more frequent among the people found.")
+        return Finding(
+            point="No value of a column is clearly more frequent among the people found."
+        )
     text = "; ".join(
         f"{common.column} {common.value} ({percent(common.among_pinned)}, rest {percent(common.among_rest)})"
         for common in result.common[:3]
@@ -183,16 +199,27 @@ def tables(result: PeopleAtRisk) -> Tables:
     return {
         "Attacks on people": attack_rows(result),
         "Found by several attacks": [
-            {"at least": k, "people": result.at_least(k), "if independent": round(result.expected(k), 1)}
+            {
+                "at least": k,
+                "people": result.at_least(k),
+                "if independent": round(result.expected(k), 1),
+            }
             for k in range(1, 1 + len(ATTACKS))
         ],
         "Which attacks find the same people": [
-            {**{name: "●" if hit else "" for name, hit in zip(ATTACKS.values(), pattern, strict=True)}, "people": n}
+            {
+                **{
+                    name: "●" if hit else ""
+                    for name, hit in zip(ATTACKS.values(), pattern, strict=True)
+                },
+                "people": n,
+            }
             for pattern, n in result.sets
         ],
         "What each remedy does": effect_rows(result),
         "Groups of the people found": [
-            {"group": name, "found": share(rate)} for name, rate in zip(result.group_names, result.rates, strict=True)
+            {"group": name, "found": share(rate)}
+            for name, rate in zip(result.group_names, result.rates, strict=True)
         ],
         "What the people found have in common": [
             {
@@ -214,7 +241,9 @@ def attack_rows(result: PeopleAtRisk) -> list[Row]:
             "attack": ATTACKS[attack.attack],
             "found": None if attack.reason else int(attack.leak.sum()),
             "by chance": None if attack.reason else round(attack.chance, 1),
-            "imputation too": None if attack.reason else int((attack.identified & ~attack.leak).sum()),
+            "imputation too": None
+            if attack.reason
+            else int((attack.identified & ~attack.leak).sum()),
             "published": attack.setting or attack.reason,
         }
         for attack in result.attacks
@@ -243,7 +272,9 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
             "group": result.group_names[result.groups[i]],
             **{
                 name: "●" if leak else "○" if hit else "·"
-                for name, leak, hit in zip(ATTACKS.values(), result.leaks[i], result.identified[i], strict=True)
+                for name, leak, hit in zip(
+                    ATTACKS.values(), result.leaks[i], result.identified[i], strict=True
+                )
             },
             "attacks": int(number[i]),
             "imputation": "○ too" if result.imputed[i] else "",

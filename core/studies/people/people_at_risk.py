@@ -112,7 +112,9 @@ class PeopleAtRisk(Result):
     def sets(self) -> tuple[tuple[tuple[bool, ...], int], ...]:
         """Attacks -> how many people exactly these find; by the number of attacks, then the largest set first."""
         patterns, counts = np.unique(self.leaks, axis=0, return_counts=True)
-        patterns_and_counts = [(tuple(map(bool, pattern)), int(n)) for pattern, n in zip(patterns, counts, strict=True)]
+        patterns_and_counts = [
+            (tuple(map(bool, pattern)), int(n)) for pattern, n in zip(patterns, counts, strict=True)
+        ]
         return tuple(
             sorted(
                 (item for item in patterns_and_counts if any(item[0])),
@@ -120,7 +122,9 @@ class PeopleAtRisk(Result):
             )
         )
 
-    def chosen(self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True) -> Ints:
+    def chosen(
+        self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True
+    ) -> Ints:
         """Return places of the people found by at least so many attacks: most attacks first, then by record.
 
         Whom imputation finds too counts only where that is not hidden. `record` is a row number, or "" for all.
@@ -131,12 +135,16 @@ class PeopleAtRisk(Result):
         if record.strip():
             who = np.flatnonzero(self.rows == _row(record))
             if not who.size:
-                raise InputError(f"Record must be of one of the {self.n:,} people drawn, got {record.strip()[:40]}.")
+                raise InputError(
+                    f"Record must be of one of the {self.n:,} people drawn, got {record.strip()[:40]}."
+                )
             return who
         if group:
             keep &= self.groups == self.group_names.index(group)
         places = np.flatnonzero(keep)
-        order = np.lexsort((self.rows[places], -self.identified[places].sum(axis=1), -self.number[places]))
+        order = np.lexsort(
+            (self.rows[places], -self.identified[places].sum(axis=1), -self.number[places])
+        )
         return places[order]
 
 

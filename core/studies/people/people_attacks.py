@@ -64,16 +64,35 @@ class PeopleSettings(Settings):
 
     people: Annotated[
         int,
-        Param("People", "Training records that are attacked, drawn with the seed.", least=20, most=MOST_PEOPLE),
+        Param(
+            "People",
+            "Training records that are attacked, drawn with the seed.",
+            least=20,
+            most=MOST_PEOPLE,
+        ),
     ] = MOST_PEOPLE
     tolerance: Annotated[float | None, params(CorrectionSettings)["tolerance"].param] = None
     answers: Annotated[
-        int, Param("Answers", "Answers to bias queries about these people; 0 for none.", least=0, most=1_000)
+        int,
+        Param(
+            "Answers",
+            "Answers to bias queries about these people; 0 for none.",
+            least=0,
+            most=1_000,
+        ),
     ] = 250
     noise: Annotated[str, replace(_ANSWERS["mechanism"].param, options=_NOISES)] = "exact"
-    answer_epsilon: Annotated[float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")] = 5.0
+    answer_epsilon: Annotated[
+        float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")
+    ] = 5.0
     models: Annotated[
-        int, Param("Models on the card", "Models on the card: the audited one and variants of it.", least=1, most=50)
+        int,
+        Param(
+            "Models on the card",
+            "Models on the card: the audited one and variants of it.",
+            least=1,
+            most=50,
+        ),
     ] = 20
     decimals: Annotated[int | None, _CARD["decimals"].param] = 3
     card_epsilon: Annotated[
@@ -140,7 +159,9 @@ class IdentifiedRecords(Result):
     """Whether the leaks are more than chance alone gives, at 95% confidence for all attacks together."""
 
 
-def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> IdentifiedRecords:
+def inferred(
+    attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = ""
+) -> IdentifiedRecords:
     """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
     n, k = prior.shape
     records = np.arange(n)
@@ -161,7 +182,9 @@ def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: s
     )
 
 
-def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> IdentifiedRecords:
+def exceeding(
+    attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = ""
+) -> IdentifiedRecords:
     """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
 
     `chosen` are indices of the evaluated records, whose scores are of shape (m,). The threshold is itself a
@@ -197,7 +220,9 @@ class PeopleAttacks:
     `again` trains the audited model in another way; everything about it is then attacked again.
     """
 
-    def __init__(self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None) -> None:
+    def __init__(
+        self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None
+    ) -> None:
         self.settings = settings
         self._report = report
         self._done = 0
@@ -206,7 +231,9 @@ class PeopleAttacks:
         self._results: dict[object, IdentifiedRecords] = {}
         card = CARDS.format(settings.models)
         seed = subject.config.seed
-        self.everybody: ReleasedPeople = subject.once(card, lambda: _everybody(subject, settings.models))
+        self.everybody: ReleasedPeople = subject.once(
+            card, lambda: _everybody(subject, settings.models)
+        )
         self.chosen = drawn_people(self.everybody.n, settings.people, seed=seed)
         self.people = self.everybody.some(settings.people, seed=seed)
         self.rows = self.people.rows
@@ -241,7 +268,9 @@ class PeopleAttacks:
                 self._results[key] = made_by(self, self._subject(training), settings)
             except InputError as error:
                 nobody = np.zeros(self.n, dtype=np.bool_)
-                self._results[key] = IdentifiedRecords(attack=attack, reason=str(error), identified=nobody, leak=nobody)
+                self._results[key] = IdentifiedRecords(
+                    attack=attack, reason=str(error), identified=nobody, leak=nobody
+                )
         return self._results[key]
 
     def _subject(self, training: tuple[str, float] | None) -> Subject:
@@ -251,7 +280,9 @@ class PeopleAttacks:
         method, epsilon = training
 
         def train() -> Subject:
-            trained = subject_of(replace(self.subject.config, method=method, epsilon=epsilon), self.dataset)
+            trained = subject_of(
+                replace(self.subject.config, method=method, epsilon=epsilon), self.dataset
+            )
             trained.outputs = self.subject.outputs
             return trained
 
@@ -274,7 +305,13 @@ class PeopleAttacks:
             metric=config.metric,
             labels=self.dataset.labels[rows],
         )
-        return inferred("correction", self.prior, after[self.chosen], self.truth, f"disclosed tolerance {applied:g}")
+        return inferred(
+            "correction",
+            self.prior,
+            after[self.chosen],
+            self.truth,
+            f"disclosed tolerance {applied:g}",
+        )
 
     def _queries(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Answer queries about the people the metric speaks of, all in one series."""
@@ -298,13 +335,18 @@ class PeopleAttacks:
         large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
         codes = [code for code in self._codes(largest) if large[code]]
         if not codes:
-            raise InputError(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
+            raise InputError(
+                f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about."
+            )
         m = min(settings.answers, inside.size)
         seed = config.seed
         mechanism = mechanism_of(settings.noise, epsilon=settings.answer_epsilon)
         rng = child_generator(seed, "people at risk, noise on answers")
         scores = design_scores(
-            "jitter", subject.model.scores[self.rows[inside]], m, rng=child_generator(seed, "people at risk, queries")
+            "jitter",
+            subject.model.scores[self.rows[inside]],
+            m,
+            rng=child_generator(seed, "people at risk, queries"),
         )
         after = self.prior.copy()
         for code in codes:
@@ -334,7 +376,9 @@ class PeopleAttacks:
     def _card(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Publish the card of the audited model, and of its variants."""
         people = self.people
-        predictions = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
+        predictions = np.vstack(
+            [subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]]
+        )
         card = ModelCardSettings(
             family="mixed",
             count=len(predictions),
@@ -348,9 +392,13 @@ class PeopleAttacks:
         rated = self._rated
         codes = [code for code in self._codes(names.index(people.group)) if rated[code]]
         if not codes:
-            raise InputError("A card needs people of the group it is about, and others, with either label.")
+            raise InputError(
+                "A card needs people of the group it is about, and others, with either label."
+            )
         for code in codes:
-            measured_card = measure_card(replace(people, group=names[code], predictions=predictions), card)
+            measured_card = measure_card(
+                replace(people, group=names[code], predictions=predictions), card
+            )
             if measured_card.status == "infeasible":
                 raise InputError(measured_card.reason)
             _write(after, np.arange(self.n), code, measured_card.probability)
@@ -374,14 +422,17 @@ class PeopleAttacks:
     def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Judge training and test records; a threshold has its FPR on the test records."""
         guess: MemberGuess = subject.once(
-            MEMBERS.format(settings.shadows), lambda: judged_members(subject, settings.shadows, lambda *_: self.tick())
+            MEMBERS.format(settings.shadows),
+            lambda: judged_members(subject, settings.shadows, lambda *_: self.tick()),
         )
         member = np.isin(guess.rows, subject.splits.train)
         if reason := roc(guess.score, member).resolution_reason(LOW_FPR):
             raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
         position = {row: i for i, row in enumerate(guess.rows.tolist())}
         chosen = np.array([position[row] for row in self.rows.tolist()], dtype=np.intp)
-        return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
+        return exceeding(
+            "membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR"
+        )
 
 
 def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:
@@ -404,7 +455,10 @@ def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     return released_people(subject, ModelCardSettings(family=family, count=models, on="train"))
 
 
-_RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]]] = {
+_RUN: dict[
+    str,
+    tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]],
+] = {
     "correction": (PeopleAttacks._correction, ("tolerance",)),
     "queries": (PeopleAttacks._queries, ("answers", "noise", "answer_epsilon")),
     "card": (PeopleAttacks._card, ("decimals", "card_epsilon")),
@@ -413,7 +467,9 @@ _RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], Identif
 """Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""
 
 
-def judged_members(subject: Subject, shadows: int, report: ReportProgress | None = None) -> MemberGuess:
+def judged_members(
+    subject: Subject, shadows: int, report: ReportProgress | None = None
+) -> MemberGuess:
     """Return what LiRA says of everybody; without shadow models, what boosting on everything released does.
 
     InputError if no scores are released, or it is unknown whom the model was trained on.

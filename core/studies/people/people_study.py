@@ -53,7 +53,9 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         """Return how many people are found and by how many attacks, what chance gives, and how they differ."""
         return wording.findings(result)
 
-    def tables(self, result: PeopleAtRisk, settings: PeopleSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: PeopleAtRisk, settings: PeopleSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return attacks, people, sets, remedies, groups and common values."""
         return {title: tuple(rows) for title, rows in wording.tables(result).items()}
 

@@ -67,7 +67,9 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     for tolerance in TOLERANCES:
         if tolerance > disclosed:
             yield Remedy(
-                slot="correction", title=f"disclosed tolerance {tolerance:g}", change=(("tolerance", tolerance),)
+                slot="correction",
+                title=f"disclosed tolerance {tolerance:g}",
+                change=(("tolerance", tolerance),),
             )
     private = mechanism_of(settings.noise, epsilon=settings.answer_epsilon).noisy
     for epsilon in ANSWERS:
@@ -75,19 +77,29 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
             change = (("noise", "noisy_sums"), ("answer_epsilon", epsilon))
             yield Remedy(slot="queries", title=f"noisy answers (ε = {epsilon:g})", change=change)
     for decimals in DECIMALS:
-        if settings.card_epsilon is None and (settings.decimals is None or decimals < settings.decimals):
+        if settings.card_epsilon is None and (
+            settings.decimals is None or decimals < settings.decimals
+        ):
             title = f"card with {precision_text(decimals, None)}"
             yield Remedy(slot="card", title=title, change=(("decimals", decimals),))
     for epsilon in CARD:
         if settings.card_epsilon is None or epsilon < settings.card_epsilon:
-            yield Remedy(slot="card", title=f"card with noise (ε = {epsilon:g})", change=(("card_epsilon", epsilon),))
+            yield Remedy(
+                slot="card",
+                title=f"card with noise (ε = {epsilon:g})",
+                change=(("card_epsilon", epsilon),),
+            )
     if config.method in PRIVATE_METHODS:
         now = config.epsilon
     else:
         now = math.inf
     for epsilon in TRAINING:
         if subject.trainable and config.method != GIVEN_PREDICTIONS and epsilon < now:
-            yield Remedy(slot="training", title=f"private tree (ε = {epsilon:g})", training=("dp_id3", epsilon))
+            yield Remedy(
+                slot="training",
+                title=f"private tree (ε = {epsilon:g})",
+                training=("dp_id3", epsilon),
+            )
 
 
 def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
@@ -115,8 +127,12 @@ def plans(remedies: tuple[Remedy, ...]) -> Iterator[Plan]:
     """Yield every set of remedies, one a slot at most, the smallest and mildest first."""
     rank = {remedy: i for i, remedy in enumerate(remedies)}
     options = [(None, *(remedy for remedy in remedies if remedy.slot == slot)) for slot in SLOTS]
-    every = [tuple(remedy for remedy in chosen if remedy is not None) for chosen in product(*options)]
-    yield from sorted(filter(None, every), key=lambda plan: (len(plan), sum(rank[remedy] for remedy in plan)))
+    every = [
+        tuple(remedy for remedy in chosen if remedy is not None) for chosen in product(*options)
+    ]
+    yield from sorted(
+        filter(None, every), key=lambda plan: (len(plan), sum(rank[remedy] for remedy in plan))
+    )
 
 
 def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tuple[Plan, ...]:
@@ -130,7 +146,9 @@ def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tupl
     for plan in plans(remedies):
         slots = {remedy.slot for remedy in plan}
         touched = ATTACKS.keys() if "training" in slots else slots & ATTACKS.keys()
-        candidates = left & ~anybody({name: leak & (name not in touched) for name, leak in before.items()})
+        candidates = left & ~anybody(
+            {name: leak & (name not in touched) for name, leak in before.items()}
+        )
         if not candidates.any():
             continue
         freed = candidates & ~anybody(remaining_leaks(attacks, plan))
@@ -168,7 +186,11 @@ def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
 
 def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
     """Return the last remedy of every slot together."""
-    return tuple(options[-1] for slot in SLOTS if (options := [remedy for remedy in remedies if remedy.slot == slot]))
+    return tuple(
+        options[-1]
+        for slot in SLOTS
+        if (options := [remedy for remedy in remedies if remedy.slot == slot])
+    )
 
 
 def plan_text(plan: Plan) -> str:

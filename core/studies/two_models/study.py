@@ -115,7 +115,9 @@ def second_model(subject: Subject, method: str) -> tuple[Codes, Floats]:
         seed = subject.config.seed
         x = dataset.features
         s = dataset.sensitive
-        model = fit_rows(replace(subject.config, method=method), dataset, subject.splits.train, seed=seed)
+        model = fit_rows(
+            replace(subject.config, method=method), dataset, subject.splits.train, seed=seed
+        )
         return model.predict(x, s, seed=seed), model.scores(x, s)
 
     return subject.once(f"second model {method}", train)
@@ -142,7 +144,9 @@ def attributes(subject: Subject, method: str) -> tuple[Inferred, ...]:
         inside = (dataset.sensitive[rows] == code).astype(np.uint8)
         if np.bincount(inside, minlength=2).min() >= FEWEST:
             features = tuple(dataset.features[rows].T)
-            inferences.append(_inferred(subject, method, rows, inside, features, target=dataset.group_names[code]))
+            inferences.append(
+                _inferred(subject, method, rows, inside, features, target=dataset.group_names[code])
+            )
     return tuple(inferences)
 
 
@@ -163,13 +167,22 @@ def _inferred(
     decimals = subject.outputs.decimals
     if released_scores is not None and decimals is not None:
         scores = np.round(scores, decimals)
-    audited: _Answers = (subject.model.predictions[rows], None if released_scores is None else released_scores[rows])
+    audited: _Answers = (
+        subject.model.predictions[rows],
+        None if released_scores is None else released_scores[rows],
+    )
     second: _Answers = (predictions[rows], None if released_scores is None else scores[rows])
     columns = {"audited": released_columns(audited[0], labels, audited[1])}
     columns["second"] = released_columns(second[0], labels, second[1])
-    columns["both"] = [*columns["audited"], *columns["second"], *_differences(audited, second, labels)]
+    columns["both"] = [
+        *columns["audited"],
+        *columns["second"],
+        *_differences(audited, second, labels),
+    ]
     verdicts = {
-        name: cross_fitted([*feature_columns, *released], truth, seed=seed, name=f"two models, {target}, {name}")[1]
+        name: cross_fitted(
+            [*feature_columns, *released], truth, seed=seed, name=f"two models, {target}, {name}"
+        )[1]
         for name, released in columns.items()
     }
     joint_verdict = verdicts.pop("both")
@@ -199,8 +212,14 @@ def _differences(first: _Answers, second: _Answers, labels: Codes) -> list[npt.N
     (other_predicted, other_score) = second
     if score is None or other_score is None:
         return [predicted.astype(np.float64) - other_predicted]
-    score_difference = np.round(score - other_score, 12)  # equal scores, no difference, but for rounding
-    return [score_difference, np.where(labels == 1, score_difference, -score_difference), np.abs(score_difference)]
+    score_difference = np.round(
+        score - other_score, 12
+    )  # equal scores, no difference, but for rounding
+    return [
+        score_difference,
+        np.where(labels == 1, score_difference, -score_difference),
+        np.abs(score_difference),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +302,9 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
         if settings.companion == NONE:
             return ONE_MODEL
         if not subject.trainable:
-            return "Two models of the same records are needed; only the predictions of one are given."
+            return (
+                "Two models of the same records are needed; only the predictions of one are given."
+            )
         if (method := companion_of(subject, settings)) == subject.config.method:
             return f"The second model must be of another method than the audited one, got {METHOD_TITLES[method]}."
         return ""
@@ -311,7 +332,9 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
         findings = [_finding(result, result.membership, result.membership.gain)]
         if result.attributes:
             best, gain = _largest(result.attributes)
-            findings.append(replace(_finding(result, best, gain), caveats=()))  # the headline has them
+            findings.append(
+                replace(_finding(result, best, gain), caveats=())
+            )  # the headline has them
         return tuple(findings)
 
     def checks(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, Measurement]:
@@ -320,7 +343,8 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
         details: dict[str, float] = {}
         for inference in (result.membership, *result.attributes):
             details |= {
-                f"{inference.target}, {name}": level.value for name, level in _levels(result, inference).items()
+                f"{inference.target}, {name}": level.value
+                for name, level in _levels(result, inference).items()
             }
         return {
             "two_models_gain": Measurement(
@@ -331,18 +355,27 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
                 attacked=f"{_inferring(result, best)} from the {result.released} of 2 models of the "
                 f"same records ({result.audited}; {result.second}), by boosting.",
                 knows=_knows(result, best),
-                assumptions=(*_CAVEATS, "The interval holds for membership and all groups together."),
+                assumptions=(
+                    *_CAVEATS,
+                    "The interval holds for membership and all groups together.",
+                ),
                 details=details,
             )
         }
 
-    def tables(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(
+        self, result: TwoModels, settings: TwoModelsSettings
+    ) -> Mapping[str, tuple[Row, ...]]:
         """Return the balanced accuracy from each model alone and from both, of membership and of each group."""
         rows: list[Row] = []
         for inference in (result.membership, *result.attributes):
             for name, level in _levels(result, inference).items():
                 rows.append(
-                    {"inferred": inference.target, "from": name, **estimate_columns("balanced accuracy", level)}
+                    {
+                        "inferred": inference.target,
+                        "from": name,
+                        **estimate_columns("balanced accuracy", level),
+                    }
                 )
         return {self.title: tuple(rows)}
 
@@ -356,7 +389,9 @@ _CAVEATS = (
 def _largest(inferences: tuple[Inferred, ...]) -> tuple[Inferred, Estimate]:
     """Return what gains most, and its gain with an interval for all."""
     by_target = {inference.target: inference for inference in inferences}
-    name, gain = strongest({target: inference.gain for target, inference in by_target.items()}, within=(-1.0, 1.0))
+    name, gain = strongest(
+        {target: inference.gain for target, inference in by_target.items()}, within=(-1.0, 1.0)
+    )
     return by_target[name], gain
 
 
@@ -365,7 +400,10 @@ def _models(result: TwoModels) -> tuple[str, str]:
 
 
 def _levels(result: TwoModels, inference: Inferred) -> dict[str, Estimate]:
-    return {**dict(zip(_models(result), inference.alone, strict=True)), "both models": inference.both}
+    return {
+        **dict(zip(_models(result), inference.alone, strict=True)),
+        "both models": inference.both,
+    }
 
 
 def _inferring(result: TwoModels, inference: Inferred) -> str:
@@ -407,7 +445,9 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
         f"{percent(alone, decimals=decimals)} from {_models(result)[inference.better]} alone, "
         f"{percent(inference.both, decimals=decimals)} from the 2 models.",
         so_what=f"The difference of the models' {output_name} reveals {reveals}." if leaks else "",
-        to_do="Do not release the 2 models together: withdraw one, or train them on different people." if leaks else "",
+        to_do="Do not release the 2 models together: withdraw one, or train them on different people."
+        if leaks
+        else "",
         caveats=_CAVEATS,
         estimate=gain,
         baseline=alone,

@@ -74,7 +74,9 @@ def _rate(kappa: float, beta: float, count: Ints, squares: Floats, distance: Flo
     return np.asarray(beta + squares / 2 + kappa * count * distance / (2 * (kappa + count)))
 
 
-def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> tuple[float, float, float]:
+def fitted_prior(
+    count: Ints, mean: Floats, squares: Floats, centre: float
+) -> tuple[float, float, float]:
     """Return the κ, α and β, within `_BOUNDS`, under which what all people's shadows say is likeliest."""
     from scipy.optimize import minimize
     from scipy.special import gammaln
@@ -87,12 +89,19 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
         kappa, alpha, variance = np.exp(logs)
         shape = alpha + count / 2
         rate = _rate(kappa, alpha * variance, count, squares, distance)
-        log_likelihood = gammaln(shape) - gammaln(alpha) + alpha * math.log(alpha * variance) - shape * np.log(rate)
+        log_likelihood = (
+            gammaln(shape)
+            - gammaln(alpha)
+            + alpha * math.log(alpha * variance)
+            - shape * np.log(rate)
+        )
         return -float((log_likelihood + np.log(kappa / (kappa + count)) / 2).mean())
 
     bounds = np.log(_BOUNDS)
     start = np.clip(np.log([*_START, max(around, LEAST_DEVIATION**2)]), *bounds.T)
-    fit = minimize(surprise, start, method="L-BFGS-B", jac="3-point", bounds=bounds, options=_TO_THE_END)
+    fit = minimize(
+        surprise, start, method="L-BFGS-B", jac="3-point", bounds=bounds, options=_TO_THE_END
+    )
     # Rounded, so that an audit repeated on a machine that adds in another order starts from the same prior.
     kappa, alpha, variance = (float(f"{value:.5g}") for value in np.exp(fit.x))
     return kappa, alpha, alpha * variance

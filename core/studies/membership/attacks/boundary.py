@@ -43,13 +43,21 @@ def scores(evidence: Evidence) -> AttackOutput:
     labels = evidence.labels[rows]
     right = (evidence.predicted == evidence.labels)[rows]
     unchanged = _count_unchanged(
-        evidence.access, rows, labels, evidence.labels.size, child_generator(evidence.seed, "boundary attack")
+        evidence.access,
+        rows,
+        labels,
+        evidence.labels.size,
+        child_generator(evidence.seed, "boundary attack"),
     )
-    score, verdict = _either((right + unchanged) / (COPIES + 1), right - unchanged / COPIES, member, seed=evidence.seed)
+    score, verdict = _either(
+        (right + unchanged) / (COPIES + 1), right - unchanged / COPIES, member, seed=evidence.seed
+    )
     return score, verdict
 
 
-def _count_unchanged(access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator) -> Ints:
+def _count_unchanged(
+    access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator
+) -> Ints:
     """Return how many copies of each record get the person's own label."""
     first = rng.integers(0, access.columns, rows.size)
     donors = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
@@ -79,7 +87,9 @@ def _either(robust: Floats, isolated: Floats, member: Codes, *, seed: int) -> tu
     for half in (second, ~second):
         training = ~half
         inside = member[~half] == 1
-        means = [rankdata(rank[training])[inside].mean() for rank in ranks]  # the AUC, but for its scale
+        means = [
+            rankdata(rank[training])[inside].mean() for rank in ranks
+        ]  # the AUC, but for its scale
         best = ranks[int(np.argmax(means))]
         score[half] = best[half]
         verdict[half] = best[half] >= best_threshold(best[training], member[training])

@@ -98,7 +98,8 @@ def variance_rates(evidence: Evidence) -> tuple[float, float]:
     for first in range(0, len(phi) - 1, 2)[:_MOST_PAIRS]:
         pair = slice(first, first + 2)
         remaining = [
-            every.less(_ShadowSums.of(steps[pair], side[pair])) for every, side in zip(sums, sides, strict=True)
+            every.less(_ShadowSums.of(steps[pair], side[pair]))
+            for every, side in zip(sums, sides, strict=True)
         ]
         laws = [[side.law(per_person) for side in remaining] for per_person in (True, False)]
         for target in (first, first + 1):

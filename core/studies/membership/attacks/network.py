@@ -104,7 +104,9 @@ def _fitted(p: Floats, member: Codes, seed: int) -> Any:
         max_iter=passes + 1,
     )
     with threadpool_limits(limits=1):  # so small a network is slower on many threads
-        return network.fit(_pairs(pairs[:, 0]), pairs[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())
+        return network.fit(
+            _pairs(pairs[:, 0]), pairs[:, 1].astype(np.uint8), sample_weight=mass / mass.mean()
+        )
 
 
 ATTACK = Attack(

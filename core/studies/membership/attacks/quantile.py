@@ -48,7 +48,9 @@ def scores(evidence: Evidence) -> AttackOutput:
         learn = np.sort(drawn.choice(learn, _MAX_TRAINING, replace=False))
     columns = np.column_stack([evidence.records, evidence.labels])
     phi = logit(evidence.label_probability)
-    mean, deviation = _expected(columns[learn], phi[learn], columns[rows], child_seed(evidence.seed, "quantile forest"))
+    mean, deviation = _expected(
+        columns[learn], phi[learn], columns[rows], child_seed(evidence.seed, "quantile forest")
+    )
     score = np.round((phi[rows] - mean) / deviation, _DIGITS)
     return score, None
 
@@ -60,7 +62,9 @@ def _expected(training: Floats, phi: Floats, evaluated: Floats, seed: int) -> tu
     centre = float(phi.mean())
     scale = max(float(phi.std()), LEAST_DEVIATION)
     z = (phi - centre) / scale  # so that both targets have a say in where to split
-    forest = RandomForestRegressor(n_estimators=_TREES, min_samples_leaf=_FEWEST_IN_LEAF, random_state=seed)
+    forest = RandomForestRegressor(
+        n_estimators=_TREES, min_samples_leaf=_FEWEST_IN_LEAF, random_state=seed
+    )
     first, second = forest.fit(training, np.column_stack([z, z * z])).predict(evaluated).T
     deviation = scale * np.sqrt(np.maximum(second - first * first, 0.0))
     return centre + scale * first, np.maximum(deviation, LEAST_DEVIATION)

@@ -53,7 +53,9 @@ def scores(evidence: Evidence) -> AttackOutput:
     rows = evidence.split.judged_rows
     population = evidence.split.population
     if not population.size:
-        raise InputError("RMIA needs people whom the model was not trained on and who are not judged, got none.")
+        raise InputError(
+            "RMIA needs people whom the model was not trained on and who are not judged, got none."
+        )
     probability = np.maximum(evidence.label_probability[np.concatenate([rows, population])], _LEAST)
     ratio = np.round(probability / np.maximum(_marginal(evidence.shadow_models), _LEAST), _DIGITS)
     target_ratio = ratio[: rows.size]
