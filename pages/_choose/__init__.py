@@ -1,1 +1,0 @@
-"""Private parts of the page `choose`."""
