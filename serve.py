@@ -87,10 +87,10 @@ ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
 WORKING = (
-    "pages._attriguard.attriguard_run",
-    "pages._membership.membership_study",
+    "pages._attriguard.attriguard_controls",
+    "pages._membership.membership_analyses",
     "pages._report.report_audit",
-    "pages._study.study_run",
+    "pages.shell.study_jobs",
 )
 """Modules of pages that define work which is done in processes of its own."""
 

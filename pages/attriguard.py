@@ -11,23 +11,20 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._attriguard import attriguard_controls as controls
-from pages._attriguard import attriguard_records as records
 from pages.shell import panels
 from pages.shell.background import ensure_started
 
-shell.head(badge=records.badge())
+shell.head(badge=controls.badge())
 top = st.container()
 if (
-    st.session_state.get("guard_told_of") != records.selected()
+    st.session_state.get("guard_told_of") != controls.selected()
 ):  # what was found of others goes at once
     top.empty()
-    st.session_state["guard_told_of"] = records.selected()
+    st.session_state["guard_told_of"] = controls.selected()
 work = controls.guard_run()
 
 from core.studies.attriguard import findings
 from pages._attriguard import attriguard_analyses as analyses
-from pages._attriguard.attriguard_rules import draw_allowed_changes
-from pages._attriguard.attriguard_run import STUDY
 
 ensure_started(work)
 work.exposure()
@@ -43,10 +40,10 @@ def curves_and_sizes() -> None:
     attribute = shell.escape(exposure.attribute)
     settings = replace(work.drawn_settings, budget=controls.budget(exposure))
     controls.follow(settings.budget)
-    headline, *more_findings = STUDY.findings(exposure, settings)
+    headline, *more_findings = controls.STUDY.findings(exposure, settings)
     with opening:
         panels.finding(headline)
-    (curves_title, curves), (sizes_title, sizes) = STUDY.charts(exposure, settings).items()
+    (curves_title, curves), (sizes_title, sizes) = controls.STUDY.charts(exposure, settings).items()
     left, right = st.columns([3, 2], gap="large")
     with left:
         if settings.balanced:
@@ -65,7 +62,7 @@ def curves_and_sizes() -> None:
         quantity = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
         panels.titled(sizes_title, quantity, sizes, key="values_noise_chart")
         panels.notes(*(finding.text for finding in more_findings))
-    tables = panels.frames(STUDY.tables(exposure, settings))
+    tables = panels.frames(controls.STUDY.tables(exposure, settings))
     tables |= {curves_title: curves.table, sizes_title: sizes.table}
     panels.foot(
         findings.guide(replace(exposure, attribute=attribute), settings.defender),
@@ -80,7 +77,7 @@ ANALYSES = {
     "where": ("Noise concentration", analyses.draw_concentration, False),
     "cost": ("Utility loss", analyses.draw_cost, True),
     "others": ("Other defences", analyses.draw_other_defences, True),
-    "changes": ("Allowed changes", draw_allowed_changes, False),
+    "changes": ("Allowed changes", analyses.draw_allowed_changes, False),
 }
 """Name -> title, what draws it, and whether it depends on the budget."""
 

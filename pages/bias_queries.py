@@ -27,9 +27,9 @@ from pages._bias_queries.bias_queries_controls import (
     planned_answers,
     queried_subject,
 )
-from pages._study.study_run import StudyCurve
 from pages.shell import cached, panels, state
 from pages.shell.background import Job, ensure_started, show_works
+from pages.shell.study_jobs import StudyCurve
 
 shell.head()
 config, table = cached.audited()

@@ -16,7 +16,7 @@ from core.base.errors import InputError
 from core.base.files import csv_of_frame
 from core.base.fingerprint import fingerprint
 from core.models import GIVEN_PREDICTIONS
-from pages._report import report_policy as policies
+from pages._report import report_plan
 from pages.shell import cached, panels, state
 from pages.shell.background import ensure_started
 
@@ -33,9 +33,8 @@ from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import choice_reason, finding, numbers, rows
 from core.studies.registry import STUDIES
 from core.studies.study import Finding
-from pages._choose.choose_candidates import choose_audited, draw_table, offer_command
+from pages._choose.choose_candidates import ChooseRun, choose_audited, draw_table, offer_command
 from pages._choose.choose_controls import requested_choice
-from pages._choose.choose_run import ChooseRun
 
 _WHY = {
     Outcomes.RECOMMENDED: "Why this one",
@@ -104,7 +103,7 @@ def draw_right(choice: Choice, work: ChooseRun) -> None:
     draw_table(choice)
 
 
-policy = policies.current(config)
+policy = report_plan.current_policy(config)
 try:
     candidate_sets, settings = requested_choice(config, table, policy)
 except InputError as error:

@@ -37,14 +37,7 @@ result = cached.audit(config, table)
 from core.adversaries import STRONG
 from core.studies.correction import charts, findings
 from core.studies.correction.findings import disclosure_row, step_rows
-from pages._correction import (
-    correction_map,
-    correction_methods,
-    correction_seeds,
-    correction_tolerances,
-    correction_tuning,
-)
-from pages._correction.correction_audit import IMPUTATION, CorrectionAudit
+from pages._correction import correction_analyses as analyses
 
 _MOST_TOLERANCE = 0.2
 _HEAD_START = (
@@ -107,7 +100,7 @@ def draw_at_tolerance() -> None:
         panels.finding(replace(headline, so_what=so_what), "report")
     with right:
         waterfall = charts.draw_waterfall(
-            leak, result.strong, label=IMPUTATION, attribute=attribute_name, now=now
+            leak, result.strong, label=analyses.IMPUTATION, attribute=attribute_name, now=now
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
@@ -175,13 +168,13 @@ cached.tell(result, attacker)  # ends the page while it is computed
 opening = top.empty()
 draw_at_tolerance()
 
-audit = CorrectionAudit(config, table, result, CorrectionSettings(**attacker))
+audit = analyses.CorrectionAudit(config, table, result, CorrectionSettings(**attacker))
 sections: dict[str, Any] = {
-    "trained": ("Tolerance sweep", correction_tolerances.draw, correction_tolerances.models),
-    "methods": ("Compare methods", correction_methods.draw, correction_methods.models),
-    "map": ("Tolerance and ε", correction_map.draw, correction_map.models),
-    "seeds": ("Seeds and controls", correction_seeds.draw, correction_seeds.models),
-    "tuning": ("Tune the attack", correction_tuning.draw, correction_tuning.search_of),
+    "trained": ("Tolerance sweep", analyses.draw_tolerance_section, analyses.tolerance_models),
+    "methods": ("Compare methods", analyses.draw_method_section, analyses.method_models),
+    "map": ("Tolerance and ε", analyses.draw_map_section, analyses.map_models),
+    "seeds": ("Seeds and controls", analyses.draw_seed_section, analyses.seed_models),
+    "tuning": ("Tune the attack", analyses.draw_tuning_section, analyses.forest_search),
     "more": ("Stronger disclosure", _more, None),
 }
 """Name -> title, what draws it, and the work it follows."""
@@ -190,7 +183,7 @@ if further := panels.further(sections, key="further"):
     title, draw, work_of = further
     if work_of is None:
         draw()
-    elif draw is not correction_tuning.draw and config.method == GIVEN_PREDICTIONS:
+    elif draw is not analyses.draw_tuning_section and config.method == GIVEN_PREDICTIONS:
         panels.needs_training(title)
     else:  # drawn again while its work is under way
         busy = work_of(audit).busy

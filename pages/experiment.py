@@ -29,7 +29,7 @@ from pages._experiment.experiment_controls import GridRequest, requested_grid
 from pages._report import report_plan
 from pages.shell import cached, panels, state
 from pages.shell.background import Job, pace, show_works
-from pages.shell.experiments import ModelsJob
+from pages.shell.study_jobs import ModelsJob
 
 _MOST_DRAWN = 30
 """Settings in the chart at most; the files have all."""

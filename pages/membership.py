@@ -13,8 +13,6 @@ import streamlit as st
 from core.base.settings import params
 from core.stats.estimates import percent
 from pages._membership import membership_analyses as analyses
-from pages._membership import membership_study as study
-from pages._membership.membership_study import MembershipRun
 from pages.shell import cached, panels
 from pages.shell.background import ensure_started
 from pages.shell.controls import bound
@@ -103,12 +101,12 @@ def draw_private() -> None:
     epsilon = bound(
         params(AuditConfig)["epsilon"],
         "member_epsilon",
-        options=study.EPSILONS,
-        value=study.FIRST_EPSILON,
+        options=analyses.SLIDER_EPSILONS,
+        value=analyses.FIRST_EPSILON,
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
     tree = replace(config, method="dp_id3", epsilon=float(epsilon))
-    private = MembershipRun("member_private", tree, dataset, settings, store)
+    private = analyses.MembershipRun("member_private", tree, dataset, settings, store)
     ensure_started(private, patience=_PATIENCE)
     if private.latest is None:
         private.watch(private.show_progress, every=0.5)
@@ -137,10 +135,13 @@ def draw_private() -> None:
 
 opening = st.container()
 shadows = bound(
-    params(MembershipSettings)["shadows"], "member_shadows", "select_slider", options=study.SHADOWS
+    params(MembershipSettings)["shadows"],
+    "member_shadows",
+    "select_slider",
+    options=analyses.SHADOWS,
 )
 settings = MembershipSettings(shadows=shadows)
-run = MembershipRun("member", config, dataset, settings, store)
+run = analyses.MembershipRun("member", config, dataset, settings, store)
 if config.method == GIVEN_PREDICTIONS and dataset.sets is None:
     panels.problem(SETS_UNKNOWN)
 else:

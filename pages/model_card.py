@@ -26,10 +26,10 @@ from core.studies.registry import STUDIES
 from core.studies.two_models import WARNING
 from pages._report.report_plan import plan_of
 from pages._report.report_plan import subject as request_of
-from pages._study.study_run import StudyRun
 from pages.shell import cached, panels, state
 from pages.shell.background import ensure_started
 from pages.shell.controls import bound, control
+from pages.shell.study_jobs import StudyRun
 
 SETTINGS = params(ModelCardSettings)
 

@@ -17,10 +17,10 @@ from core.base.errors import InputError
 from core.base.files import csv_of_frame
 from core.stats.estimates import count
 from pages._report import report_plan
-from pages._study.study_run import StudyRun
 from pages.shell import cached, panels
 from pages.shell.background import ensure_started
 from pages.shell.controls import settings_of
+from pages.shell.study_jobs import StudyRun
 
 with shell.head():
     st.markdown(":red-badge[:material/lock: Internal only] never in the public summary")

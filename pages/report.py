@@ -19,7 +19,6 @@ from core.report.comparison_page import since
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from pages._report import report_audit, report_history, report_plan
-from pages._report import report_policy as policies
 from pages._report.report_audit import Attacks, SelfTests
 from pages._report.report_plan import plan_of, released
 from pages.shell import panels, state
@@ -102,12 +101,12 @@ def _policy() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         shell.whisper("Policy", "Limits that a release must satisfy")
-        policies.choose(config)
+        report_plan.choose_policy(config)
         if release is not None:
             report_audit.file_button(release, "policy.toml")
     with right:
         shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
-        policies.editor(config)
+        report_plan.policy_editor(config)
 
 
 def _plan() -> None:
@@ -150,7 +149,7 @@ GUIDE = (
     "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
 )
 
-policy = policies.current(config)
+policy = report_plan.current_policy(config)
 attacks = Attacks(report_plan.subject(config, table, plan_of(config, table)))
 tested = SelfTests()
 ensure_started(attacks)

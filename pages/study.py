@@ -12,10 +12,10 @@ import streamlit as st
 from core.studies.registry import STUDIES
 from core.studies.study import Check, Measurement, Study
 from core.studies.subject import Subject
-from pages._study.study_run import StudyRun
 from pages.shell import cached, panels
 from pages.shell.background import ensure_started
 from pages.shell.controls import settings_of
+from pages.shell.study_jobs import StudyRun
 
 if TYPE_CHECKING:
     import pandas

@@ -63,7 +63,7 @@ def opened(dashboard: Dashboard) -> Dashboard:
 @pytest.fixture
 def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
     measured = Measured(SAFE)
-    monkeypatch.setattr("pages._choose.choose_run.measure_all", measured)
+    monkeypatch.setattr("pages._choose.choose_candidates.measure_all", measured)
     return measured
 
 
@@ -106,11 +106,11 @@ def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
     assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(choice.findings[1])
     state = {"chosen_model": (config, digits, (outputs, policy), choice)}
     monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state=state))
-    monkeypatch.setattr(report_plan, "current", lambda _: policy)
+    monkeypatch.setattr(report_plan, "current_policy", lambda _: policy)
     table = load("demo")
     assert report_plan.subject(config, table, AuditPlan()).chosen is choice
     labels = report_plan.subject(config, table, AuditPlan(outputs=OutputsPlan(released="labels")))
-    monkeypatch.setattr(report_plan, "current", lambda _: replace(policy, limits=policy.limits[:1]))
+    monkeypatch.setattr(report_plan, "current_policy", lambda _: replace(policy, limits=policy.limits[:1]))
     for variant in (labels, report_plan.subject(config, table, AuditPlan())):
         assert variant.picked and variant.chosen is None, "by another policy, or of other outputs"
     race = replace(config, roles=table.roles[1])
@@ -141,7 +141,7 @@ def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboar
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("pages._choose.choose_run.measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    monkeypatch.setattr("pages._choose.choose_candidates.measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
     assert "Why none." in dashboard.page_text.replace("*", "")
@@ -181,7 +181,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
         stores[store.name] = store
         put(store, key, value, **options)
 
-    monkeypatch.setattr("pages._choose.choose_run.measure_all", filing)
+    monkeypatch.setattr("pages._choose.choose_candidates.measure_all", filing)
     monkeypatch.setattr(ResultStore, "put", noting)
     dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
     opened(dashboard)
@@ -218,7 +218,7 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard.test.run()
     dashboard.until(lambda: "Models compared: 2." in dashboard.page_text and not dashboard.test.warning)
     monkeypatch.setattr(
-        "pages._choose.choose_run.measure_all", lambda *_, **__: iter(())
+        "pages._choose.choose_candidates.measure_all", lambda *_, **__: iter(())
     )  # with other roles, there is nothing yet
     dashboard.press("audit_chosen")
     assert "choose_report" not in dashboard.test.session_state

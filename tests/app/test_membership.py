@@ -27,7 +27,7 @@ from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
 from core.studies.subject import subject_of
 from pages._membership import membership_analyses
-from pages._membership import membership_study as study
+from pages._membership import membership_analyses as study
 from tests import expected, samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, RecordedJob

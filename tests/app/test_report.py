@@ -34,7 +34,7 @@ from core.cli.console import Console
 from core.report import Reports, report_document, to_json
 from core.report.one_page import one_page
 from pages._report import report_audit
-from pages._report.report_policy import changed_limit, with_limit
+from pages._report.report_plan import changed_limit, with_limit
 from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start

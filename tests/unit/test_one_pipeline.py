@@ -27,8 +27,8 @@ from core.stats.estimates import estimate_columns
 from core.studies.config import AuditConfig
 from core.studies.registry import STUDIES
 from core.studies.study import Measurement, Outcome, Study
-from pages._study.study_run import StudyRun
 from pages.shell.background import ResultStore
+from pages.shell.study_jobs import StudyRun
 from tests import samples
 
 CHECKED_STUDIES = tuple(name for name, study in STUDIES.items() if study.declared)

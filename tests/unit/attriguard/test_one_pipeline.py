@@ -17,7 +17,7 @@ from core.auditing.run import audited_of, measured
 from core.studies.attriguard import AttriGuardSettings, ProtectedRecords, ratings_subject
 from core.studies.attriguard.study import STUDY
 from core.studies.config import AuditConfig
-from pages._attriguard import attriguard_run
+from pages._attriguard import attriguard_controls
 from tests import ratings_samples, samples
 
 ROLES = ("--label", "hired", "--attribute", "origin", "--favourable", "yes")
@@ -66,11 +66,13 @@ def test_a_table_has_one_number(settings: AttriGuardSettings, plan: AuditPlan, t
     audited = audited_of(planned, load_table(planned, folder=folder, data_folder=None, cache_folder=None))
     division = AuditConfig(dataset="upload", train_share=audited.config.train_share, seed=audited.config.seed)
     *_, notebook = STUDY.run(audited, settings)
-    *_, page = attriguard_run.STUDY.run(ProtectedRecords(dataset=audited.dataset, config=division), settings)
-    assert attriguard_run.STUDY.findings(page, settings) == STUDY.findings(notebook, settings)
+    *_, page = attriguard_controls.STUDY.run(ProtectedRecords(dataset=audited.dataset, config=division), settings)
+    assert attriguard_controls.STUDY.findings(page, settings) == STUDY.findings(notebook, settings)
     for name in CHECKS:
         report = measured(name, audited)
-        assert STUDY.checks(notebook, settings)[name] == attriguard_run.STUDY.checks(page, settings)[name] == report
+        assert (
+            STUDY.checks(notebook, settings)[name] == attriguard_controls.STUDY.checks(page, settings)[name] == report
+        )
         assert values(report) == tuple(rows[name][key] for key in ("value", "value, low", "value, high"))
 
 
@@ -79,7 +81,7 @@ def test_ratings_have_one_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     settings = AttriGuardSettings(budget=1.5, attackers=("logistic", "adversarial"), noise_policy="add_new")
     flags = ("--budget", "1.5", "--attackers", "logistic,adversarial", "--noise-policy", "add_new")
     rows = command_rows(tmp_path, "--dataset", "demo_ratings", *flags)
-    *_, page = attriguard_run.STUDY.run(ratings_subject(ratings_samples.ratings()), settings)
-    for name, measurement in attriguard_run.STUDY.checks(page, settings).items():
+    *_, page = attriguard_controls.STUDY.run(ratings_subject(ratings_samples.ratings()), settings)
+    for name, measurement in attriguard_controls.STUDY.checks(page, settings).items():
         assert values(measurement) == tuple(rows[name][key] for key in ("value", "value, low", "value, high"))
     assert page.curves["logistic"][0].accuracy == page.undefended()[0].accuracy

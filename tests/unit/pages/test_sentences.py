@@ -21,7 +21,7 @@ from core.studies.membership.study import STUDY
 from core.studies.subject import subject_of
 from pages._attriguard.attriguard_analyses import by_value
 from pages._desk.desk_forms import to_fill_in
-from pages._report.report_policy import changed_limit, with_limit
+from pages._report.report_plan import changed_limit, with_limit
 from pages.shell.panels import csv_name
 from tests import samples
 from tests.unit.attriguard.conftest import exposure
