@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
     from core.datasets.dataset import AuditDataset
-    from core.studies.config import AuditConfig
+    from core.studies.subject import AuditConfig
 
 uploaded = upload.pending()
 is_upload = uploaded is not None or state.dataset_name() == state.UPLOAD

@@ -23,11 +23,10 @@ dataset = cached.dataset_of(table, config.roles)
 store = cached.store_of(config.dataset)
 
 from core.models import GIVEN_PREDICTIONS
-from core.studies.config import AuditConfig
 from core.studies.membership import REGISTRY, MembershipResult, MembershipSettings
 from core.studies.membership.findings import gap_rows, guarantee, range_rows
 from core.studies.membership.study import STUDY
-from core.studies.subject import SETS_UNKNOWN
+from core.studies.subject import SETS_UNKNOWN, AuditConfig
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 _PRIVATE = "What if it were trained privately?"

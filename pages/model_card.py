@@ -20,7 +20,7 @@ from core.studies.model_card import (
 )
 from core.studies.model_card.findings import DISCLOSED
 from core.studies.model_card.pinned_people import precisions_tried
-from core.studies.model_card.settings import COUNTS, precision_text
+from core.studies.model_card.release import COUNTS, precision_text
 from core.studies.model_card.study import STUDY
 from core.studies.registry import STUDIES
 from core.studies.two_models import WARNING

@@ -30,8 +30,14 @@ dataset = cached.dataset_of(table, config.roles)
 from core.charts.theme import group_style
 from core.studies.bias_queries import answers_text, mechanism_of
 from core.studies.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
-from core.studies.people.charts import SHORT, draw_sets
-from core.studies.people.findings import best_effect, effect_rows, fix_text, people_rows
+from core.studies.people.people_study import (
+    SHORT,
+    best_effect,
+    draw_sets,
+    effect_rows,
+    fix_text,
+    people_rows,
+)
 
 MOST = 200
 """Rows that are drawn; the file has all."""

@@ -10,9 +10,8 @@ from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.models import PRIVATE_METHODS
-from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, audit_key, run
-from core.studies.subject import ModelFindings, train_model
+from core.studies.subject import AuditConfig, ModelFindings, train_model
 from pages.shell import state
 
 _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")

@@ -18,8 +18,7 @@ from core.datasets.splits import split
 from core.experiments.engine import measured_points
 from core.experiments.store import FileStore
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
-from core.studies.subject import train_model
+from core.studies.subject import AuditConfig, train_model
 from tests import samples
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))

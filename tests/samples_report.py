@@ -11,8 +11,8 @@ from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Proven
 from core.base.caveats import Caveat, CaveatKind, in_order
 from core.datasets import Roles
 from core.stats.estimates import Estimate, certain, not_measured, proportion
-from core.studies.config import AuditConfig
 from core.studies.study import Measurement
+from core.studies.subject import AuditConfig
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'

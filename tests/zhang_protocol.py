@@ -28,8 +28,7 @@ from core.datasets.columns import as_text, is_numeric
 from core.datasets.roles import crossed_columns
 from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
-from core.studies.membership.bands import CurvePoint
-from core.studies.membership.evidence import FEWEST
+from core.studies.membership.attack import FEWEST
 from core.studies.membership.fairpick import (
     Clusters,
     FairPick,
@@ -40,6 +39,7 @@ from core.studies.membership.fairpick import (
     outsiders_at_random,
     random_deletion,
 )
+from core.studies.membership.findings import CurvePoint
 
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""

@@ -34,13 +34,12 @@ from ..base.settings import (
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
 from ..models import GIVEN_PREDICTIONS
-from ..studies.attriguard.settings import AttriGuardSettings
+from ..studies.attriguard.result import AttriGuardSettings
 from ..studies.bias_queries import BiasQueriesSettings
-from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.membership import MembershipSettings
 from ..studies.people import PEOPLE, PeopleSettings
 from ..studies.registry import STUDIES
-from ..studies.subject import OutputsPlan
+from ..studies.subject import TRAINED_TOLERANCE, AuditConfig, OutputsPlan
 
 UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..datasets.roles import Roles
     from ..datasets.splits import Splits
-    from ..studies.config import AuditConfig
+    from ..studies.subject import AuditConfig
     from .policy import Policy
 
 SETS = ("train", "attack", "validation", "test")

@@ -19,9 +19,8 @@ from ..datasets.roles import as_written, check_values, crossed_columns, with_cro
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS
 from ..stats.fairness import unfairness
-from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.correction import true_tolerance
-from ..studies.subject import OutputsPlan
+from ..studies.subject import TRAINED_TOLERANCE, AuditConfig, OutputsPlan
 from .inputs import AuditInput, input_of
 from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipSettings, ModelPlan
 from .policy import default_policy, predictions_policy

@@ -16,11 +16,11 @@ from ..base.settings import add_arguments as add_settings
 from ..base.settings import flag_values, params
 from ..models import GIVEN_PREDICTIONS
 from ..stats.quantities import Quantity, Row
-from ..studies.config import TRAINED_TOLERANCE, AuditConfig
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
+from ..studies.subject import TRAINED_TOLERANCE, AuditConfig
 from .arguments import Action, Parser, add_file_arguments, check_epsilon, data_folder_of
 from .console import CommandOutcome, Console, present
 from .subject import TABLE_OPTIONS, add_planned_table_arguments, planned_table

@@ -45,7 +45,7 @@ from ..experiments.choose.findings import (
     report_section,
     rows,
 )
-from ..studies.config import AuditConfig
+from ..studies.subject import AuditConfig
 from .arguments import (
     add_dataset_arguments,
     add_file_arguments,

@@ -18,7 +18,7 @@ from ..datasets import CATALOG, Table, cautions, read_table
 from ..datasets.catalog import default_cache_folder
 from ..datasets.checked_table import Fact, Severity
 from ..models.model_files import read_model
-from ..studies.config import TRAINED_TOLERANCE, AuditConfig
+from ..studies.subject import TRAINED_TOLERANCE, AuditConfig
 from .arguments import add_data_argument, add_path, catalogue_table, data_folder_of
 from .console import Console
 

@@ -12,7 +12,7 @@ from ..datasets.columns import as_text, quoted
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles
 from ..stats.estimates import at_most, count, gap, number_text, percent
-from ..studies.model_card.ceiling import accuracy_under
+from ..studies.model_card.meter import accuracy_under
 from ..studies.study import Finding
 from .noise import epsilon_amount
 from .record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration

@@ -15,10 +15,10 @@ from ..base.settings import values_of
 from ..models import METHOD_TITLES, METHODS, TOLERANCE_METHODS
 from ..stats.estimates import Spread, percent
 from ..stats.fairness import METRIC_TITLES
-from ..studies.config import AuditConfig
 from ..studies.correction import ATTACKERS, COSTS, CorrectionSettings
 from ..studies.correction.findings import signed
 from ..studies.study import Finding, Row
+from ..studies.subject import AuditConfig
 from .experiment import GridPoint, grid_of
 from .summary import SeedSummary
 

@@ -15,7 +15,6 @@ from ..models import CONSTRAINED_METHODS
 from ..stats.estimates import Spread, mean_over_repeats, percent, summarize_seeds, tolerance_text
 from ..stats.fairness import METRIC_TITLES
 from ..stats.quantities import Row, Tables, change, share
-from ..studies.config import AuditConfig
 from ..studies.correction import (
     ATTACKERS,
     KINDS,
@@ -35,6 +34,7 @@ from ..studies.correction.numbers import (
     value_name,
 )
 from ..studies.study import Finding
+from ..studies.subject import AuditConfig
 from .attacked_models import attacked_by
 from .experiment import ExperimentRow, GridPoint, grid_of
 from .summary import SeedSummary, summarise

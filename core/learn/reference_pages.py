@@ -32,10 +32,10 @@ def studies() -> dict[str, tuple[type, str]]:
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
     from ..studies.bias_queries import BiasQueriesSettings
-    from ..studies.config import AuditConfig
-    from ..studies.membership.settings import MembershipSettings
-    from ..studies.model_card.settings import ModelCardSettings
+    from ..studies.membership.result import MembershipSettings
+    from ..studies.model_card.release import ModelCardSettings
     from ..studies.people import PeopleSettings
+    from ..studies.subject import AuditConfig
 
     return {
         "Audit": (AuditConfig, "attack NAME"),

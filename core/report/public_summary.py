@@ -39,9 +39,9 @@ from ..base.settings import Setting, params, values_of
 from ..datasets import CATALOG
 from ..models import METHOD_TITLES
 from ..stats.fairness import METRIC_TITLES
-from ..studies.config import AuditConfig
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
+from ..studies.subject import AuditConfig
 from .canonical import report_fingerprint, strict
 from .charts import clean
 from .page import environment, logo

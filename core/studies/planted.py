@@ -12,8 +12,7 @@ from ..base.arrays import Codes, Floats
 from ..datasets import AuditDataset, Roles
 from ..datasets.splits import Splits
 from ..models import GIVEN_PREDICTIONS
-from .config import AuditConfig
-from .subject import Progress, Subject, train_model
+from .subject import AuditConfig, Progress, Subject, train_model
 
 SHARE = 0.4
 """Probability of group 1."""

@@ -14,12 +14,11 @@ from core.base.settings import params
 from core.datasets.ratings import Ratings
 from core.studies import attriguard
 from core.studies.attriguard import AttriGuardSettings, Exposure, ProtectedRecords, ratings_subject
-from core.studies.attriguard.settings import RATING_DEFENDERS
+from core.studies.attriguard.result import RATING_DEFENDERS
 from core.studies.attriguard.study import AttriGuardStudy
 from core.studies.attriguard.table_search import TABLE_DEFENDERS
-from core.studies.config import AuditConfig
 from core.studies.study import ReportProgress
-from core.studies.subject import Subject
+from core.studies.subject import AuditConfig, Subject
 from pages.shell import cached, panels, state
 from pages.shell.background import require_result
 from pages.shell.controls import bound, control

@@ -16,9 +16,8 @@ from core.datasets.dataset import Table
 from core.studies.bias_queries import BiasQueriesSettings, QueryPool, query_pool
 from core.studies.bias_queries.study import STUDY
 from core.studies.bias_queries.trials import question_numbers
-from core.studies.config import AuditConfig
 from core.studies.correction import audit_key
-from core.studies.subject import Subject, subject_of
+from core.studies.subject import AuditConfig, Subject, subject_of
 from pages._report import report_plan
 from pages.shell import cached, state
 from pages.shell.background import require_result

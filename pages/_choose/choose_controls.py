@@ -21,7 +21,7 @@ from core.datasets.roles import Roles
 from core.experiments.choose import LEAKS, PREFERENCES, CandidateSet, ChooseSettings, candidates
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES
 from core.stats.estimates import epsilon_text, tolerance_text
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from pages._report import report_plan
 from pages.shell import cached, panels, shell, state
 from pages.shell.controls import control

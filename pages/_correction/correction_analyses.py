@@ -41,9 +41,9 @@ from core.models import METHOD_TITLES
 from core.stats.estimates import epsilon_text
 from core.stats.fairness import METRICS
 from core.stats.quantities import Row
-from core.studies.config import AuditConfig
 from core.studies.correction import KINDS, CorrectionResult, CorrectionSettings, charts, findings
 from core.studies.correction.findings import constraint_effect
+from core.studies.subject import AuditConfig
 from pages._report import report_plan
 from pages.shell import cached, panels, shell, state
 from pages.shell.background import Background, Job, pace

@@ -34,7 +34,7 @@ from core.datasets.role_suggestion import Suggestion, suggested_group, suggested
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import count, percent
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from pages.shell import cached, panels, shell, state
 from pages.shell.controls import control
 from pages.shell.gate import SETTINGS, Gate, line, line_text, sentences

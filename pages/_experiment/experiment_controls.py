@@ -16,8 +16,8 @@ from core.datasets.dataset import Table
 from core.experiments.experiment import measuring_studies
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, tolerance_text
-from core.studies.config import AuditConfig
 from core.studies.registry import STUDIES
+from core.studies.subject import AuditConfig
 from pages.shell import panels, state
 
 VALUES: dict[str, dict[Any, str]] = {

@@ -21,12 +21,13 @@ from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import epsilon_text, interval, percent
-from core.studies.config import AuditConfig
 from core.studies.correction import audit_key
 from core.studies.membership import MembershipResult, MembershipSettings, charts
 from core.studies.membership import curves as runs
-from core.studies.membership.bands import (
+from core.studies.membership.disparity import COMPLEMENT, RangeTable
+from core.studies.membership.findings import (
     EPSILONS,
+    MEASURES,
     REPEATS,
     THETAS,
     CurveBand,
@@ -34,12 +35,12 @@ from core.studies.membership.bands import (
     curve_rows,
     deletions,
     epsilon_heading,
+    gap_rows,
+    groups_heading,
     picking_heading,
     steady,
     summarise_curve,
 )
-from core.studies.membership.disparity import COMPLEMENT, RangeTable
-from core.studies.membership.findings import MEASURES, gap_rows, groups_heading
 from core.studies.membership.result import (
     Grouping,
     column_grouping,
@@ -47,7 +48,7 @@ from core.studies.membership.result import (
     table_grouping,
 )
 from core.studies.membership.study import STUDY
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from pages.shell import panels, shell, state
 from pages.shell.background import Background, Job, ResultStore, pace, require_result, want_instead
 

@@ -40,8 +40,8 @@ from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
 from core.models import GIVEN_PREDICTIONS
-from core.studies.config import AuditConfig
 from core.studies.people import PEOPLE, PeopleSettings
+from core.studies.subject import AuditConfig
 from pages.shell import cached, panels, shell, signin
 from pages.shell.controls import control, filled
 

@@ -20,8 +20,8 @@ from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, RATINGS_FOLDER, Ratings
 from core.datasets.roles import Roles
-from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
+from core.studies.subject import AuditConfig
 from pages.shell import panels, shell, state
 from pages.shell.background import Job, ResultStore, require_result
 from pages.shell.preparation import open_results

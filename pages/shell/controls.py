@@ -21,8 +21,8 @@ from core.datasets.catalog import CATALOG
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS
 from core.stats.estimates import epsilon_text, tolerance_text
 from core.stats.fairness import METRIC_TITLES
-from core.studies.config import AuditConfig
 from core.studies.correction import ATTACKERS, CorrectionSettings
+from core.studies.subject import AuditConfig
 from pages.shell import panels, shell, signin, state
 from pages.shell.background import cancel_update
 from pages.shell.cached import kept_tolerance, uploaded_data

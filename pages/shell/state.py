@@ -15,7 +15,7 @@ from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
 from core.models import GIVEN_PREDICTIONS, PRIVATE_METHODS
-from core.studies.config import TRAINED_TOLERANCE, AuditConfig
+from core.studies.subject import TRAINED_TOLERANCE, AuditConfig
 
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""

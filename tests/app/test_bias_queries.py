@@ -20,8 +20,7 @@ from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
 from core.studies.bias_queries.study import STUDY
-from core.studies.config import AuditConfig
-from core.studies.subject import Subject, subject_of
+from core.studies.subject import AuditConfig, Subject, subject_of
 from pages._bias_queries import bias_queries_controls
 from tests import expected
 from tests.app.dashboard import Dashboard

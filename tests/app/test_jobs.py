@@ -12,8 +12,8 @@ import core.datasets.catalog
 from core.base.errors import DataUnavailableError
 from core.datasets import AuditDataset
 from core.experiments.attacked_models import TOLERANCES
-from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult
+from core.studies.subject import AuditConfig
 from pages.shell import cached
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, PointsOnDemand, RecordedJob, sweep_job

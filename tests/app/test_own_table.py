@@ -20,7 +20,7 @@ from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from pages.shell import cached, shell
 from pages.shell.gate import sentences
 from tests import expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from core.studies.people import PEOPLE, PeopleAtRisk, PeopleSettings
-from core.studies.people.findings import fix_text
+from core.studies.people.people_study import fix_text
 from pages.shell.shell import escape
 from tests import expected
 from tests.app.conftest import Start

@@ -23,7 +23,7 @@ from core.datasets import Ratings
 from core.datasets.ratings import demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
 from core.studies.attriguard.allocation import RepresentativeNoise
-from core.studies.attriguard.exposure import Guesses
+from core.studies.attriguard.result import Guesses
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights

@@ -44,7 +44,7 @@ def measure(rows: int) -> None:
     from core.datasets import Roles, Table
     from core.models import GIVEN_PREDICTIONS
     from core.report import Reports
-    from core.studies.config import AuditConfig
+    from core.studies.subject import AuditConfig
 
     warnings.simplefilter("ignore")
     upload = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.")

@@ -37,8 +37,8 @@ Arrays = dict[str, np.ndarray]
 def adult_arrays() -> Arrays:
     """Return guesses, predictions and costs of the audited Adult records."""
     from core.datasets import build_dataset, load
-    from core.studies.config import AuditConfig
     from core.studies.correction import run
+    from core.studies.subject import AuditConfig
 
     table = load("adult", data_folder=DATA)
     findings = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=build_dataset(table, table.roles[0]))

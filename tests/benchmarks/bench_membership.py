@@ -16,10 +16,9 @@ import numpy as np
 
 from core.datasets import AuditDataset, build_dataset, load
 from core.models import DPID3Classifier
-from core.studies.config import AuditConfig
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import DATA, is_adult_available, seconds, verdicts
 from tests.zhang_protocol import MemberPeople, member_people
 

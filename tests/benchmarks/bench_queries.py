@@ -35,8 +35,7 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries.gaps import design_scores
 from core.studies.bias_queries.reveal import RECOVERY_METHODS, recover_compressed
-from core.studies.config import AuditConfig
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3

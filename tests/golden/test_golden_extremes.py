@@ -35,7 +35,7 @@ from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
 from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.comparators import Transfer
-from core.studies.attriguard.settings import RATING_DEFENDERS, AttriGuardSettings
+from core.studies.attriguard.result import RATING_DEFENDERS, AttriGuardSettings
 from core.studies.attriguard.study import STUDY as ATTRIGUARD
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
 from core.studies.bias_queries import (
@@ -46,14 +46,14 @@ from core.studies.bias_queries import (
     Leak,
     Trials,
 )
-from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction
 from core.studies.membership import findings as membership
-from core.studies.membership.bands import GAPS, RATES, CurvePoint, deletions, epsilon_heading, picking_heading
 from core.studies.membership.fairpick import FairPick
+from core.studies.membership.findings import GAPS, RATES, CurvePoint, deletions, epsilon_heading, picking_heading
 from core.studies.model_card import findings as cards
-from core.studies.people import findings as people
+from core.studies.people import people_study as people
 from core.studies.study import Finding, Measurement
+from core.studies.subject import AuditConfig
 from tests.golden.make import compare, normal
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts import nasty_studies as nasty

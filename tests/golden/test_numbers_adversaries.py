@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs
+from core.adversaries import adversary, imputation, output_evidence, released_outputs
 from core.base.arrays import decimals_of
 from core.stats.estimates import Estimate
 from core.studies.attribute import study
@@ -119,15 +119,15 @@ def _scaled() -> NamedValues:
 def _crossed() -> NamedValues:
     sample = people()
     for score in (None, sample["scores"], np.where(sample["answers"] == 1, 1.0, sample["x"][:, 1] / 4)):
-        yield "columns", cross_fitting.released_columns(sample["answers"], sample["labels"], score)
+        yield "columns", released_outputs.released_columns(sample["answers"], sample["labels"], score)
     for counts in ((3, 4), (1, 1), (0, 5), (6, 3)):
         member = np.repeat([0, 1], counts).astype(np.uint8)
-        yield f"halves of {counts}", str(cross_fitting.halves(member, seed=2).astype(int).tolist())
+        yield f"halves of {counts}", str(released_outputs.halves(member, seed=2).astype(int).tolist())
     for value, low, high in ((0.6, 0.52, 0.7), (0.6, 0.55, 0.65), (0.5, 0.45, 0.55), (0.4, 0.3, 0.6)):
         estimate = Estimate(value=value, low=low, high=high, n=30)
         for chance in (0.5, value - math.sqrt(1 + 2 / math.pi) * (value - low), 0.2):
-            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.cross_fitted_interval(estimate, chance)
-    score, verdict = cross_fitting.cross_fitted(
+            yield f"taught {value} {low}, {chance:.3f}", released_outputs.cross_fitted_interval(estimate, chance)
+    score, verdict = released_outputs.cross_fitted(
         [sample["x"][:, 0], sample["x"][:, 1]], sample["groups"], seed=1, name="x"
     )
     yield "cross-fitted", (score, verdict)
@@ -239,7 +239,7 @@ def _boosters() -> NamedValues:
         for n in (19, 20, 40, 499, 500, 999, 1000):
             groups = np.arange(n) % 2
             x = np.zeros((n, 2))
-            cross_fitting._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
+            released_outputs._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
             yield f"half of {n}", _RecordingLearner.parameters
             output_evidence.BoostedMeans.fit(x, groups, groups / 4.0, np.zeros(2, bool), n_groups=2, seed=6)
             yield f"scores of {n}", _RecordingLearner.parameters
@@ -255,8 +255,8 @@ def _many() -> NamedValues:
         yield f"{enough} are many", str(output.fold.tolist())
     for most in (44, 45, 46):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cross_fitting, "MAX_TEACHERS", most)
-            output = cross_fitting.cross_fitted([sample["x"][:, 0]], sample["groups"], seed=1, name="x")
+            patch.setattr(released_outputs, "MAX_TEACHERS", most)
+            output = released_outputs.cross_fitted([sample["x"][:, 0]], sample["groups"], seed=1, name="x")
         yield f"{most} teach", output
 
 

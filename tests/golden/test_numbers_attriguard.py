@@ -16,7 +16,7 @@ from core.studies.attriguard import allocation, attackers, comparators, table, u
 from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES, transfer
 from core.studies.attriguard.defense import RatingsDefense, TableDefense
 from core.studies.attriguard.panda import POLICIES, read_scores, representatives
-from core.studies.attriguard.settings import AttriGuardSettings
+from core.studies.attriguard.result import AttriGuardSettings
 from core.studies.attriguard.table_search import Defender, TableSearch, log_odds
 from tests import ratings_samples, table_people
 from tests.golden.numbers import NamedValues, compare_numbers

@@ -18,7 +18,7 @@ from core.studies.bias_queries.study import STUDY as QUERIES
 from core.studies.fairness import findings as fairness
 from core.studies.fairness.study import STUDY as FAIRNESS
 from core.studies.fairness.study import FairnessSettings, rate_ratio
-from core.studies.measured_epsilon import audits, bounds
+from core.studies.measured_epsilon import audits
 from core.studies.measured_epsilon.study import STUDY as BUDGETS
 from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.planted import SyntheticRecords, subject_of
@@ -189,14 +189,14 @@ def _budgets() -> NamedValues:
     counts = [(1, 0), (1, 1), (20, 0), (20, 10), (20, 17), (20, 20), (300, 190)]
     for delta in (0.0, 1e-3, 0.2):
         for epsilon in (0.0, 0.7, 4.0):
-            yield f"p {delta} {epsilon}", [bounds.one_run_p_value(*count, epsilon, delta) for count in counts]
+            yield f"p {delta} {epsilon}", [audits.one_run_p_value(*count, epsilon, delta) for count in counts]
         for confidence in (0.5, 0.95, 0.9999):
             every, level = np.arange(21), {"delta": delta, "confidence": confidence}
-            yield "two tables", bounds.two_table_bound(20, every[:, np.newaxis], every, **level)
+            yield "two tables", audits.two_table_bound(20, every[:, np.newaxis], every, **level)
     rng = np.random.default_rng(2)
     for shift, n, delta in ((0.0, 9, 0.0), (1.5, 40, 0.0), (-2.5, 41, 0.0), (3.0, 200, 0.05)):
         run = np.round(rng.normal(size=n) + shift, 1)
-        yield f"distinguished {shift} {n}", bounds.distinguished(run, np.round(rng.normal(size=n), 1), delta=delta)
+        yield f"distinguished {shift} {n}", audits.distinguished(run, np.round(rng.normal(size=n), 1), delta=delta)
     for epsilon, noise in ((1.0, 1.0), (1.0, 0.25), (4.0, 0.5)):
         audit_runs = [make() for make in audits.audits(epsilon, noise=noise, canaries=50, repeats=60, seed=4)]
         for run in audit_runs:
@@ -212,7 +212,7 @@ def _budgets() -> NamedValues:
             )
             yield "check", BUDGETS.checks(result, settings)["measured_epsilon"].estimate
         yield "rows", [list(row.values()) for row in BUDGETS.tables(result, settings)[BUDGETS.title]]
-    runs = [bounds.OneRun(guesses=200, correct=correct) for correct in (0, 150, 200)]
+    runs = [audits.OneRun(guesses=200, correct=correct) for correct in (0, 150, 200)]
     pairs = ((0.0, runs[0]), (0.5, runs[1]), (0.5, runs[2]), (9.0, runs[2]))
     some = [
         audits.MechanismAudit(mechanism=f"{k}", promised=p, spent=None, seen=seen) for k, (p, seen) in enumerate(pairs)

@@ -32,8 +32,8 @@ from core.experiments.choose.choose import mean_of
 from core.models import METHODS
 from core.stats.estimates import Estimate, certain, paired_gain, proportion
 from core.stats.quantities import Quantity
-from core.studies.config import AuditConfig
 from core.studies.study import Measurement, Outcome, not_run
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import Roles, Table, build_dataset
-from core.studies.membership import disparity, evidence, fairpick, result, tpr_gaps
+from core.studies.membership import attack, disparity, fairpick, result, tpr_gaps
 from core.studies.membership.roc import (
     _logit_interval,
     advantage,
@@ -129,17 +129,17 @@ def low_rates() -> NamedValues:
 
 
 def splits() -> NamedValues:
-    every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
+    every = attack.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
     yield "everybody", (every, every.judged_records, every.population)
     yield (
         "too few",
         [
-            refused(lambda a=a, b=b: evidence.judging_everybody(np.arange(a), np.arange(50, 50 + b)).judged_rows)
+            refused(lambda a=a, b=b: attack.judging_everybody(np.arange(a), np.arange(50, 50 + b)).judged_rows)
             for a, b in ((9, 10), (10, 9), (10, 10))
         ],
     )
-    yield "logits", evidence.logit(np.array([0.0, 0.01, 0.0101, 0.3, 0.99, 0.995, 1.0]))
-    yield "shadows", [refused(lambda n=n: evidence.check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
+    yield "logits", attack.logit(np.array([0.0, 0.01, 0.0101, 0.3, 0.99, 0.995, 1.0]))
+    yield "shadows", [refused(lambda n=n: attack.check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
 
 
 def deletions() -> NamedValues:

@@ -15,29 +15,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adversaries import cross_fitting
+from core.adversaries import released_outputs
 from core.base.errors import PrivacyLeakWarning
 from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
 from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberGuess,
     MembershipSettings,
-    bands,
     curves,
     findings,
     study,
 )
-from core.studies.membership.attack import above_threshold
+from core.studies.membership.attack import Shadows, above_threshold, audited_access, evidence_of, judging_everybody
 from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.studies.membership.attacks.bavaria import fitted_prior
-from core.studies.membership.bands import curve_rows
-from core.studies.membership.evidence import Shadows, audited_access, evidence_of, judging_everybody
+from core.studies.membership.findings import curve_rows
 from core.studies.planted import SyntheticRecords, subject_of
 from core.studies.study import Measurement, not_run
-from core.studies.subject import OutputsPlan
+from core.studies.subject import AuditConfig, OutputsPlan
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
@@ -47,7 +44,7 @@ from tests.zhang_protocol import member_split
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what learns by many steps take few, or none where the last of them depends on the machine."""
-    monkeypatch.setattr(cross_fitting, "_TREES", 4)
+    monkeypatch.setattr(released_outputs, "_TREES", 4)
     monkeypatch.setattr(network, "_STEPS", 12)
     monkeypatch.setattr(bavaria, "fitted_prior", lambda *arguments: (0.6, 1.7, 0.9))
 
@@ -153,7 +150,7 @@ def over_settings() -> NamedValues:
     asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
     yield "access", (access.columns, access.ask(asked_rows))
     rng = np.random.default_rng(37)
-    names = (*bands.RATES, *bands.GAPS)
+    names = (*findings.RATES, *findings.GAPS)
     points = [
         replace(picked[0], at=at, repeat=repeat, variant=variant, deleted=int(9 / at))
         for at, repeat, variant in product((0.4, 0.8, 1.0), range(6), ("random", "fairpick"))
@@ -161,10 +158,13 @@ def over_settings() -> NamedValues:
     ]
     drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
     drawn[3] = replace(drawn[3], precision=math.nan)
-    summary, differences = bands.summarise_curve(drawn[::-1]), bands.fairpick_differences(drawn)
+    summary, differences = findings.summarise_curve(drawn[::-1]), findings.fairpick_differences(drawn)
     yield "bands", summary
-    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in bands.steady((*differences, *summary))])
-    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(bands.summarise_curve(budgets), "ε")[:1])
+    yield (
+        "apart",
+        (differences, [[band.at, band.values["vd"].low] for band in findings.steady((*differences, *summary))]),
+    )
+    yield "rows", (curve_rows(summary, "θ")[:3], curve_rows(findings.summarise_curve(budgets), "ε")[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(replace(config, epsilon=4.0), dataset)

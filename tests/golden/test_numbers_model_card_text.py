@@ -13,7 +13,6 @@ import pytest
 from core.base.caveats import Caveat, CaveatKind
 from core.datasets.splits import split
 from core.stats.estimates import Estimate, accuracy
-from core.studies.config import AuditConfig
 from core.studies.model_card import (
     Advice,
     Draws,
@@ -24,7 +23,7 @@ from core.studies.model_card import (
     measure_cards,
 )
 from core.studies.model_card import findings as wording
-from core.studies.model_card.card_people import (
+from core.studies.model_card.card_result import (
     _left_out,
     _recipe,
     drawn_people,
@@ -33,7 +32,7 @@ from core.studies.model_card.card_people import (
     released_people,
 )
 from core.studies.model_card.study import STUDY
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.studies.config import AuditConfig
 from core.studies.people import PEOPLE, PeopleAtRisk, PeopleSettings
-from core.studies.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
-from core.studies.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
-from core.studies.people.remedies import (
+from core.studies.people.people_at_risk import (
     Effect,
     Remedy,
     anybody,
@@ -27,7 +24,9 @@ from core.studies.people.remedies import (
     smallest_fixes,
     strongest_plan,
 )
-from core.studies.subject import Subject, subject_of
+from core.studies.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
+from core.studies.people.people_study import best_effect, findings, people_rows, tables, tenths, what_helps
+from core.studies.subject import AuditConfig, Subject, subject_of
 from tests import samples
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.unit.people.test_sets_chart import risk

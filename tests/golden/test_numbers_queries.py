@@ -18,7 +18,6 @@ from core.studies.bias_queries import (
     gaps,
     guarantees,
     mechanisms,
-    propagation,
     reveal,
     trials,
 )
@@ -157,16 +156,16 @@ def _propagation() -> NamedValues:
     truth = (np.arange(9) < 4) * np.array([[1], [1], [0]]) + (np.arange(9) > 4) * np.array([[0], [0], [1]])
     target = np.einsum("rmn,rn->rm", rows, truth) + 0.05
     for noise, scale in product(("laplace", "cauchy"), (0.02, 0.4, np.array([[0.1], [1.0], [30.0]]))):
-        posterior = propagation.propagate(rows, target, noise=noise, scale=scale, n_ones=4, prior=prior)
+        posterior = decoders.propagate(rows, target, noise=noise, scale=scale, n_ones=4, prior=prior)
         yield f"{noise} {np.ravel(scale)}", posterior
-        state = propagation._begun(rows, target, np.full((3, 4), 0.3), prior)
+        state = decoders._begun(rows, target, np.full((3, 4), 0.3), prior)
     system = np.concatenate([rows, np.ones((3, 1, 9))], axis=1), np.hstack([target, np.full((3, 1), 4.0)])
-    state = propagation._begun(*system, np.full((3, 4), 0.3), prior)
+    state = decoders._begun(*system, np.full((3, 4), 0.3), prior)
     for noise, floor in product(("laplace", "cauchy"), (1.0, 0.1)):
-        after = propagation._round(propagation._round(state, noise, floor), noise, floor)
+        after = decoders._round(decoders._round(state, noise, floor), noise, floor)
         yield f"round {noise} {floor}", flat(after, after.only(np.array([True, False, True])))
-    yield "nothing told", propagation.propagate(rows * 0, target, noise="cauchy", scale=1.0, n_ones=4, prior=prior)
-    yield "far", propagation.propagate(rows, target * 1e60, noise="laplace", scale=1e80, n_ones=4, prior=prior)
+    yield "nothing told", decoders.propagate(rows * 0, target, noise="cauchy", scale=1.0, n_ones=4, prior=prior)
+    yield "far", decoders.propagate(rows, target * 1e60, noise="laplace", scale=1e80, n_ones=4, prior=prior)
 
 
 def _answered(mechanism: Any, design: str, m: int, n1: int, n0: int) -> decoders.AnsweredQueries:

@@ -24,7 +24,7 @@ from core.auditing import AuditPlan, DataPlan, ModelPlan
 from core.datasets import Roles
 from core.report import report_document, to_json
 from core.report.canonical import strict
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests.samples_report import sample
 
 CAP = 3 * 1024**3

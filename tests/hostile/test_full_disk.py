@@ -20,7 +20,7 @@ from core.desk import Ledger, open_ledger, verify_export
 from core.experiments.engine import measured_points
 from core.experiments.store import FileStore
 from core.report import Reports
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests.experiment_work import CONFIGS, MeasuredModel, measure
 from tests.experiment_work import people as sample_people
 from tests.judged_report import judged_audit

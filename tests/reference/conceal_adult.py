@@ -11,8 +11,7 @@ from core.base.seeds import child_generator
 from core.datasets import Roles, Table, build_dataset, load
 from core.studies.bias_queries import LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.guarantees import answer_error
-from core.studies.config import AuditConfig
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests.reference.table_1 import NOISELESS_ATTACKS, NOISELESS_REPEATS, TABLE_1, noiseless_row
 
 HEAD = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.datasets import AuditDataset, build_dataset, load
-from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, run
+from core.studies.subject import AuditConfig
 from tests.reference.data import FOLDER
 
 

@@ -76,8 +76,8 @@ def correction() -> tuple[Figures, Tables]:
 def _calibrated_forest() -> Any:
     """Return the accuracy of the published forest with calibrated probabilities, before any correction."""
     from core.datasets import build_dataset
-    from core.studies.config import AuditConfig
     from core.studies.correction import run
+    from core.studies.subject import AuditConfig
     from tests.reference.data import FOLDER
 
     dataset = build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0])
@@ -133,7 +133,7 @@ def attriguard() -> tuple[Figures, Tables]:
 
 def membership() -> tuple[Figures, Tables]:
     """The published membership attack on Adult, means of five repeats."""
-    from core.studies.membership.bands import curve_rows, summarise_curve
+    from core.studies.membership.findings import curve_rows, summarise_curve
     from tests.reference.data import FOLDER
     from tests.zhang_protocol import default_depth, id3_target, member_people, repeats_of
 

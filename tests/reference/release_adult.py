@@ -16,7 +16,7 @@ import numpy as np
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.studies.model_card import Release, measured, meter, pinned, project
-from core.studies.model_card.card_people import natural_models
+from core.studies.model_card.card_result import natural_models
 from core.studies.subject import prior_of
 from tests.release_cases import invented, moved_bits
 

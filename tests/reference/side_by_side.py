@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.adversaries.cross_fitting import cross_fitted_interval
+from core.adversaries.released_outputs import cross_fitted_interval
 from core.base.arrays import Codes, Floats, Ints
 from core.datasets import load
 from core.models.model_answers import QueryAccess

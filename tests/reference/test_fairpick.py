@@ -43,7 +43,7 @@ import pytest
 from core.base.seeds import child_generator
 from core.datasets import load
 from core.studies.membership import Train
-from core.studies.membership.bands import CurvePoint, fairpick_differences
+from core.studies.membership.findings import CurvePoint, fairpick_differences
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 from tests.zhang_protocol import MemberPeople, default_depth, fairpick_points, id3_target, member_people
 

@@ -37,11 +37,10 @@ from core.adversaries.adversary import AttackedRecords
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
 from core.studies.correction import attack_model, disclose
 from core.studies.correction.attribute_attacks import AdversaryResult
 from core.studies.correction.disclosure import gain_of_best
-from core.studies.subject import train_model
+from core.studies.subject import AuditConfig, train_model
 from tests.reference.data import FOLDER, needs_adult
 
 pytestmark = [pytest.mark.long, needs_adult]

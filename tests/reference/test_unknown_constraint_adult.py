@@ -29,7 +29,6 @@ from core.datasets.splits import Splits, split
 from core.models import fit_model
 from core.stats.estimates import Estimate, proportion
 from core.stats.fairness import METRICS
-from core.studies.config import AuditConfig
 from core.studies.correction import Disclosure, attack_model, disclose
 from core.studies.correction.disclosure import permuted_records
 from core.studies.correction.knowledge import (
@@ -38,6 +37,7 @@ from core.studies.correction.knowledge import (
     compare_constraints,
     estimate_constraint,
 )
+from core.studies.subject import AuditConfig
 from tests.reference.data import needs_adult
 
 pytestmark = [pytest.mark.long, needs_adult]

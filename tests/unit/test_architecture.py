@@ -154,7 +154,6 @@ FLOORS = (
     ("base.fingerprint", "charts"),
     ("datasets",),
     ("adversaries", "auditing.subprocess_jobs", "models", "store.database"),
-    ("studies.config",),
     ("studies.subject",),
     ("studies.planted", "studies.study"),
     ("studies.correction", "studies.fairness"),

@@ -14,7 +14,6 @@ import core.studies.subject
 from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.studies.config import AuditConfig
 from core.studies.correction import (
     ATTACKERS,
     PROTOCOLS,
@@ -28,7 +27,7 @@ from core.studies.correction import (
 from core.studies.correction import attribute_attacks as attack
 from core.studies.correction.attribute_attacks import AdversaryResult, protocols_of
 from core.studies.correction.findings import HELD_OUT_BELOW
-from core.studies.subject import check_cells
+from core.studies.subject import AuditConfig, check_cells
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)

@@ -23,7 +23,7 @@ from core.__main__ import main, parser
 from core.auditing import read_plan
 from core.cli import commands
 from core.experiments.store import FileStore
-from core.studies.config import TRAINED_TOLERANCE
+from core.studies.subject import TRAINED_TOLERANCE
 from tests import samples
 from tests.patience import PATIENT, wait_until
 from tests.refusals import refused

@@ -16,7 +16,7 @@ from core.base.errors import Cancelled, InputError
 from core.datasets import load
 from core.experiments.experiment import grid_of, in_grid_order, rows_frame, run_experiment
 from core.experiments.store import FileStore
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests import samples
 
 TABLE = samples.table(600)

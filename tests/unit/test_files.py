@@ -20,7 +20,7 @@ from core.base.files import csv_bytes, csv_of_frame
 from core.base.serialize import RecordError, dumps, loads
 from core.base.settings import parsed, value_excerpt
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 
 
 def refused(content: str | bytes) -> str:

@@ -13,11 +13,10 @@ from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
 from core.models import GIVEN_PREDICTIONS
 from core.studies.attriguard import AttriGuardSettings, defense_of, table_utility
-from core.studies.config import AuditConfig
 from core.studies.correction import run
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY
-from core.studies.subject import subject_of, train_model
+from core.studies.subject import AuditConfig, subject_of, train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

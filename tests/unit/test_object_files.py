@@ -19,9 +19,9 @@ from core.base.object_files import UnstorableError, pack, unpack
 from core.base.serialize import RecordError
 from core.datasets import AuditDataset
 from core.stats.estimates import Estimate, proportion
-from core.studies.attriguard.exposure import Exposure
-from core.studies.config import AuditConfig
+from core.studies.attriguard.result import Exposure
 from core.studies.correction import CorrectionResult
+from core.studies.subject import AuditConfig
 from tests import expected
 
 VALUES = (

@@ -24,9 +24,9 @@ from core.datasets import load, read_table
 from core.experiments.experiment import grid_of, run_experiment
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import estimate_columns
-from core.studies.config import AuditConfig
 from core.studies.registry import STUDIES
 from core.studies.study import Measurement, Outcome, Study
+from core.studies.subject import AuditConfig
 from pages.shell.background import ResultStore
 from pages.shell.study_jobs import StudyRun
 from tests import samples

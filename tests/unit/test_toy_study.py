@@ -31,8 +31,8 @@ from core.experiments.store import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files
-from core.studies.config import AuditConfig
 from core.studies.registry import STUDIES
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.policy_samples import policy
 from tests.toy_study.study import STUDY, UniquenessSettings

@@ -19,9 +19,8 @@ from core.stats.estimates import Estimate, percent, tolerance_text
 from core.stats.fairness import group_rates
 from core.studies.bias_queries import Exact, Trials, query_pool
 from core.studies.bias_queries.charts import draw_values
-from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction_findings
-from core.studies.subject import Progress, Subject
+from core.studies.subject import AuditConfig, Progress, Subject
 from tests import samples
 from tests.samples import dataset
 

@@ -20,7 +20,7 @@ from core.auditing import (
 from core.auditing.policy import Verdict, default_policy, judge, predictions_policy
 from core.datasets import Roles, Table
 from core.models import GIVEN_PREDICTIONS
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People, data_folder
 from tests.verdicts.releases import Release

@@ -33,10 +33,9 @@ from ...datasets.splits import split
 from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS, TREE_DEPTH
 from ...stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
 from ...studies.attribute import AttributeSettings
-from ...studies.config import MOST_DEPTH, AuditConfig
 from ...studies.registry import STUDIES
 from ...studies.study import Outcome
-from ...studies.subject import Progress, train_model
+from ...studies.subject import MOST_DEPTH, AuditConfig, Progress, train_model
 from ..engine import measured_points
 from ..experiment import grid_of
 

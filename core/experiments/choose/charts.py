@@ -12,7 +12,7 @@ from ...charts.text import LINE, fit, short
 from ...models import METHOD_TITLES, PRIVATE_METHODS
 from ...stats.estimates import interval, percent
 from ...stats.quantities import plain_row
-from ...studies.config import AuditConfig
+from ...studies.subject import AuditConfig
 from . import Candidate, Choice, Outcomes
 from .choose import Side
 from .findings import leak_text, order, rows, short_check

@@ -24,7 +24,7 @@ from ...studies.membership import (
     fairpick_counts,
     vulnerability_disparity,
 )
-from ...studies.membership.evidence import Shadows
+from ...studies.membership.attack import Shadows
 from ...studies.membership.fairpick import differences
 from .example import Example, compose, number, numbers, signed
 

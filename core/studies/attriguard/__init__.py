@@ -11,9 +11,8 @@ from .defense import (
     defense_of,
     ratings_subject,
 )
-from .exposure import Exposure, ExposurePoint
 from .panda import representatives
-from .settings import AttriGuardSettings
+from .result import AttriGuardSettings, Exposure, ExposurePoint
 from .table import Pair, pair_rules, table_columns
 from .utility import recommendation, table_utility
 

@@ -24,8 +24,8 @@ from ...base.serialize import Result
 from ...base.validation import choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.ratings import Ratings, demo_ratings, read_ratings
-from ..config import AuditConfig
 from ..study import ReportProgress
+from ..subject import AuditConfig
 from .allocation import RepresentativeNoise, concentration, target_distribution
 from .attackers import (
     ADAPTIVE,
@@ -43,9 +43,8 @@ from .attackers import (
     fit_on_table,
     fit_unaware,
 )
-from .exposure import Exposure, Guesses
 from .panda import representatives
-from .settings import RATING_DEFENDERS, AttriGuardSettings
+from .result import RATING_DEFENDERS, AttriGuardSettings, Exposure, Guesses
 from .table import (
     Plausibility,
     TablePeople,

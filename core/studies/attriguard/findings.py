@@ -17,8 +17,7 @@ from .allocation import Concentration
 from .attackers import ADVERSARIAL, attacker_label, knows_the_noise
 from .comparators import Compared, Transfer
 from .defense import TableDefense
-from .exposure import Exposure, ExposurePoint, strongest_point
-from .settings import AttriGuardSettings
+from .result import AttriGuardSettings, Exposure, ExposurePoint, strongest_point
 from .utility import RECOMMENDED, Recommendation, UtilityPoint
 
 _MOST_LISTED = 3

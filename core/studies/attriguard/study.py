@@ -24,9 +24,8 @@ from .defense import (
     google_play,
     synthetic,
 )
-from .exposure import Exposure
 from .findings import findings
-from .settings import AttriGuardSettings
+from .result import AttriGuardSettings, Exposure
 
 if TYPE_CHECKING:
     from ...charts.drawing import Drawing

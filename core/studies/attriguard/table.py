@@ -34,7 +34,7 @@ from ...base.serialize import Result
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...stats.estimates import Estimate, proportion
-from ..config import AuditConfig
+from ..subject import AuditConfig
 from .allocation import RepresentativeNoise
 
 MOST_VALUES = 20

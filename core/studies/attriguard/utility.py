@@ -30,8 +30,7 @@ from ...datasets.splits import split
 from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
 from ...stats.fairness import distance_from_all, largest_difference, row_sets
-from ..config import AuditConfig
-from ..subject import fit_rows
+from ..subject import AuditConfig, fit_rows
 from .allocation import RepresentativeNoise
 from .defense import RatingsDefense, TableDefense
 

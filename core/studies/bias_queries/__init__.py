@@ -25,9 +25,8 @@ from .mechanisms import (
     SmoothLaplace,
     mechanism_of,
 )
-from .result import BiasQueriesResult
+from .result import BiasQueriesResult, BiasQueriesSettings
 from .reveal import partition_absolute, recover_flips, reveal_double
-from .settings import BiasQueriesSettings
 from .trials import (
     Leak,
     QueriedRecords,

@@ -18,8 +18,7 @@ from .decoders import DecodedAttribute
 from .findings import error_text
 from .guarantees import ErrorQuantiles
 from .mechanisms import NOISES
-from .result import BiasQueriesResult
-from .settings import BiasQueriesSettings
+from .result import BiasQueriesResult, BiasQueriesSettings
 from .trials import Leak, QueriedRecords, best_by_number
 
 _GUTTER = 176  # pixels for the names of curves

@@ -25,8 +25,7 @@ from .decoders import DECODER_TITLES
 from .gaps import DESIGNS, SINGLE
 from .guarantees import accuracy_limit
 from .mechanisms import Mechanism
-from .result import BiasQueriesResult
-from .settings import BiasQueriesSettings
+from .result import BiasQueriesResult, BiasQueriesSettings
 from .trials import best_by_number, needed
 
 

@@ -17,8 +17,7 @@ from .decoders import DECODER_TITLES, DECODERS
 from .findings import DECLARED, answers_excess, findings, leak_row, targeted_bound
 from .guarantees import targeted_leakage
 from .mechanisms import NOISES
-from .result import BiasQueriesResult
-from .settings import BiasQueriesSettings
+from .result import BiasQueriesResult, BiasQueriesSettings
 from .trials import QueryPool, Trials, query_pool, two_sided
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from .attribute_attacks import (
     KINDS,
     PROTOCOLS,
     CorrectionResult,
+    CorrectionSettings,
     attack_model,
 )
 from .attribution import (
@@ -19,7 +20,6 @@ from .exact import smallest_tolerance, true_tolerance
 from .findings import false_promise
 from .knowledge import MoreDisclosed, disclose_more
 from .problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
-from .settings import CorrectionSettings
 from .soft import soft_correct
 from .study import STUDY, audit_key, run
 

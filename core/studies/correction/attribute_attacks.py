@@ -1,4 +1,4 @@
-"""The attackers of one model, and what each makes of a disclosed tolerance.
+"""The attackers of one model, which tolerance each knows, and what each makes of it.
 
 The published A and A′ (Ferry et al. 2023), and imputation without and with the model's predictions, guess the
 attribute of the training records; that takes seconds. What they make of a tolerance is then asked of the result, which
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,17 @@ from ...adversaries import (
 )
 from ...base.arrays import Codes, Floats
 from ...base.fingerprint import fingerprint
+from ...base.param import Param
 from ...base.serialize import Result
+from ...base.settings import Settings
 from ...base.validation import choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares
 from ...stats.estimates import Estimate, accuracy
-from ..config import AuditConfig
 from ..study import ReportProgress
-from ..subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
+from ..subject import AuditConfig, ModelFindings, Subject, attacker_columns, imputation_of, imputed
 from .attribution import Attribution, attribute_leak
-from .disclosure import Disclosure, disclose, permuted_records
+from .disclosure import COSTS, Disclosure, disclose, permuted_records
 
 ATTACKERS = {
     "features": "the published attack",
@@ -348,3 +349,36 @@ class CorrectionResult:
             permuted=None if permuted is None else permuted.attacked,
             seed=self.config.seed,
         )
+
+
+Cost = Annotated[
+    str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionSettings(Settings):
+    """Which attacker knows which tolerance, and how they correct."""
+
+    adversary: Annotated[
+        str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)
+    ] = "features"
+    cost: Cost = "published"
+    as_published: Annotated[
+        bool,
+        Param(
+            "Paper's protocol",
+            "Paper's protocol: the exponent chosen on the test set, the tolerance raised until it holds.",
+        ),
+    ] = False
+    tolerance: Annotated[
+        float | None,
+        Param(
+            "Disclosed tolerance",
+            "Tolerance that the attacker knows; the model's own where none is given.",
+            least=0.0,
+            most=1.0,
+            step=0.001,
+            flag="--disclosed-tolerance",
+        ),
+    ] = None

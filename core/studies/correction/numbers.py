@@ -15,11 +15,10 @@ from ...adversaries import permuted_by_set
 from ...models import CONSTRAINED_METHODS, GIVEN_PREDICTIONS, TOLERANCE_METHODS
 from ...stats.estimates import Estimate, certain, proportion
 from ..study import Check, Measurement, not_run
-from .attribute_attacks import KINDS, PROTOCOLS, CorrectionResult, attack_model
+from .attribute_attacks import KINDS, PROTOCOLS, CorrectionResult, CorrectionSettings, attack_model
 from .attribution import BUILDS_ON, MEASURES, STEP_TITLES, Attribution, LeakStep
 from .disclosure import Disclosure
 from .knowledge import IDENTIFIABLE, ConstraintComparison, compare_constraints, estimate_constraint
-from .settings import CorrectionSettings
 
 _BASELINE = "the majority-class baseline"
 _BEFORE = "the same attack before disclosure"

@@ -23,17 +23,16 @@ from ...datasets.splits import split
 from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate, estimate_columns
 from ...stats.fairness import METRIC_TITLES
-from ..config import AuditConfig
 from ..planted import draw_people, posterior, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
-from ..subject import Progress, Subject, train_model
+from ..subject import AuditConfig, Progress, Subject, train_model
 from . import findings
 from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
+from .attribute_attacks import CorrectionSettings as CorrectionSettings
 from .attribution import STEP_TITLES
 from .disclosure import Disclosure, gain_of_best
 from .exact import true_tolerance
 from .numbers import NUMBERS, number_of
-from .settings import CorrectionSettings as CorrectionSettings
 
 DECLARED = (
     Check(

@@ -20,8 +20,7 @@ from ...stats.estimates import certain, epsilon_text
 from ..planted import draw_people, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Subject
-from .audits import MechanismAudit, audits
-from .bounds import OneRun
+from .audits import MechanismAudit, OneRun, audits
 
 SURE = 0.9999
 """Confidence at which a mechanism counts as measured above the ε that is promised."""

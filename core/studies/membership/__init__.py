@@ -1,6 +1,15 @@
 """Membership inference: who was in the training data, and for which groups it is easier to infer."""
 
-from .attack import NEEDS, MemberGuess
+from .attack import (
+    FEWEST_SHADOWS,
+    NEEDS,
+    Evidence,
+    MemberGuess,
+    MembershipSplit,
+    Train,
+    judging_everybody,
+    true_label_probability,
+)
 from .attacks import REGISTRY
 from .disparity import (
     DisparityResult,
@@ -9,18 +18,9 @@ from .disparity import (
     recall_by_range,
     vulnerability_disparity,
 )
-from .evidence import (
-    FEWEST_SHADOWS,
-    Evidence,
-    MembershipSplit,
-    Train,
-    judging_everybody,
-    true_label_probability,
-)
 from .fairpick import fairpick_counts
-from .result import MembershipResult
+from .result import MembershipResult, MembershipSettings
 from .roc import area, is_muted, most_caught, roc
-from .settings import MembershipSettings
 
 __all__ = [
     "FEWEST_SHADOWS",

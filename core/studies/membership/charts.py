@@ -25,9 +25,9 @@ from ...charts.text import plain_name, short
 from ...charts.theme import group_style
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
-from .bands import EPSILONS, THETAS, CurveBand
 from .disparity import DisparityResult, GapTest, RangeTable
 from .fairpick import FairPick
+from .findings import EPSILONS, THETAS, CurveBand
 from .result import MembershipResult
 from .roc import Roc
 from .tpr_gaps import GapResult

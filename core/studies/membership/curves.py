@@ -19,9 +19,7 @@ from ...datasets.splits import Splits, split
 from ...models.private_fair import fit_private_tree
 from ...models.tree_budget import ACCOUNTINGS, BudgetLedger
 from ...stats.estimates import Estimate, accuracy, proportion
-from ..config import AuditConfig
-from ..subject import Progress, Subject, subject_of, train_model
-from .bands import EPSILONS, REPEATS, THETAS, CurvePoint
+from ..subject import AuditConfig, Progress, Subject, subject_of, train_model
 from .disparity import COMPLEMENT
 from .fairpick import (
     Clusters,
@@ -33,7 +31,8 @@ from .fairpick import (
     outsiders_at_random,
     random_deletion,
 )
-from .settings import MembershipSettings
+from .findings import EPSILONS, REPEATS, THETAS, CurvePoint
+from .result import MembershipSettings
 from .study import STUDY
 
 _PUBLISHED = MembershipSettings(shadows=0, attacks=("network",))

@@ -40,7 +40,7 @@ from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.validation import binary_array, group_array, one_length
 from ...stats.estimates import LEVEL, Estimate, holm, proportion, weighted_sum
-from .evidence import FEWEST
+from .attack import FEWEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""What membership attacks found of a subject's training and test records; it grows attack by attack.
+"""How membership is attacked, and what the attacks find of training and test records, attack by attack.
+
+It is attacked by every attack there is evidence for, or by those that the settings name.
 
 Who is in the training data, what the model answers and what the attacks say does not depend on the groups, so that
 changing them costs nothing: by other roles of the table, or by a column of categories.
@@ -9,32 +11,61 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ...adversaries.cross_fitting import cross_fitted_interval
+from ...adversaries.released_outputs import cross_fitted_interval
 from ...base.arrays import Codes, Ints
 from ...base.errors import InputError
+from ...base.param import Param
+from ...base.serialize import UNSAID, Result
+from ...base.settings import validate
 from ...datasets.build import select
 from ...datasets.columns import quoted
 from ...datasets.roles import MOST_GROUPS, groups_of, with_crossed
 from ...stats.estimates import Estimate
 from ..subject import Subject
-from .attack import MemberGuess
+from .attack import MemberGuess, check_shadows, true_label_probability
 from .attacks import REGISTRY
-from .disparity import (
-    Disparities,
-    RangeTable,
-    disparities,
-    recall_by_range,
-)
-from .evidence import true_label_probability
+from .disparity import Disparities, RangeTable, disparities, recall_by_range
 from .roc import Roc, advantage, cross_fitted_verdict, is_muted, roc
 from .tpr_gaps import GapResult, net_gaps, tpr_gaps
 
 if TYPE_CHECKING:
     from ...datasets import AuditDataset, Roles, Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipSettings(Result):
+    """How membership is attacked."""
+
+    shadows: Annotated[
+        int,
+        Param(
+            "Shadow models",
+            "Shadow models, an even number of at least 4; 0 leaves out the attacks that need them.",
+            least=0,
+            most=1_024,
+        ),
+    ] = 16
+    attacks: Annotated[
+        tuple[str, ...],
+        Param(
+            "Attacks",
+            "Attacks that are run: {options}. Empty: those of every audit of what is released.",
+            options=tuple(REGISTRY),
+            written=False,
+        ),
+    ] = field(default=(), metadata=UNSAID)
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.shadows:
+            check_shadows(self.shadows, least="0 or ")
+        for name in self.attacks:
+            if "shadows" in REGISTRY[name].needs and not self.shadows:
+                raise InputError(f"shadows must be at least 4 for the attack {name}, got 0.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

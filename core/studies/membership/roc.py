@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ...adversaries.cross_fitting import halves
+from ...adversaries.released_outputs import halves
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
@@ -38,8 +38,7 @@ from ...stats.estimates import (
     not_measured,
     proportion,
 )
-from .attack import best_threshold
-from .evidence import FEWEST
+from .attack import FEWEST, best_threshold
 
 _SPARSE = 10
 """Fewest members above, and below, the threshold with which the percentiles stand by themselves."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...adversaries.cross_fitting import MAX_TEACHERS
+from ...adversaries.released_outputs import MAX_TEACHERS
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.seeds import child_generator
@@ -20,13 +20,12 @@ from ...stats.estimates import Estimate, certain, count, estimate_columns, perce
 from ..planted import SyntheticRecords, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
 from ..subject import Subject
+from .attack import TARGET, Train, evidence_of
 from .attacks import REGISTRY, attacks_on
 from .disparity import COMPLEMENT
-from .evidence import TARGET, Train, evidence_of
 from .findings import release_findings
-from .result import MembershipResult
+from .result import MembershipResult, MembershipSettings
 from .roc import LOW_FPR, most_caught
-from .settings import MembershipSettings
 from .tpr_gaps import GapResult
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...stats.estimates import LEVEL, Estimate, not_measured, proportion, weighted_sum
+from .attack import FEWEST
 from .disparity import (
     GapTest,
     gap_estimate,
@@ -46,7 +47,6 @@ from .disparity import (
     smallest_detectable,
     variances,
 )
-from .evidence import FEWEST
 from .roc import LOW_FPR, RESOLUTION, counts_above, members_above
 
 

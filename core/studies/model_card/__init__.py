@@ -13,11 +13,26 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
-from .card_people import ReleasedPeople, released_people
-from .card_result import ModelCardResult, measure_card, measure_cards, release_of
-from .ceiling import Ceiling, accuracy_under, ceiling
+from .card_result import (
+    ModelCardResult,
+    ReleasedPeople,
+    measure_card,
+    measure_cards,
+    release_of,
+    released_people,
+)
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from .meter import Measured, Meter, Prediction, measured, meter, predict
+from .meter import (
+    Ceiling,
+    Measured,
+    Meter,
+    Prediction,
+    accuracy_under,
+    ceiling,
+    measured,
+    meter,
+    predict,
+)
 from .pinned_people import (
     DRAWS,
     Advice,
@@ -30,8 +45,7 @@ from .pinned_people import (
     pinned,
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
-from .release import MOST_MODELS, Published, Release
-from .settings import ModelCardSettings
+from .release import MOST_MODELS, ModelCardSettings, Published, Release
 
 __all__ = [
     "DISTANCE_MEDIAN",

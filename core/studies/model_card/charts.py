@@ -18,7 +18,7 @@ from ...stats.estimates import percent
 from .card_result import ModelCardResult
 from .findings import bits_text
 from .pinned_people import SETTLED, UNSURE, Advice
-from .settings import precision_text
+from .release import precision_text
 
 PRECISIONS = "Published precision"
 PEOPLE = "Who is exposed"

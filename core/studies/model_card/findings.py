@@ -18,11 +18,10 @@ from ...stats.estimates import (
 )
 from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
-from .card_people import EVERYBODY_ELSE, ReleasedPeople
-from .card_result import ModelCardResult
+from .card_result import EVERYBODY_ELSE, ModelCardResult, ReleasedPeople
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
-from .settings import precision_text
+from .release import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
 

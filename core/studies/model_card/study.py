@@ -13,10 +13,9 @@ from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Plant, ReportProgress, Row, Study
 from ..subject import Progress, Subject
 from . import findings as wording
-from .card_people import released_people
-from .card_result import ModelCardResult, advice_on, measure_cards
+from .card_result import ModelCardResult, advice_on, measure_cards, released_people
 from .pinned_people import precisions_tried
-from .settings import ModelCardSettings
+from .release import ModelCardSettings
 
 if TYPE_CHECKING:
     from ...charts.drawing import Drawing

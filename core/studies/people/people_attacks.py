@@ -39,11 +39,10 @@ from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import CorrectionSettings, true_tolerance
 from ..correction.soft import soft_correct
 from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
-from ..membership.attack import MemberGuess
-from ..membership.evidence import evidence_of
+from ..membership.attack import MemberGuess, evidence_of
 from ..membership.roc import LOW_FPR
 from ..model_card import ModelCardSettings, ReleasedPeople, measure_card, released_people
-from ..model_card.card_people import drawn_people
+from ..model_card.card_result import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
 from ..study import ReportProgress
 from ..subject import Subject, subject_of

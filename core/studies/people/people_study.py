@@ -1,19 +1,391 @@
-"""The study of people at risk: one run of all attacks, findings and tables.
+"""The study of people at risk: one run of all attacks, and what is said, listed and drawn of it.
 
-It is run on a subject as other studies are, but is none of `core.studies.registry.STUDIES`: it is about single people,
-and so for internal use. No policy, experiment or public summary reads it.
+None of the sentences and tables stands in a public summary. The chart shows which attacks find the same people, as rows
+of dots with bars (UpSet; Lex et al. 2014).
+
+The study is run on a subject as other studies are, but is none of `core.studies.registry.STUDIES`: it is about single
+people, and so for internal use. No policy, experiment or public summary reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from ..study import Finding, ReportProgress, Row, Study
+from ...base.arrays import Ints
+from ...charts.drawing import Axis, Drawing, Scale
+from ...stats.estimates import change_decimals, count, number_text, percent, point_interval, points
+from ...stats.quantities import Row, Tables, share
+from ..study import Finding, ReportProgress, Study
 from ..subject import Subject
-from . import findings as wording
-from .people_at_risk import PeopleAtRisk
-from .people_attacks import ATTACKS, PeopleAttacks, PeopleSettings
-from .remedies import effect_of, remedies_of, smallest_fixes, strongest_plan
+from .people_at_risk import (
+    Effect,
+    PeopleAtRisk,
+    effect_of,
+    plan_text,
+    remedies_of,
+    smallest_fixes,
+    strongest_plan,
+)
+from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE, PeopleAttacks, PeopleSettings
+
+KNOWS = (
+    "features and labels of everybody, what is published, the sensitive attribute of other "
+    "people, and scores of all"
+)
+
+PUBLISHED = ("queries", "card")
+"""Attacks on numbers that the settings say are published, which may not be so."""
+
+
+def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
+    """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
+    return headline(result), by_chance(result), in_common(result)
+
+
+def headline(result: PeopleAtRisk) -> Finding:
+    """Say how many people are found by one attack or several, who they are, and what frees them."""
+    n_at_risk = result.at_least(1)
+    n = count(result.n)
+    reached = f"People found by an attack: {count(n_at_risk)} of {n}"
+    if not n_at_risk:
+        point = f"No attack finds any of {n} people whom imputation does not find."
+    elif not result.beyond_chance:
+        point = f"{reached}, not significantly more than by chance."
+    else:
+        point = f"{reached}. By 2 or more attacks: {count(result.at_least(2))}."
+    return Finding(
+        point=point,
+        evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
+        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Expected by 2 or more if "
+        f"attacks were independent: {tenths(result.expected(2))}.{_assumed(result)}",
+        so_what=" ".join((_groups(result), _imputed(result))),
+        to_do=what_helps(result),
+        attacker_knows=KNOWS,
+    )
+
+
+def _assumed(result: PeopleAtRisk) -> str:
+    """Say what is taken to be published, and how many are found without the answers."""
+    published = [
+        attack for attack in result.attacks if attack.attack in PUBLISHED and not attack.reason
+    ]
+    if not published:
+        return ""
+    assumed = "; ".join(
+        f"{ATTACKS[attack.attack].lower()} ({attack.setting})" for attack in published
+    )
+    sentence = f" Assumed to be published: {assumed}."
+    columns = [column for column, attack in enumerate(result.attacks) if attack.attack != "queries"]
+    without = int(result.leaks[:, columns].any(axis=1).sum())
+    if without < result.at_least(1):
+        sentence += f" Found without bias queries: {count(without)}."
+    return sentence
+
+
+def tenths(value: float) -> str:
+    """Write an expected number of people: "14", "0.3", "under 0.1", "0"."""
+    if 0 < value < 0.05:
+        return "under 0.1"
+    if not value:
+        return "0"
+    return number_text(value, ".1f" if value < 10 else ",.0f")
+
+
+def _groups(result: PeopleAtRisk) -> str:
+    """Say whom it finds more often: of two groups the first, of more the one found most often."""
+    rates = result.rates
+    names = result.group_names
+    if not result.at_least(1):
+        tied = any(
+            attack.attack == "membership" and not attack.reason and not attack.chance
+            for attack in result.attacks
+        )
+        ties = (
+            "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. "
+            * tied
+        )
+        return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
+    if len(names) == 2:
+        gap = result.gap(1)
+        decimals = change_decimals(rates[0], rates[1], gap) or 1
+        first, second = (percent(rate, decimals=decimals) for rate in rates)
+        change = f"{points(gap, decimals=decimals)}, 95% CI {point_interval(gap)}"
+        return f"Found: {second} of {names[1]}, {first} of {names[0]} (difference {change})."
+    code = max(
+        (code for code, rate in enumerate(rates) if rate.n), key=lambda code: rates[code].value
+    )
+    gap = result.gap(code)
+    return (
+        f"Found: {percent(rates[code], decimals=1)} of {names[code]}, compared with everybody else "
+        f"(difference {points(gap)}, 95% CI {point_interval(gap)}, for all {len(names)} groups together)."
+    )
+
+
+def _imputed(result: PeopleAtRisk) -> str:
+    n = count(int(result.imputed.sum()))
+    return f"People whose {result.attribute} imputation alone infers at above {IMPUTABLE:.0%}: {n} (no leak)."
+
+
+def best_effect(result: PeopleAtRisk) -> Effect | None:
+    """Return the single remedy that leaves the fewest found, the mildest of several as good.
+
+    None where none leaves fewer than there are, and where not significantly more are found than by chance.
+    """
+    if not result.beyond_chance:
+        return None
+    single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.fewer > 0]
+    return max(single, key=lambda effect: effect.fewer, default=None)
+
+
+def what_helps(result: PeopleAtRisk) -> str:
+    """Say which remedy leaves the fewest found, and whether all kinds together leave fewer."""
+    n_at_risk = result.at_least(1)
+    if not n_at_risk:
+        return "Read the Report before you publish: it judges the whole release, and this page single people."
+    if not result.beyond_chance:
+        return "This may be chance: as many may be found where nothing leaks. Do not delete their records for it."
+    best = best_effect(result)
+    together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
+    sentences = []
+    if best is not None:
+        sentences.append(f"With {plan_text(best.plan)}: {_freed(best, n_at_risk)}.")
+    if together is not None and together.fewer > (0 if best is None else best.fewer):
+        sentences.append(f"With the strictest remedy of every kind: {_freed(together, n_at_risk)}.")
+    if any(effect.freed for effect in result.effects):
+        frees = "leaves fewer people found"
+    else:
+        frees = "frees anybody"
+    return (
+        " ".join(sentences)
+        or f"No remedy on the list {frees}; a model without these records would."
+    )
+
+
+def _freed(effect: Effect, total: int) -> str:
+    if not effect.new:
+        exposed = "nobody new"
+    else:
+        exposed = f"{count(effect.new)} others"
+    return f"{count(effect.freed)} of {count(total)} are no longer found; found instead: {exposed}"
+
+
+def by_chance(result: PeopleAtRisk) -> Finding:
+    """Say for each attack how many it finds, and how many chance gives."""
+    counts = []
+    reasons = []
+    for attack in result.attacks:
+        title = ATTACKS[attack.attack]
+        if attack.reason:
+            reasons.append(f"{title} was not run: {attack.reason}")
+        else:
+            counts.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
+    return Finding(
+        point=f"Found by each attack, by chance alone in brackets: {'; '.join(counts)}."
+        if counts
+        else "Nothing was run.",
+        evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
+        caveats=tuple(reasons),
+    )
+
+
+def in_common(result: PeopleAtRisk) -> Finding:
+    """Say which values those found have more often than the rest."""
+    if not result.common:
+        return Finding(
+            point="No value of a column is clearly more frequent among the people found."
+        )
+    text = "; ".join(
+        f"{common.column} {common.value} ({percent(common.among_pinned)}, rest {percent(common.among_rest)})"
+        for common in result.common[:3]
+    )
+    return Finding(
+        point=f"The people found have more often: {text}.",
+        evidence="By Fisher's exact test, with Bonferroni's correction for all values of all columns.",
+    )
+
+
+# Tables
+
+PEOPLE_TABLE = "People found"
+"""Title of the table with a row a person."""
+
+
+def tables(result: PeopleAtRisk) -> Tables:
+    """Return attacks, people, sets, numbers of attacks, remedies, groups and common values."""
+    return {
+        "Attacks on people": attack_rows(result),
+        "Found by several attacks": [
+            {
+                "at least": k,
+                "people": result.at_least(k),
+                "if independent": round(result.expected(k), 1),
+            }
+            for k in range(1, 1 + len(ATTACKS))
+        ],
+        "Which attacks find the same people": [
+            {
+                **{
+                    name: "●" if hit else ""
+                    for name, hit in zip(ATTACKS.values(), pattern, strict=True)
+                },
+                "people": n,
+            }
+            for pattern, n in result.sets
+        ],
+        "What each remedy does": effect_rows(result),
+        "Groups of the people found": [
+            {"group": name, "found": share(rate)}
+            for name, rate in zip(result.group_names, result.rates, strict=True)
+        ],
+        "What the people found have in common": [
+            {
+                "column": common.column,
+                "value": common.value,
+                "found": share(common.among_pinned),
+                "rest": share(common.among_rest),
+            }
+            for common in result.common
+        ],
+        PEOPLE_TABLE: people_rows(result, result.chosen(hide_imputed=False)),
+    }
+
+
+def attack_rows(result: PeopleAtRisk) -> list[Row]:
+    """Return how many each attack finds, how many by chance, and how many imputation finds too."""
+    return [
+        {
+            "attack": ATTACKS[attack.attack],
+            "found": None if attack.reason else int(attack.leak.sum()),
+            "by chance": None if attack.reason else round(attack.chance, 1),
+            "imputation too": None
+            if attack.reason
+            else int((attack.identified & ~attack.leak).sum()),
+            "published": attack.setting or attack.reason,
+        }
+        for attack in result.attacks
+    ]
+
+
+def effect_rows(result: PeopleAtRisk) -> list[Row]:
+    """Return how many people each remedy frees, and how many are found with it."""
+    return [
+        {
+            "remedy": plan_text(effect.plan),
+            "no longer found": effect.freed,
+            "found with it": effect.remaining,
+            "new": effect.new,
+        }
+        for effect in result.effects
+    ]
+
+
+def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row]:
+    """Return a row a person: what finds them, and the smallest fix."""
+    number = result.number
+    return [
+        {
+            "record": int(result.rows[i]),
+            "group": result.group_names[result.groups[i]],
+            **{
+                name: "●" if leak else "○" if hit else "·"
+                for name, leak, hit in zip(
+                    ATTACKS.values(), result.leaks[i], result.identified[i], strict=True
+                )
+            },
+            "attacks": int(number[i]),
+            "imputation": "○ too" if result.imputed[i] else "",
+            "smallest fix": fix_text(result, int(i)),
+        }
+        for i in indices
+    ]
+
+
+def fix_text(result: PeopleAtRisk, index: int) -> str:
+    """Write the smallest fix of a person, or why there is none."""
+    if not result.number[index]:
+        if result.identified[index].any():
+            return "none: imputation"
+        return ""
+    return plan_text(result.fixes[index]) or "none on the list"
+
+
+SHORT = {"correction": "Correction", "queries": "Queries", "card": "Card", "membership": "Member."}
+"""Attack -> the head of its column."""
+
+# pixels of a row, and above and below all
+_ROW = 26
+_HEAD = 62
+_BELOW = 46
+_LINES = (44, 24, 6)  # pixels of the lines of the head above the plot
+_BARS = len(ATTACKS) - 0.4  # where bars begin, the columns of dots being one apart
+_WIDE = 1.3  # how long the longest axis of bars is
+_NARROW = 330  # pixels that the chart has at least
+
+
+def draw_sets(result: PeopleAtRisk) -> Drawing:
+    """Draw a row for each set of attacks that finds somebody alone, one or more: attacks as dots, people as a bar."""
+    sets = result.sets
+    bars = Scale(title="", span=4.0, parts=2, start=0.0).over([n for _, n in sets])
+    scale = _WIDE / bars.ends[1]
+    axis = Axis(
+        ends=(-0.55, _BARS + _WIDE),
+        marks=[_BARS + scale * mark for mark in bars.marks],
+        labels=bars.labels,
+        title="People",
+        position=lambda n: _BARS + scale * n,
+    )
+    y = Axis(ends=(len(sets) - 0.5, -0.5), marks=(), labels=(), title="")
+    drawing = Drawing(
+        "Which attacks find the same people",
+        height=_HEAD + _ROW * len(sets) + _BELOW,
+        x=axis,
+        y=y,
+        margins=(4, 38, _HEAD, _BELOW),
+        narrow=_NARROW,
+    )
+    drawing.axes(levels=False)
+    drawing.layout["annotations"][-1]["x"] = 1 - _WIDE / 2 / (
+        axis.ends[1] - axis.ends[0]
+    )  # its title, under the bars
+    look: dict[str, Any] = {"y": 1, "refs": ("x", "paper"), "size": 12}
+    for index, attack in enumerate(result.attacks):
+        run = not attack.reason
+        labels = (
+            SHORT[attack.attack],
+            f"<b>{count(int(attack.leak.sum()))}</b>",
+            tenths(attack.chance).replace("none", "0"),
+        )
+        for up, text in zip(_LINES, labels if run else (labels[0], "not run", ""), strict=True):
+            color = "grey" if up == _LINES[-1] else "ink"
+            drawing.remark(text, color, x=index, shift=(0, up), anchor=("center", "bottom"), **look)
+    for up, text in zip(_LINES[1:], ("found", "by chance"), strict=True):
+        drawing.remark(text, "grey", x=_BARS, shift=(0, up), anchor=("left", "bottom"), **look)
+    drawing.segment(_BARS, y.ends, "grey", layer="below")
+    rows = []
+    for i, (pattern, n) in enumerate(sets):
+        many = sum(pattern) > 1
+        if many:
+            drawing.shade_row(i)
+        hits = [index for index, hit in enumerate(pattern) if hit]
+        misses = [index for index, hit in enumerate(pattern) if not hit]
+        drawing.markers(misses, [i] * len(misses), size=5, color="grid")
+        drawing.line([hits[0], hits[-1]], [i, i], "leak", width=2)
+        names = [ATTACKS[name] for name, hit in zip(ATTACKS, pattern, strict=True) if hit]
+        people = f"{' and '.join(names)}: {count(n)}"
+        drawing.markers(hits, [i] * len(hits), size=11, color="leak", hover=[people] * len(hits))
+        drawing.bar(
+            axis.position(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people
+        )
+        drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", (34, 0))
+        rows.append({"attacks": " and ".join(names), "people": n})
+    drawing.rows = rows
+    drawing.say(
+        "Rows of dots with bars",
+        "people found by just these attacks",
+        [f"{row['attacks']} {row['people']}" for row in rows],
+    )
+    return drawing
 
 
 class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
@@ -51,13 +423,13 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
 
     def findings(self, result: PeopleAtRisk, settings: PeopleSettings) -> tuple[Finding, ...]:
         """Return how many people are found and by how many attacks, what chance gives, and how they differ."""
-        return wording.findings(result)
+        return findings(result)
 
     def tables(
         self, result: PeopleAtRisk, settings: PeopleSettings
     ) -> Mapping[str, tuple[Row, ...]]:
         """Return attacks, people, sets, remedies, groups and common values."""
-        return {title: tuple(rows) for title, rows in wording.tables(result).items()}
+        return {title: tuple(rows) for title, rows in tables(result).items()}
 
 
 PEOPLE = PeopleAtRiskStudy()

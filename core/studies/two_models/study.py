@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...adversaries.cross_fitting import cross_fitted, cross_fitted_interval, released_columns
+from ...adversaries.released_outputs import cross_fitted, cross_fitted_interval, released_columns
 from ...base.arrays import Codes, Floats
 from ...base.param import Param
 from ...base.seeds import child_generator

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.studies.attriguard import Exposure, RatingsDefense
-from core.studies.attriguard.exposure import Guesses
+from core.studies.attriguard.result import Guesses
 from tests import ratings_samples
 from tests.ratings_samples import ratings_settings
 

@@ -16,7 +16,7 @@ from core.auditing.plan import AuditPlan, plan_text
 from core.auditing.run import audited_of, measured
 from core.studies.attriguard import AttriGuardSettings, ProtectedRecords, ratings_subject
 from core.studies.attriguard.study import STUDY
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from pages._attriguard import attriguard_controls
 from tests import ratings_samples, samples
 

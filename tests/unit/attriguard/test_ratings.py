@@ -19,7 +19,7 @@ from core.studies.attriguard.attackers import RATING_ATTACKERS
 from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES
 from core.studies.attriguard.findings import recommendations
 from core.studies.attriguard.panda import POLICIES
-from core.studies.attriguard.settings import RATING_DEFENDERS
+from core.studies.attriguard.result import RATING_DEFENDERS
 from tests import ratings_samples
 from tests.ratings_samples import ratings_settings
 from tests.unit.attriguard.conftest import SETTINGS

@@ -13,9 +13,8 @@ from core.stats.quantities import plain_row
 from core.studies.attriguard import Exposure, attacker_label, findings
 from core.studies.attriguard.attackers import ATTACKER_TITLES
 from core.studies.attriguard.charts import draw_budget
-from core.studies.attriguard.exposure import Guesses
 from core.studies.attriguard.findings import value_rows
-from core.studies.attriguard.settings import AttriGuardSettings
+from core.studies.attriguard.result import AttriGuardSettings, Guesses
 from core.studies.attriguard.study import AttriGuardStudy
 from core.studies.attriguard.utility import UtilityPoint
 from core.studies.study import Finding

@@ -23,7 +23,7 @@ from core.studies.attriguard.allocation import Concentration, changes_per_entry
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
 from core.studies.attriguard.table import TablePeople, audit_people
 from core.studies.attriguard.utility import TableUtility, utility_of
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.table_people import people
 

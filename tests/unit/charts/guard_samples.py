@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from core.studies.attriguard import Exposure
-from core.studies.attriguard.exposure import Guesses
+from core.studies.attriguard.result import Guesses
 from tests.unit.attriguard.conftest import exposure
 
 HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")

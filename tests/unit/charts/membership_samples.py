@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
-from core.studies.membership.bands import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, GapTest, RangeRow, RangeTable
+from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
 

@@ -44,7 +44,6 @@ from core.studies.bias_queries import (
     QueriedRecords,
 )
 from core.studies.bias_queries import charts as queries
-from core.studies.config import AuditConfig
 from core.studies.correction import ATTACKERS as ADVERSARIES
 from core.studies.correction import STEPS, Attribution, Disclosure
 from core.studies.correction import charts as correction
@@ -53,21 +52,20 @@ from core.studies.correction.disclosure import GroupRecognition
 from core.studies.correction.knowledge import MoreDisclosed
 from core.studies.correction.problem import SolverCertificate
 from core.studies.measured_epsilon import study as measured_epsilon
-from core.studies.measured_epsilon.audits import MechanismAudit
-from core.studies.measured_epsilon.bounds import OneRun
+from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.bands import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPick
+from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.model_card import Advice, ModelCardResult, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
-from core.studies.people.charts import draw_sets
+from core.studies.people.people_study import draw_sets
 from core.studies.study import Measurement, not_run
-from core.studies.subject import ModelFindings, OutputsPlan
+from core.studies.subject import AuditConfig, ModelFindings, OutputsPlan
 from tests.release_samples import card
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members

@@ -25,8 +25,8 @@ from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, Leak
 from core.studies.bias_queries.charts import draw_leakage
-from core.studies.membership.bands import EPSILONS
 from core.studies.membership.charts import draw_epsilon_curve
+from core.studies.membership.findings import EPSILONS
 from tests import house
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.checks import check

@@ -28,11 +28,11 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries.charts import draw_leakage, draw_targeted
 from core.studies.bias_queries.trials import best_by_number
-from core.studies.config import AuditConfig
 from core.studies.correction import run
 from core.studies.correction.charts import draw_disclosure
 from core.studies.membership.charts import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
 from core.studies.model_card.charts import draw_fullness, draw_release_bits
+from core.studies.subject import AuditConfig
 from tests.release_samples import card
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check

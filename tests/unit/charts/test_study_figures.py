@@ -22,14 +22,14 @@ from core.studies.attriguard.charts import draw_mechanism, draw_value_noise
 from core.studies.attriguard.findings import value_rows
 from core.studies.bias_queries import ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
 from core.studies.bias_queries.charts import GapRow, draw_answer_errors, draw_gaps, draw_values
-from core.studies.config import AuditConfig
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_disclosure, draw_waterfall
-from core.studies.membership.bands import EPSILONS
 from core.studies.membership.charts import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
 from core.studies.membership.disparity import Disparities
+from core.studies.membership.findings import EPSILONS
 from core.studies.model_card import Advice, Tried
 from core.studies.model_card.charts import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
+from core.studies.subject import AuditConfig
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written

@@ -11,7 +11,7 @@ from core.auditing.policy import Limit, Policy
 from core.experiments.choose import CandidatePoint
 from core.experiments.choose.candidates import Half
 from core.stats.estimates import Estimate, paired_gain, proportion
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 
 N = 2_000
 """Test records of a half."""

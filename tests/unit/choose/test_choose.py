@@ -31,7 +31,7 @@ from core.experiments.choose import (
 from core.experiments.choose.candidates import Half
 from core.experiments.choose.findings import candidate_label, choice_reason, finding, rows
 from core.stats.estimates import paired_gain, proportion
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.unit.choose.candidate_samples import LIMITS, MAJORITY, POLICY, SAFE, N, half, point
 

@@ -17,7 +17,7 @@ from core.auditing import AuditPlan, read_plan
 from core.experiments.choose import CandidateSet, ChooseSettings, candidates, measure_all
 from core.experiments.choose.candidates import CandidateMeasure, chooses
 from core.experiments.store import MemoryStore
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.unit.choose.candidate_samples import SAFE, point
 

@@ -18,12 +18,12 @@ from core.experiments.leak_over_seeds import attribution_of
 from core.experiments.summary import summarise
 from core.stats.estimates import Estimate, accuracy_gain, certain, summarize_seeds
 from core.stats.quantities import plain_row
-from core.studies.config import AuditConfig
 from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.studies.correction.findings import constraint_effect, step_rows
 from core.studies.correction.numbers import step_measurements
 from core.studies.study import Measurement
+from core.studies.subject import AuditConfig
 from tests.unit.correction.test_bootstrap import people
 
 

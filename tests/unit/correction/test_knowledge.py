@@ -17,7 +17,6 @@ from core.experiments.leak_over_seeds import LeakOverSeeds, _estimated
 from core.stats.estimates import certain
 from core.stats.fairness import METRICS, row_sets
 from core.stats.quantities import plain_row
-from core.studies.config import AuditConfig
 from core.studies.correction import (
     CorrectionResult,
     Disclosure,
@@ -36,6 +35,7 @@ from core.studies.correction.knowledge import (
     estimate_constraint,
 )
 from core.studies.study import Measurement
+from core.studies.subject import AuditConfig
 from tests.samples import ROLES, dataset
 from tests.unit.correction.test_bootstrap import people
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD

@@ -16,7 +16,7 @@ from core.datasets import AuditDataset
 from core.experiments import engine
 from core.experiments.engine import measured_points
 from core.experiments.store import FileStore, MemoryStore
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
 
 CONFIGS = [

@@ -10,9 +10,9 @@ import core.auditing.run
 from core.auditing import AuditPlan, DataPlan, MembershipSettings
 from core.auditing.run import audited_of, measured, measured_number, result_of
 from core.experiments.experiment import grid_of, measurable, models_of, names_of, run_experiment
-from core.studies.config import AuditConfig
 from core.studies.correction import KINDS, STUDY, CorrectionResult
 from core.studies.correction.numbers import NUMBERS, controlled_attribution, step_measurements
+from core.studies.subject import AuditConfig
 from tests import samples
 
 TABLE = samples.table(600)

@@ -25,7 +25,7 @@ from core.experiments.engine import measured_points
 from core.experiments.environment import point_key
 from core.experiments.store import FileStore
 from core.store.history import History
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, CONFIGS, MeasuredModel, Surroundings, begun, measure, people
 from tests.patience import PATIENT, wait_until
 

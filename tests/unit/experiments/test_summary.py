@@ -26,9 +26,9 @@ from core.experiments.attacked_models import (
 from core.experiments.experiment import ExperimentRow
 from core.experiments.summary import SEED, SeedSummary, summarise, summary_frame
 from core.stats.estimates import Estimate, certain, percent, proportion
-from core.studies.config import AuditConfig
 from core.studies.correction.findings import signed
 from core.studies.study import Measurement, not_run
+from core.studies.subject import AuditConfig
 from tests.reference.table_three import table_three
 
 SEEDS = (0, 1, 2)

@@ -16,7 +16,7 @@ from core.cli.console import Console
 from core.experiments import time_left
 from core.experiments.engine import spread
 from core.experiments.time_left import TimeLeft
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 
 COSTS = {
     "exponentiated_gradient": 20.0,

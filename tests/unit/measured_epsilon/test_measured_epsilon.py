@@ -14,8 +14,17 @@ from scipy.stats import binom, binomtest
 from core.base.errors import Cancelled
 from core.models.tree_budget import BudgetLedger
 from core.studies.bias_queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
-from core.studies.measured_epsilon.audits import COLUMNS, answer_draws, card_draws, desk_draws, tree_run
-from core.studies.measured_epsilon.bounds import distinguished, one_run_bound, one_run_p_value, two_table_bound
+from core.studies.measured_epsilon.audits import (
+    COLUMNS,
+    answer_draws,
+    card_draws,
+    desk_draws,
+    distinguished,
+    one_run_bound,
+    one_run_p_value,
+    tree_run,
+    two_table_bound,
+)
 from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings
 from core.studies.subject import Subject
 

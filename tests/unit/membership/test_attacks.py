@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adversaries.cross_fitting import cross_fitted_interval
+from core.adversaries.released_outputs import cross_fitted_interval
 from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.membership import (

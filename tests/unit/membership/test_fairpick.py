@@ -13,9 +13,7 @@ from sklearn.cluster import KMeans
 from core.base.seeds import child_seed
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
-from core.studies.config import AuditConfig
 from core.studies.membership import Evidence, MembershipSettings, attacks, judging_everybody, roc
-from core.studies.membership.bands import CurvePoint, fairpick_differences
 from core.studies.membership.curves import fairpick_curve, picked_from, thinned, two_sides
 from core.studies.membership.fairpick import (
     FEWEST,
@@ -27,8 +25,9 @@ from core.studies.membership.fairpick import (
     fairpick,
     random_deletion,
 )
+from core.studies.membership.findings import CurvePoint, fairpick_differences
 from core.studies.membership.study import STUDY
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests import samples
 
 

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from core.models.model_answers import QueryAccess
 from core.studies.membership import REGISTRY, Evidence, roc
+from core.studies.membership.attack import Shadows, logit
 from core.studies.membership.attacks import bavaria, boundary
-from core.studies.membership.evidence import Shadows, logit
 from core.studies.membership.roc import advantage
 from tests.unit.membership.samples import villagers
 from tests.zhang_protocol import id3_target, member_split

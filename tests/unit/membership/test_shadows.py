@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
+from core.studies.membership.attack import Shadows, logit
 from core.studies.membership.attacks import lira
-from core.studies.membership.evidence import Shadows, logit
 from tests.unit.membership.samples import guess, half
 from tests.zhang_protocol import keeping, member_split
 

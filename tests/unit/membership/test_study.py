@@ -14,7 +14,6 @@ import pytest
 from core.auditing.policy import judge
 from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset
-from core.studies.config import AuditConfig
 from core.studies.membership import (
     MemberGuess,
     MembershipResult,
@@ -23,12 +22,11 @@ from core.studies.membership import (
     vulnerability_disparity,
 )
 from core.studies.membership.attacks import attacks_on
-from core.studies.membership.bands import CurvePoint
 from core.studies.membership.curves import epsilon_curve
-from core.studies.membership.findings import gap_rows, range_rows
+from core.studies.membership.findings import CurvePoint, gap_rows, range_rows
 from core.studies.membership.study import STUDY, measured
 from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.subject import Subject
+from core.studies.subject import AuditConfig, Subject
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.policy_samples import policy

@@ -11,10 +11,9 @@ import pytest
 
 from core.datasets import build_dataset
 from core.datasets.splits import split
-from core.studies.config import AuditConfig
 from core.studies.membership import most_caught
-from core.studies.membership.evidence import audited_target
-from core.studies.subject import train_model
+from core.studies.membership.attack import audited_target
+from core.studies.subject import AuditConfig, train_model
 from tests.unit.membership.samples import ROLES, half, table
 
 N = 400

@@ -13,7 +13,6 @@ import pytest
 from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset, build_dataset, demo_table
 from core.datasets.splits import split
-from core.studies.config import AuditConfig
 from core.studies.model_card import (
     DRAWS,
     Advice,
@@ -30,10 +29,10 @@ from core.studies.model_card import (
     release_of,
     released_people,
 )
-from core.studies.model_card.card_people import _trained, natural_models
+from core.studies.model_card.card_result import _trained, natural_models
 from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
 from core.studies.model_card.study import STUDY
-from core.studies.subject import Subject, prior_of, subject_of
+from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests.release_cases import Case, large_case, moved_bits
 from tests.release_samples import people as made_up
 
@@ -134,7 +133,7 @@ def test_a_card_of_more_models_trains_those_of_fewer_no_more(monkeypatch: pytest
         trained.append(arguments[-2])
         return _trained(*arguments)
 
-    monkeypatch.setattr("core.studies.model_card.card_people._trained", counted)
+    monkeypatch.setattr("core.studies.model_card.card_result._trained", counted)
     seven = released_people(subject(), ModelCardSettings(family="mixed", count=7, people=800))
     assert trained == [4, 5] and (seven.predictions[:6] == people().predictions).all()
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from core.studies.model_card import Release, accuracy_under, ceiling, project
-from core.studies.model_card.ceiling import exact_posterior
+from core.studies.model_card.meter import exact_posterior
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
 from tests.release_cases import impossible, invented, small_case
 

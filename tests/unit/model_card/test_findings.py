@@ -16,7 +16,7 @@ from core.studies.model_card import (
     measure_card,
 )
 from core.studies.model_card import findings as card_findings
-from core.studies.model_card.ceiling import Ceiling
+from core.studies.model_card.meter import Ceiling
 from tests.release_samples import card, people
 
 

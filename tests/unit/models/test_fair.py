@@ -17,8 +17,7 @@ from core.datasets.splits import split
 from core.models import METHODS, FairModel, fit_model
 from core.models.private_fair import PrivateFairModel, PrivateTree, counted_private_tree, fair_acceptance
 from core.stats.fairness import METRICS, unfairness
-from core.studies.config import AuditConfig
-from core.studies.subject import train_model
+from core.studies.subject import AuditConfig, train_model
 from tests import samples
 from tests.samples import dataset
 

@@ -21,8 +21,7 @@ from core.base.caveats import TRAINED_TEXT
 from core.models import fit_model
 from core.models.model_files import read_model
 from core.models.structure import Structure, structure_of
-from core.studies.config import AuditConfig
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests import samples
 from tests.model_samples import as_onnx, as_skops, binary, logistic, numbers
 

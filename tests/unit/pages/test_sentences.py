@@ -12,13 +12,11 @@ import pytest
 
 from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
-from core.studies.config import AuditConfig
 from core.studies.membership import MembershipResult, MembershipSettings, most_caught
-from core.studies.membership.bands import CurvePoint, epsilon_heading, picking_heading
 from core.studies.membership.disparity import COMPLEMENT, Disparities
-from core.studies.membership.findings import groups_heading, guarantee
+from core.studies.membership.findings import CurvePoint, epsilon_heading, groups_heading, guarantee, picking_heading
 from core.studies.membership.study import STUDY
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from pages._attriguard.attriguard_analyses import by_value
 from pages._desk.desk_forms import to_fill_in
 from pages._report.report_plan import changed_limit, with_limit

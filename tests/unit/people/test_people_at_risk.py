@@ -12,18 +12,17 @@ from core.base.errors import InputError
 from core.base.seeds import child_generator
 from core.datasets import build_dataset
 from core.stats.estimates import percent, proportion
-from core.studies.config import AuditConfig
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY as MEMBERSHIP
 from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
-from core.studies.people.findings import findings
+from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
-from core.studies.people.remedies import plan_text, plans, remaining_leaks, remedies_of
+from core.studies.people.people_study import findings
 from core.studies.planted import SyntheticRecords, draw_people, posterior
 from core.studies.planted import subject_of as planted_subject_of
-from core.studies.subject import Subject, prior_of, subject_of
+from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests import samples
 
 SETTINGS = PeopleSettings(people=60, answers=20, models=6, shadows=4)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.studies.people import ATTACKS, PeopleAtRisk
-from core.studies.people.charts import draw_sets
 from core.studies.people.people_attacks import IdentifiedRecords
+from core.studies.people.people_study import draw_sets
 from tests import samples
 from tests.unit.charts.checks import check, written
 

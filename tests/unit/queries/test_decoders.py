@@ -19,10 +19,9 @@ from core.studies.bias_queries import (
     global_sensitivity,
     leakage,
 )
-from core.studies.bias_queries.decoders import AnsweredQueries, read_answers
+from core.studies.bias_queries.decoders import AnsweredQueries, propagate, read_answers
 from core.studies.bias_queries.gaps import DESIGNS, counted
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
-from core.studies.bias_queries.propagation import propagate
 from core.studies.bias_queries.reveal import recover_compressed
 from tests.unit.queries.people import attribute, pool, posterior, with_ones
 

@@ -26,9 +26,8 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries.study import STUDY
 from core.studies.bias_queries.trials import two_sided
-from core.studies.config import AuditConfig
 from core.studies.study import Measurement
-from core.studies.subject import Subject, subject_of
+from core.studies.subject import AuditConfig, Subject, subject_of
 from tests import samples
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)

@@ -33,8 +33,7 @@ from core.studies.bias_queries import (
     statistical_parity_gap,
 )
 from core.studies.bias_queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
-from core.studies.config import AuditConfig
-from core.studies.subject import subject_of
+from core.studies.subject import AuditConfig, subject_of
 from tests.samples import dataset
 from tests.unit.queries.people import pool
 

@@ -23,7 +23,7 @@ from core.auditing.policy import default_policy
 from core.auditing.run import audited_of
 from core.base.errors import InputError
 from core.datasets.checked_table import Fact, Repair, Severity
-from core.studies.config import AuditConfig
+from core.studies.subject import AuditConfig
 from tests import samples
 
 PLAN = AuditPlan(

@@ -25,18 +25,18 @@ from core.datasets import Roles, Table
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import paired_gain, proportion, tolerance_text
 from core.studies.attribute import released_posteriors
-from core.studies.config import AuditConfig
 from core.studies.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
 from core.studies.correction import run as whole_audit
 from core.studies.correction.study import applied_tolerance
 from core.studies.fairness.study import rate_ratio
 from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
-from core.studies.membership.evidence import audited_access, audited_target
+from core.studies.membership.attack import audited_access, audited_target
 from core.studies.membership.roc import advantage
 from core.studies.membership.study import STUDY, MembershipResult
 from core.studies.membership.tpr_gaps import tpr_gaps
 from core.studies.registry import STUDIES
 from core.studies.study import Measurement
+from core.studies.subject import AuditConfig
 from tests import samples
 
 

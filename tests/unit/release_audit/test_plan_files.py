@@ -27,8 +27,8 @@ from core.auditing import (
 from core.auditing.plan import other_studies
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
-from core.studies.config import AuditConfig
 from core.studies.model_card import STATISTICS, ModelCardSettings
+from core.studies.subject import AuditConfig
 
 DEMO = '[data]\ndataset = "demo"\n'
 PEOPLE_PLAN = (

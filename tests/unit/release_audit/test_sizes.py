@@ -24,8 +24,7 @@ from core.base.errors import InputError
 from core.datasets import AuditDataset, Roles
 from core.datasets.splits import split
 from core.models import GIVEN_PREDICTIONS
-from core.studies.config import AuditConfig
-from core.studies.subject import check_cells
+from core.studies.subject import AuditConfig, check_cells
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 RACES = replace(ROLES, sensitive="race", group=(), each=True)

@@ -20,8 +20,8 @@ from core.auditing.policy import default_policy
 from core.experiments.choose import ChooseSettings, choose
 from core.experiments.choose.findings import report_section
 from core.report import Reports, from_json, to_json, verify_report
-from core.studies.config import AuditConfig
 from core.studies.people import PEOPLE, PeopleSettings
+from core.studies.subject import AuditConfig
 from tests import samples
 from tests.samples_report import sample
 from tests.unit.choose.candidate_samples import POLICY, SAFE, point

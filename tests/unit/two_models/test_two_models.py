@@ -12,8 +12,7 @@ from core.base.errors import InputError
 from core.datasets.splits import Splits
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
-from core.studies.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
+from core.studies.subject import AuditConfig, OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
 from core.studies.two_models.study import STUDY, TwoModels, TwoModelsSettings, attributes, companion_of, membership
 from tests import samples
 

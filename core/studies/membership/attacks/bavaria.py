@@ -29,8 +29,7 @@ import math
 import numpy as np
 
 from ....base.arrays import Floats, Ints, Mask
-from ..attack import Attack, AttackOutput
-from ..evidence import LEAST_DEVIATION, Evidence, Shadows, logit
+from ..attack import LEAST_DEVIATION, Attack, AttackOutput, Evidence, Shadows, logit
 
 _DIGITS = 9
 """Decimals of a score, so that equal evidence ties."""

@@ -22,12 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....adversaries.cross_fitting import halves
+from ....adversaries.released_outputs import halves
 from ....base.arrays import Codes, Floats, Ints
 from ....base.seeds import child_generator
 from ....models.model_answers import QueryAccess
-from ..attack import Attack, AttackOutput, best_threshold
-from ..evidence import Evidence
+from ..attack import Attack, AttackOutput, Evidence, best_threshold
 
 COPIES = 16
 """Changed records of each person; the columns take turns, from a random one on."""

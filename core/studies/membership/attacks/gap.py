@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..attack import Attack, AttackOutput
-from ..evidence import Evidence
+from ..attack import Attack, AttackOutput, Evidence
 
 
 def scores(evidence: Evidence) -> AttackOutput:

@@ -1,7 +1,7 @@
 """LiRA, the likelihood-ratio membership attack with shadow models (Carlini et al. 2022).
 
 Shadow models are trained like the target on random people. What they say of a person's own label (φ, see
-`core.studies.membership.evidence`) is taken as normal, with one mean and variance over the shadows trained with that
+`core.studies.membership.attack`) is taken as normal, with one mean and variance over the shadows trained with that
 person and another over those trained without. The score of a person is the log of the ratio of the two densities at the
 target's φ. The normal law is an assumption, and trees break it: see `core.studies.membership.attacks.lira_boosted`.
 
@@ -47,8 +47,7 @@ import numpy as np
 
 from ....base.arrays import Codes, Floats, Ints, Mask
 from ....base.seeds import child_generator
-from ..attack import Attack, AttackOutput
-from ..evidence import FEWEST, Evidence, Shadows, deviations, logit
+from ..attack import FEWEST, Attack, AttackOutput, Evidence, Shadows, deviations, logit
 from ..roc import LOW_FPR, counts_above, members_above
 
 _MOST_PAIRS = 32

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from ....adversaries.cross_fitting import cross_fitted
-from ..attack import Attack, AttackOutput
-from ..evidence import Evidence, logit
+from ....adversaries.released_outputs import cross_fitted
+from ..attack import Attack, AttackOutput, Evidence, logit
 from . import lira
 
 

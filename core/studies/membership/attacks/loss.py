@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..attack import Attack, AttackOutput, above_threshold
-from ..evidence import Evidence
+from ..attack import Attack, AttackOutput, Evidence, above_threshold
 
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ....adversaries.cross_fitting import halves
+from ....adversaries.released_outputs import halves
 from ....base.arrays import Codes, Floats, Ints
 from ....base.seeds import child_seed
-from ..attack import Attack, AttackOutput
-from ..evidence import Evidence
+from ..attack import Attack, AttackOutput, Evidence
 
 HIDDEN = 300
 """Units of the hidden layer, as published."""

@@ -19,8 +19,7 @@ import numpy as np
 from ....base.arrays import Floats
 from ....base.errors import InputError
 from ....base.seeds import child_generator, child_seed
-from ..attack import Attack, AttackOutput
-from ..evidence import LEAST_DEVIATION, Evidence, logit
+from ..attack import LEAST_DEVIATION, Attack, AttackOutput, Evidence, logit
 
 _TREES = 50
 _FEWEST_IN_LEAF = 10

@@ -7,9 +7,8 @@ many non-members with label 0 it says exactly 0 as well.
 
 from __future__ import annotations
 
-from ....adversaries.cross_fitting import cross_fitted, released_columns
-from ..attack import Attack, AttackOutput
-from ..evidence import Evidence
+from ....adversaries.released_outputs import cross_fitted, released_columns
+from ..attack import Attack, AttackOutput, Evidence
 
 
 def scores(evidence: Evidence) -> AttackOutput:

@@ -29,8 +29,7 @@ import numpy as np
 
 from ....base.arrays import Floats
 from ....base.errors import InputError
-from ..attack import Attack, AttackOutput
-from ..evidence import Evidence, Shadows
+from ..attack import Attack, AttackOutput, Evidence, Shadows
 
 _GAMMA = 1.0
 """γ: how many times as large as another's somebody's ratio must be to beat it."""
