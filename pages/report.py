@@ -15,7 +15,7 @@ from core.auditing.policy import placeholders_text
 from core.base.caveats import CaveatKind
 from core.base.files import csv_of_frame
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
-from core.report.comparison_page import since
+from core.report.comparison import since
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from pages._report import report_audit, report_history, report_plan

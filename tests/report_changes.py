@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from core.report import Report
-from core.report.canonical import strict
 from core.report.codec import report_of
+from core.report.report import strict
 
 
 def altered_report(report: Report, change: Callable[[dict[str, Any]], object]) -> Report:

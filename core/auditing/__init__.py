@@ -29,8 +29,7 @@ from .result import (
     provenance,
     verdict_caveats,
 )
-from .run import audit_steps, run_audit
-from .self_tests import cached_self_test, self_test_in_subprocess
+from .run import audit_steps, cached_self_test, run_audit, self_test_in_subprocess
 from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [

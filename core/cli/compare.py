@@ -18,8 +18,8 @@ from ..report.comparison import (
     change_range,
     change_text,
     compare,
+    comparison_html,
 )
-from ..report.comparison_page import comparison_html
 from ..report.verification import readable
 from ..store.events import Entry
 from ..store.history import History

@@ -33,9 +33,9 @@ from ..report import (
     summary_markdown,
     verify_report,
 )
-from ..report.canonical import strict
 from ..report.changes import ChangedValue, Replay, compare_runs
 from ..report.one_page import NAME, one_page
+from ..report.report import strict
 from ..report.verification import (
     ENDING,
     VerificationIssue,

@@ -28,9 +28,8 @@ from ..datasets.roles import Roles
 from ..stats.estimates import Estimate
 from ..store.chain import TIME, Damaged, Link, Record, canonical
 from .noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
-from .normal_form import same_text
 from .record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
-from .registration import TestSet, roles_of_entry
+from .registration import TestSet, roles_of_entry, same_text
 
 _CLOSE = 1e-9
 

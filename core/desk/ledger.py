@@ -43,9 +43,8 @@ from .noise import (
     release,
     standard_error,
 )
-from .normal_form import normal_form, visible_text
 from .record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
-from .registration import TestSet, roles_entry
+from .registration import TestSet, normal_form, roles_entry, visible_text
 
 if TYPE_CHECKING:
     from ..store.database import Store

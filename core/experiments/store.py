@@ -24,11 +24,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ..base.errors import FORMAT, InputError, check_format
-from ..base.files import check_writable, why
+from ..base.files import check_writable, disk_message, why
 from ..base.serialize import RecordError, Result, dumps, loads
 from ..datasets.catalog import default_cache_folder
 from ..datasets.columns import quoted
-from ..store.disk import disk_message
 from .environment import environment_name
 
 P = TypeVar("P", bound=Result)

@@ -275,7 +275,7 @@ EXIT_CODES = {
 
 def report_schema() -> Iterator[str]:
     """Yield the lines of the JSON Schema of a report."""
-    from ..report.schema import json_schema
+    from ..report.codec import json_schema
 
     yield json.dumps(json_schema(), indent=1, sort_keys=True, ensure_ascii=False)
 

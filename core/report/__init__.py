@@ -1,11 +1,9 @@
 """Report of a release audit, typed: written as JSON, drawn as HTML, cut into CSV files; and its public summary."""
 
-from .canonical import report_fingerprint, to_json
 from .codec import from_json, report_document
 from .page import board_html, board_style, caveats_html, embedded_document
-from .public_summary import public_summary, summary_html, summary_markdown
-from .report import Report
-from .reports import FOLDERS, Reports
+from .public_summary import FOLDERS, Reports, public_summary, summary_html, summary_markdown
+from .report import Report, report_fingerprint, to_json
 from .verification import verify_report
 
 __all__ = [

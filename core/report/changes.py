@@ -17,8 +17,7 @@ from ..auditing.policy import limit_text
 from ..auditing.policy.limits import check_title
 from ..base.fingerprint import content_fingerprint, short_fingerprint
 from ..base.serialize import Result
-from .canonical import strict
-from .report import Cell, Report
+from .report import Cell, Report, strict
 
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _KEYS = (

@@ -25,8 +25,7 @@ from ..charts.text import LINE
 from ..charts.theme import LIGHT, group_style
 from ..stats.estimates import Estimate, percent
 from ..studies.correction import ATTACKERS
-from .canonical import number_of
-from .report import TitledTable
+from .report import TitledTable, number_of
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"

@@ -33,6 +33,8 @@ limits (`core.auditing.policy.decisions.holm_decisions`: Holm 1979). Where nothi
 called worse or better is at most 5%. "Not distinguishable" is therefore no proof that nothing got worse: the interval
 says how much worse it may be. With a margin m, "no worse" is shown by an interval that leaves out m
 (`CheckChange.within`), again for all checks together.
+
+`comparison_html` is a comparison as one HTML file in the look of the report.
 """
 
 from __future__ import annotations
@@ -42,9 +44,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
-from ..auditing.policy import CHECKS, UNITS, CheckVerdict, Status
+from markupsafe import Markup
+
+from ..auditing.policy import CHECKS, UNITS, VERDICT_TITLES, CheckVerdict, Status, estimate_text
 from ..auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
+from ..auditing.policy.verdict import on_scale
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.settings import value_excerpt
@@ -60,6 +66,8 @@ from ..stats.estimates import (
 )
 from ..studies.study import Outcome
 from .changes import Changed, changed_settings, same_people
+from .charts import bar
+from .page import environment, logo
 from .report import Report
 
 
@@ -512,3 +520,83 @@ def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
 
 _UNIT_SUFFIXES = {"points": " points", "percent": " points", "bits": " bits", "columns": " columns"}
 """Unit of a check -> what stands behind its change."""
+
+
+COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
+"""Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
+
+
+# Page -----------------------------------------------------------------------------------------------------------------
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return a comparison as a page."""
+    return (
+        environment()
+        .get_template("compare.html")
+        .render(
+            found=comparison,
+            checks=[_row(check) for check in comparison.checks],
+            verdict=COLOURS.get(comparison.verdict, "not_run"),
+            running="FairLeak comparison of two audits, internal",
+            fingerprint=comparison.after.fingerprint,
+            logo=logo(),
+            no_proof=NO_PROOF,
+            margin="" if comparison.margin is None else f"{comparison.margin:g}",
+        )
+    )
+
+
+def _row(check_change: CheckChange) -> dict[str, Any]:
+    numbers = [
+        _number_and_interval(check_change.check, estimate)
+        for estimate in (check_change.before, check_change.after)
+    ]
+    verdicts = [
+        VERDICT_TITLES[status] if status else "none"
+        for status in (check_change.was, check_change.now)
+    ]
+    return {
+        "title": check_change.title,
+        "turn": check_change.turn,
+        "colour": COLOURS.get(check_change.turn, "not_run"),
+        "required": check_change.required,
+        "before": numbers[0],
+        "after": numbers[1],
+        "verdicts": " → ".join(verdicts),
+        "change": change_text(check_change),
+        "range": change_range(check_change),
+        "decided": change_range(check_change, decided=True),
+        "within": check_change.within,
+        "why": check_change.why,
+        "bar": _bar(check_change),
+    }
+
+
+def _number_and_interval(check: str, estimate: Any) -> tuple[str, str]:
+    if estimate is None:
+        return "no number", ""
+    value, interval = estimate_text(check, estimate)
+    return value, "" if interval == "no interval" else interval
+
+
+def _bar(check_change: CheckChange) -> Markup:
+    """Return the change with its adjusted interval; the stroke is no change, the ends are the limit to either side."""
+    if check_change.change is None:
+        return Markup("")
+    interval = check_change.decided or check_change.change
+    span = abs(check_change.limit or 0.0) or max(abs(check_change.change.value), 0.05)
+    places = on_scale(check_change.change.value, interval, middle=0.0, span=span)
+    description = (
+        f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
+    )
+    return bar(check_change.check, places, description, COLOURS.get(check_change.turn, "not_run"))
+
+
+def since(check_change: CheckChange) -> tuple[str, str, str]:
+    """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
+    if check_change.turn != Turn.UNCHANGED:
+        number = change_text(check_change, unit=False)
+    else:
+        number = ""
+    return number, str(check_change.turn), COLOURS.get(check_change.turn, "")

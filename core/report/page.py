@@ -33,9 +33,8 @@ from ..stats.fairness import (
 )
 from ..studies.membership import REGISTRY
 from ..studies.study import Finding
-from .canonical import parse_json, to_json
 from .charts import bullet, clean, element, group_chart, line_chart
-from .report import Report
+from .report import Report, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ them give the same bytes, but for the day, the fingerprint and what the auditor 
 Four settings are left out because they may tell more: the seed, with which somebody who knows all records but one could
 try out that one's values; the tolerance of a model that was not trained here, which may be the smallest that its
 predictions keep to; the names and values of columns beyond the sensitive attribute and the label; and people at risk.
+
+`Reports` are the files of an audit: the internal report, with every number, and the public summary.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from ..auditing import plan_text
 from ..auditing.plan import PARTS, AuditPlan, ModelPlan, other_studies
 from ..auditing.policy import (
     CHECKS,
@@ -27,6 +31,7 @@ from ..auditing.policy import (
     Status,
     is_placeholder,
     limit_text,
+    policy_text,
     source_text,
     verdict_counts,
 )
@@ -42,10 +47,14 @@ from ..stats.fairness import METRIC_TITLES
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.subject import AuditConfig
-from .canonical import report_fingerprint, strict
 from .charts import clean
-from .page import environment, logo
-from .report import Report
+from .codec import report_document
+from .page import environment, logo, to_html
+from .report import Report, report_fingerprint, strict, to_json
+from .tables import csv_files
+
+if TYPE_CHECKING:
+    from ..auditing import ReleaseAudit
 
 SUMMARY_KIND = "fairleak public summary"
 
@@ -432,3 +441,49 @@ def _lines(summary: PublicSummary) -> Iterator[str]:
     yield from (f"- {markdown(text)}" for text in summary.not_tested)
     yield ""
     yield f"Made by FairLeak; fingerprint of this summary `{summary.fingerprint}`."
+
+
+FOLDERS = ("internal", "public")
+"""Folders of an audit: for internal use, and for anybody."""
+
+
+class Reports:
+    """Internal report and public summary of an audit, each built once."""
+
+    def __init__(self, audit: ReleaseAudit) -> None:
+        self.audit = audit
+
+    @cached_property
+    def document(self) -> Report:
+        """Internal report, sealed with its fingerprint."""
+        return report_document(self.audit)
+
+    @cached_property
+    def summary(self) -> PublicSummary:
+        """Public summary, sealed with its own fingerprint."""
+        return public_summary(self.document)
+
+    @property
+    def internal_files(self) -> dict[str, bytes]:
+        """Files of the internal report: name -> content."""
+        texts = {
+            "report.json": to_json(self.document),
+            "report.html": to_html(self.document),
+            "policy.toml": policy_text(self.audit.verdict.policy),
+            "plan.toml": plan_text(replace(self.audit.plan, policy="policy.toml")),
+        }
+        return _encoded(texts) | csv_files(self.document)
+
+    @property
+    def public_files(self) -> dict[str, bytes]:
+        """Files of the public summary: name -> content."""
+        texts = {
+            "summary.json": to_json(self.summary),
+            "summary.html": summary_html(self.summary),
+            "model-card.md": summary_markdown(self.summary),
+        }
+        return _encoded(texts)
+
+
+def _encoded(texts: dict[str, str]) -> dict[str, bytes]:
+    return {name: text.encode("utf-8") for name, text in texts.items()}

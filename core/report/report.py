@@ -1,14 +1,31 @@
 """What a report says, as types: every part of the document that HTML, CSV and comparisons are made of.
 
 Each check's title, unit and definition stand in it, so that a report can be read without this version of FairLeak; a
-measurement stands once, verdicts name it by check. `core.report.codec` writes a report as JSON and reads it back.
+measurement stands once, verdicts name it by check. `core.report.codec` makes a report of an audit and reads it back.
+
+It is written as strict JSON: one text for one content. Python writes nan and infinity into JSON, which no standard
+knows. Here
+
+- nan, "nothing was measured", becomes null;
+- infinity becomes the text "inf" or "-inf" (a privacy budget without noise is infinite, and that is a number to state);
+- a whole float is written as a whole number and −0 as 0, so that equal numbers look equal (as in RFC 8785);
+- half of a surrogate pair, which is no character, becomes U+FFFD;
+- characters that steer how text is shown (RFC 9839's problematic ones, bidirectional marks) are escaped.
+
+Keys are sorted. Lists, and so the rows and columns of tables, keep their order, which is content.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from typing import Any
 
 from ..auditing.plan import AuditPlan
 from ..auditing.policy import CheckVerdict, Policy, Status
@@ -21,11 +38,135 @@ from ..auditing.result import (
     StudyFindings,
 )
 from ..base.caveats import Caveat
-from ..base.errors import FORMAT
+from ..base.errors import FORMAT, InputError
 from ..base.fingerprint import short_fingerprint
-from ..base.serialize import UNSAID, Result
+from ..base.serialize import UNSAID, Result, plain
 from ..studies.study import Finding, Measurement
-from .canonical import report_fingerprint, strict
+
+# Strict JSON ----------------------------------------------------------------------------------------------------------
+
+OUTSIDE = ("fingerprint",)
+"""What the fingerprint leaves out: itself."""
+
+_LARGEST_EXACT = 2**53
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+_STEERING = re.compile(
+    "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+
+
+def strict(value: Any) -> Any:
+    """Turn results, arrays, lists and dicts into what strict JSON can say; see the module's docstring."""
+    return _strict(plain(value))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_HALF.sub("\ufffd", key): _strict(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_strict(item) for item in value]
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return _number(value)
+    return _HALF.sub("\ufffd", str(value))
+
+
+def _number(value: float) -> float | int | str | None:
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        if value > 0:
+            return "inf"
+        return "-inf"
+    if value.is_integer() and abs(value) < _LARGEST_EXACT:
+        return int(value)
+    return value
+
+
+def to_json(document: Any) -> str:
+    """Return a report or a summary as JSON with sorted keys, a line an entry; equal ones differ in two keys alone."""
+    if isinstance(document, dict):
+        content = document
+    else:
+        content = strict(document)
+    return f"{_dumped(content, indent=1)}\n"
+
+
+def report_fingerprint(document: dict[str, Any]) -> str:
+    """Return the SHA-256 (64 hex digits) over a document without `OUTSIDE`, in compact JSON with sorted keys.
+
+    It shows a report that was altered by accident or by somebody who left the fingerprint as it was. Somebody who
+    can write a report can also write its fingerprint: only one kept elsewhere, such as on a signed page, shows that.
+    """
+    inside = {key: value for key, value in document.items() if key not in OUTSIDE}
+    return hashlib.sha256(_dumped(inside, indent=None).encode("utf-8")).hexdigest()
+
+
+def _dumped(document: dict[str, Any], *, indent: int | None) -> str:
+    compact = None if indent else (",", ":")
+    text = json.dumps(
+        document,
+        sort_keys=True,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=indent,
+        separators=compact,
+    )
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """Read strict JSON of one object; InputError if it holds nan, infinity or a key twice, or is nested too deeply."""
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_once,
+            parse_constant=_finite,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
+    except RecursionError:
+        raise InputError("A report must not be nested as deeply as this one.") from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError("A report must be JSON, got something else.") from None
+    if not isinstance(document, dict):
+        raise InputError(f"A report must be a JSON object, got {type(document).__name__}.")
+    return document
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise InputError(f"A report must hold finite numbers, got {text[:20]}.")
+    return number
+
+
+def _integer(text: str) -> int:
+    _finite(text)
+    return int(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"A report must hold each key once, got {key[:80]!r} twice.")
+    return content
+
+
+def number_of(value: float | str | None) -> float:
+    """Return a number as JSON has it: null is nan, "inf" is infinity."""
+    if value is None:
+        return math.nan
+    return float(value)
+
+
+# Report ---------------------------------------------------------------------------------------------------------------
 
 KIND = "fairleak release audit"
 
@@ -71,7 +212,7 @@ class Times(Result):
 class Report(Result):
     """Internal report of a release audit.
 
-    `fingerprint` is the SHA-256 of everything else in it; see `core.report.canonical.report_fingerprint`.
+    `fingerprint` is the SHA-256 of everything else in it; see `report_fingerprint`.
     """
 
     schema: int = FORMAT

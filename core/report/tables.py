@@ -12,9 +12,8 @@ from ..auditing.policy import NO_SOURCE
 from ..auditing.result import GroupSummary, SelfTest
 from ..base.files import csv_bytes
 from ..stats.estimates import Estimate, count, interval, percent
-from .canonical import number_of, strict
-from .report import Cell, Report, TitledTable
-from .schema import is_number
+from .codec import is_number
+from .report import Cell, Report, TitledTable, number_of, strict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

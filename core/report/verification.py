@@ -28,13 +28,11 @@ from ..base.errors import FairLeakError, InputError, check_format
 from ..base.fingerprint import code_fingerprint
 from ..base.serialize import Result
 from ..base.untrusted import ask_child
-from .canonical import parse_json, report_fingerprint, strict
 from .changes import changed_values
-from .codec import checked, report_of, verdict_section
+from .codec import checked, is_number, is_report, report_of, verdict_section
 from .page import embedded_document, to_html
 from .public_summary import SUMMARY_KIND, is_summary_page
-from .report import Report
-from .schema import is_number, is_report
+from .report import Report, parse_json, report_fingerprint, strict
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -169,7 +167,7 @@ _MODULES = (
     __name__,
     "core.base.fingerprint:code_fingerprint",
     "core.report.page:environment",
-    "core.report.schema:rehearse",
+    "core.report.codec:rehearse",
     "core.auditing",
     "scipy.special",
     "scipy.stats",

@@ -25,10 +25,9 @@ import sqlalchemy as sa
 
 from .. import __version__
 from ..base.errors import FORMAT, FairLeakError, FormatError, InputError, check_format
-from ..base.files import why
+from ..base.files import disk_message, why
 from ..datasets.columns import quoted
 from .chain import FIRST, Damaged, Link, Record, linked, now
-from .disk import disk_message
 
 BUSY_SECONDS = 60
 

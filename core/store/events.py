@@ -9,7 +9,7 @@ from typing import Any
 from ..base.fingerprint import content_fingerprint, short_fingerprint
 from ..base.serialize import Result
 from ..report import Report
-from ..report.canonical import strict
+from ..report.report import strict
 from .chain import Link, Record
 
 DECISIONS: Mapping[str, str] = {

@@ -17,8 +17,7 @@ import core
 from core.base.errors import FairLeakError, InputError
 from core.base.fingerprint import short_fingerprint
 from core.report import Report, Reports
-from core.report.comparison import NO_PROOF, Comparison, compare
-from core.report.comparison_page import comparison_html
+from core.report.comparison import NO_PROOF, Comparison, compare, comparison_html
 from core.report.one_page import disagreement
 from core.report.report import day_text
 from core.report.verification import readable_in_child

@@ -23,10 +23,11 @@ from core.auditing.policy.limits import in_range
 from core.auditing.result import GroupSummary, Provenance
 from core.base.errors import InputError
 from core.cli.notebook import AuditResult
-from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
+from core.report import Reports, codec, page, report_fingerprint, summary_html, summary_markdown, tables
 from core.report.codec import report_of
 from core.report.one_page import page_content
 from core.report.page import to_html
+from core.report.report import strict
 from core.report.verification import contradictions
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.study import Measurement, Outcome
@@ -170,7 +171,7 @@ REPORTS = {seed: Reports(audit(seed)) for seed in SEEDS}
 def test_parts_of_reports(seed: int) -> None:
     entries = []
     document = replace(REPORTS[seed].document, fingerprint="f" * 64, provenance=Provenance(**PROVENANCE))
-    parts = canonical.strict(document)
+    parts = strict(document)
     entries += [f"internal {name}: {sealed(parts[name])}" for name in sorted(parts)]
     for measurement in parts["measurements"]:
         entries.append(f"internal {measurement['check']}: {sealed(measurement)}")
@@ -183,7 +184,7 @@ def test_parts_of_reports(seed: int) -> None:
     content = page_content(document)
     entries += [f"internal page {name}: {sealed(content[name])}" for name in content]
     summary = replace(REPORTS[seed].summary, fingerprint="f" * 64, fairleak="1")
-    summarised = canonical.strict(summary)
+    summarised = strict(summary)
     entries += [f"summary {name}: {sealed(summarised[name])}" for name in sorted(summarised)]
     entries.append(f"summary markdown: {sealed(summary_markdown(summary))}")
     entries.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
@@ -249,7 +250,7 @@ def _altered(document: Any, rng: np.random.Generator) -> tuple[str, Any]:
 def test_reports_judged_again() -> None:
     entries = []
     for seed in SEEDS:
-        document, rng = canonical.strict(REPORTS[seed].document), np.random.default_rng(seed)
+        document, rng = strict(REPORTS[seed].document), np.random.default_rng(seed)
         assert contradictions(REPORTS[seed].document) == []
         for name, altered in (_altered(document, rng) for _ in range(18)):
             entries.append(f"{name}: {_sentences(altered)}")
@@ -275,7 +276,7 @@ def _canonical() -> Iterator[tuple[str, Any]]:
     for value in values:
         yield (
             f"strict {value}",
-            [f"{number!r:.20}" for number in canonical.strict([value, 1e300 * value, value * 1000])],
+            [f"{number!r:.20}" for number in strict([value, 1e300 * value, value * 1000])],
         )
         yield f"shown {value}", [tables.cell_text(value), tables.cell_text(1e4 * value)]
     for value, low, high in PRECISIONS:
@@ -283,7 +284,7 @@ def _canonical() -> Iterator[tuple[str, Any]]:
         yield f"words {low}", [tables.rate_text(estimate), tables.rate_text(estimate, of=True)]
     odd = ["inf", "-inf", "x", True, None, 1234, -1234, 999.96, -0.00001, 1e-5, 999.9, -1000.4]
     yield "cells", [tables.cell_text(cell) for cell in odd]
-    yield "fingerprint", canonical.report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
+    yield "fingerprint", report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
 
 
 def test_numbers_of_reports() -> None:
@@ -303,8 +304,8 @@ WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"
 
 def test_reports_of_another_form() -> None:
     entries = []
-    document, rng = canonical.strict(REPORTS[1].document), np.random.default_rng(1)
-    assert not schema.schema_error(document)
+    document, rng = strict(REPORTS[1].document), np.random.default_rng(1)
+    assert not codec.schema_error(document)
     by_depth: dict[str, tuple[Any, ...]] = {}
     for path in _paths(document):
         by_depth.setdefault("/".join(str(key) for key in path if not isinstance(key, int)), path)
@@ -321,6 +322,6 @@ def test_reports_of_another_form() -> None:
             inside["more"] = wrong
         else:
             inside[path[-1]] = wrong
-        error = schema.schema_error(altered).removeprefix("A report must follow its schema; ")
+        error = codec.schema_error(altered).removeprefix("A report must follow its schema; ")
         entries.append(f"{name} {wrong}: {error or 'fine':.60}")
     compare("audits/form_internal.txt", normal("\n".join(entries)))

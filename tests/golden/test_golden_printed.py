@@ -26,10 +26,10 @@ from core.cli import report as reporting
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
 from core.report import public_summary, report_document, to_json
-from core.report.canonical import strict
 from core.report.changes import compare_runs
 from core.report.codec import report_of
 from core.report.comparison import compare as compared
+from core.report.report import strict
 from core.stats.estimates import Estimate
 from tests import samples
 from tests.golden.make import compare, normal, printed

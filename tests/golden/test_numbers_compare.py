@@ -22,8 +22,8 @@ from core.report.comparison import (
     change_range,
     change_text,
     compare,
+    since,
 )
-from core.report.comparison_page import since
 from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report

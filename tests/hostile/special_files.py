@@ -23,7 +23,7 @@ from core.__main__ import main
 from core.auditing import AuditPlan, DataPlan, ModelPlan
 from core.datasets import Roles
 from core.report import report_document, to_json
-from core.report.canonical import strict
+from core.report.report import strict
 from core.studies.subject import AuditConfig
 from tests.samples_report import sample
 

@@ -24,8 +24,7 @@ from core.auditing import (
     run_audit,
 )
 from core.auditing.policy import CHECKS, policy_text, read_policy
-from core.auditing.run import audited_of, measured
-from core.auditing.self_tests import self_test, trials
+from core.auditing.run import audited_of, measured, self_test, trials
 from core.experiments.experiment import grid_of, in_grid_order, run_experiment
 from core.experiments.store import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report

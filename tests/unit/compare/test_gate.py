@@ -16,8 +16,7 @@ import yaml
 from core.__main__ import main
 from core.base.errors import InputError
 from core.report import report_fingerprint, to_json
-from core.report.comparison import compare
-from core.report.comparison_page import comparison_html
+from core.report.comparison import compare, comparison_html
 from core.report.page import to_html
 from core.report.verification import readable, readable_in_child
 from core.store.history import History

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.base.errors import InputError
 from core.desk import TestSet, desk_roles, example_ledger
-from core.desk.normal_form import normal_form, same_text
+from core.desk.registration import normal_form, same_text
 
 EQUAL = {
     "ada lovelace": [

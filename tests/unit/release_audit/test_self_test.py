@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from core.auditing import SelfTest, cached_self_test, self_test_in_subprocess
-from core.auditing import self_tests as module
-from core.auditing.self_tests import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
+from core.auditing import run as module
+from core.auditing.run import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
 from core.base.errors import Cancelled
 from core.base.serialize import dumps
 from core.base.settings import Settings

@@ -21,8 +21,8 @@ from jsonschema import Draft202012Validator
 
 from core.learn.reference_pages import page
 from core.report import from_json, report_document, to_json
-from core.report.canonical import parse_json, strict
-from core.report.schema import schema_error
+from core.report.codec import schema_error
+from core.report.report import parse_json, strict
 from core.report.tables import cell_text, csv_files
 from tests.judged_report import judged_audit
 from tests.report_texts import with_texts

@@ -14,9 +14,9 @@ from core.__main__ import main
 from core.auditing.policy import CHECKS
 from core.base.errors import InputError
 from core.report import report_document, report_fingerprint, to_json, verify_report
-from core.report.canonical import parse_json
 from core.report.codec import report_of
 from core.report.page import to_html
+from core.report.report import parse_json
 from tests.judged_report import judged_audit
 from tests.refusals import refused
 from tests.samples_report import POLICY, sample

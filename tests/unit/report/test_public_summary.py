@@ -29,9 +29,9 @@ from core.report import (
     to_json,
     verify_report,
 )
-from core.report.canonical import strict
 from core.report.codec import report_of
 from core.report.public_summary import CONTENTS
+from core.report.report import strict
 from core.report.verification import readable_in_child
 from core.studies.study import Finding
 from tests.html_reader import Reader
