@@ -99,7 +99,7 @@ DRAWING = (
     "scipy.stats",
     "sklearn.ensemble",
     "core.report",
-    "core.experiments.tolerance_map",
+    "core.experiments.attacked_models",
 )
 """Modules that pages import when they are opened, and that take seconds together."""
 

@@ -1,11 +1,11 @@
 """A release audit from plan to verdict, with the tables beside the verdicts; and FairLeak tried on itself.
 
-The self-test is the share of trials that went wrong, cached, in a process of its own. A trial takes a study, as an audit
-runs it, and what it plants: a model that clearly leaks, or one that does not (the null). It asks the audit's own judge
-with a policy that allows no more than is reached without a leak: a leak is called where the policy fails the model, that
-is, where the whole 95% interval lies above the limit. The interval leaves out 2.5% on either side, so false positives
-are aimed at 2.5%, less where several attacks share them; a trial above 5% and two standard errors of so many runs has
-found a fault.
+The self-test is the share of trials that went wrong, cached, in a process of its own. A trial takes a study, as an
+audit runs it, and what it plants: a model that clearly leaks, or one that does not (the null). It asks the audit's own
+judge with a policy that allows no more than is reached without a leak: a leak is called where the policy fails the
+model, that is, where the whole 95% interval lies above the limit. The interval leaves out 2.5% on either side, so false
+positives are aimed at 2.5%, less where several attacks share them; a trial above 5% and two standard errors of so many
+runs has found a fault.
 """
 
 from __future__ import annotations
@@ -334,6 +334,8 @@ def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
         sections.append(StudyFindings(study=study.name, title=study.title, findings=findings))
     return tuple(sections)
 
+
+# Self-test ------------------------------------------------------------------------------------------------------------
 
 RUNS = 200
 """Null models of a trial whose share is 1; there are half as many planted leaks."""

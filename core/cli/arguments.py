@@ -19,8 +19,8 @@ from ..base.validation import choice, seed_value
 from ..datasets import Roles, Table, load
 from ..datasets.catalog import CATALOG, default_cache_folder
 from ..datasets.columns import quoted
+from ..experiments.engine import TimeLeft
 from ..experiments.store import FileStore, MemoryStore, default_store
-from ..experiments.time_left import TimeLeft
 from ..models import PRIVATE_METHODS
 from ..report import FOLDERS, Report, verify_report
 from ..report.codec import report_of

@@ -56,6 +56,7 @@ _EUROPEAN = "\u0180"
 
 # Normal form ----------------------------------------------------------------------------------------------------------
 
+
 def visible_text(text: object) -> str:
     """Text in NFKC, trimmed, without control and format characters, one blank between words."""
     plain = str(text)

@@ -10,6 +10,8 @@ point is the same wherever it was measured.
 
 A Dask cluster. Dask is an optional extra (requirements-dask.txt). Its workers must hold FairLeak and its libraries in
 the versions of the machine that asks. The data are sent to every worker once; an uploaded table is not sent anywhere.
+
+`TimeLeft` is how long the rest of some steps will take, judged by those that were measured.
 """
 
 from __future__ import annotations
@@ -28,8 +30,7 @@ from typing import Any, TypeVar
 from ..base.errors import FairLeakError, InputError
 from ..base.serialize import Result, dumps, loads
 from ..datasets.dataset import AuditDataset
-from .environment import environment, point_key
-from .store import PointStore
+from .store import PointStore, environment, point_key
 
 Measure = Callable[[Any, AuditDataset], Result]
 Jobs = Sequence[tuple[int, Any]]
@@ -355,3 +356,34 @@ def _workers_born_deaf() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+_STARTING = 2
+"""Steps in which workers may still have been starting."""
+
+_ENOUGH = 12
+"""Steps from which on those are set aside."""
+
+
+class TimeLeft:
+    """The pace of steps that began when this was made, and cost the same on average wherever one looks."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self._ends = [(time.monotonic(), 0)]
+
+    def add(self, steps: int = 1) -> None:
+        """Note that so many steps have just ended."""
+        self.steps += steps
+        self._ends.append((time.monotonic(), self.steps))
+
+    def seconds(self, steps: int) -> float | None:
+        """Return the seconds that so many more steps will take; None while nothing tells, or it takes longer."""
+        begun, before = self._ends[_STARTING] if len(self._ends) > _ENOUGH else self._ends[0]
+        ended, after = self._ends[-1]
+        if after == before:
+            return None
+        left = (ended - begun) / (after - before) * steps - (time.monotonic() - ended)
+        if left > 0:
+            return left
+        return None

@@ -27,8 +27,7 @@ from ..stats.estimates import estimate_columns
 from ..studies.registry import STUDIES
 from ..studies.study import Check, Measurement
 from .engine import measured_points
-from .environment import environment
-from .store import PointStore
+from .store import PointStore, environment
 
 if TYPE_CHECKING:
     import pandas

@@ -57,7 +57,7 @@ def default_folder() -> Path:
 def version_name(code: str) -> str:
     """Return the subfolder of this state of the code, given the fingerprint of the code outside this package."""
     from ..auditing.result import kind_of_machine
-    from ..experiments.environment import environment_name
+    from ..experiments.store import environment_name
 
     return f"{environment_name()}-{fingerprint(code, kind_of_machine())[:8]}"
 

@@ -24,7 +24,7 @@ from core.experiments.choose import (
     measure_all,
 )
 from core.experiments.choose.findings import leak_text, order, report_section, short_check
-from core.experiments.environment import point_key
+from core.experiments.store import point_key
 from core.models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from pages._choose.choose_controls import METHOD_NAMES

@@ -12,13 +12,20 @@ from core.auditing import AuditPlan
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset, Table
-from core.experiments import attacked_charts, tolerance_map
 from core.experiments.attacked_models import (
+    MAP_MEASURES,
     MEASURES,
     PAPER_TOLERANCES,
     TOLERANCES,
     attacked_by,
     attacked_by_all,
+    draw_map,
+    draw_methods,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_trained,
+    map_finding,
+    map_points,
     method_points,
     method_rows,
     tolerance_points,
@@ -36,7 +43,6 @@ from core.experiments.leak_over_seeds import (
     mitigation_truth,
 )
 from core.experiments.summary import SeedSummary, summarise, summary_frame
-from core.experiments.tolerance_map import draw_map, map_finding, map_points
 from core.models import METHOD_TITLES
 from core.stats.estimates import epsilon_text
 from core.stats.fairness import METRICS
@@ -146,7 +152,7 @@ def draw_tolerance_section(audit: CorrectionAudit, running: bool) -> None:
         0.0, **audit.attacker
     )  # for the majority guess and what the attacker has before
     left, right = st.columns([3, 2], gap="large")
-    recovered = attacked_charts.draw_trained(
+    recovered = draw_trained(
         summaries,
         (without.majority, without.before, audit.result.strong),
         attribute=audit.result.subject.attribute,
@@ -174,14 +180,14 @@ def _draw_models(summaries: tuple[SeedSummary, ...]) -> None:
         f"between groups (Fairlearn's) is {last['difference_train'].value:.3f} on training and "
         f"{last['difference_test'].value:.3f} on unseen people"
     )
-    accuracy = attacked_charts.draw_models_accuracy(summaries, _tolerances())
+    accuracy = draw_models_accuracy(summaries, _tolerances())
     panels.titled(
         "What it costs the model",
         "Accuracy, by the tolerance trained for",
         accuracy,
         key="trained_accuracy",
     )
-    unfairness = attacked_charts.draw_models_unfairness(summaries, _tolerances())
+    unfairness = draw_models_unfairness(summaries, _tolerances())
     panels.titled("What was reached", reached, unfairness, key="trained_unfairness")
 
 
@@ -241,7 +247,7 @@ def draw_method_section(audit: CorrectionAudit, running: bool) -> None:
     drawing = panels.titled(
         "Before and after, by method",
         f"Accuracy at inferring {audit.attribute}: before disclosure ○, after ●",
-        attacked_charts.draw_methods(
+        draw_methods(
             [
                 summary
                 for summary in summaries
@@ -278,7 +284,7 @@ def map_models(audit: CorrectionAudit) -> ModelsJob:
     def points() -> tuple[GridPoint, ...]:
         return map_points(plan, seeds)
 
-    return ModelsJob("map", plan, audit.dataset, tolerance_map.MEASURES, points, seeds)
+    return ModelsJob("map", plan, audit.dataset, MAP_MEASURES, points, seeds)
 
 
 def draw_map_section(audit: CorrectionAudit, running: bool) -> None:

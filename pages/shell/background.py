@@ -26,7 +26,7 @@ from core.auditing.subprocess_jobs import ReportProgress, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
 from core.base.fingerprint import fingerprint
 from core.datasets.dataset import AuditDataset
-from core.experiments.time_left import TimeLeft
+from core.experiments.engine import TimeLeft
 from core.store.prepared import PreparedResults, ResultWriter
 from pages.shell import shell, state
 from pages.shell.job_queue import JobQueue, Request, Urgency

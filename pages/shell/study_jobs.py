@@ -136,8 +136,8 @@ class ModelsJob(Background):
 
     def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
-        from core.experiments.environment import point_key
         from core.experiments.experiment import ModelMeasurements
+        from core.experiments.store import point_key
 
         self.point_store = cached.point_store(
             self.models[0][0].config.dataset

@@ -18,9 +18,8 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
 from core.experiments.attacked_models import MEASURES
 from core.experiments.engine import measured_points
-from core.experiments.environment import point_key
 from core.experiments.experiment import ModelMeasurements, PlanMeasurements
-from core.experiments.store import PointStore
+from core.experiments.store import PointStore, point_key
 from core.studies.correction import CorrectionResult, CorrectionSettings
 from core.studies.correction.numbers import NUMBERS, number_of
 from core.studies.fairness.study import model_number, unfairness

@@ -15,9 +15,7 @@ from core.learn.examples import (
     attriguard,
     correction,
     example,
-    imputation,
     membership,
-    model_card,
     queries,
 )
 from core.learn.examples.example import _FormattedNumber, number, numbers, signed, total
@@ -43,7 +41,7 @@ ALTERNATIVES: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
         ],
     ),
     "imputation": (
-        imputation,
+        correction,
         [
             {"_TARGETS": ((1, 1, 2, 2), (1, 0, 1, 6), (0, 1, 4, 1), (0, 0, 3, 1))},
             {"_TRAINING_CELLS": ((1, 1, 1, 5), (1, 0, 5, 1), (0, 1, 1, 4), (0, 0, 1, 2))},
@@ -73,7 +71,7 @@ ALTERNATIVES: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
         ],
     ),
     "card": (
-        model_card,
+        queries,
         [
             {"_WOMEN": np.isin(np.arange(12), (1, 5, 8)).astype(np.uint8)},
             {"_WOMEN": np.isin(np.arange(12), (0, 2, 3, 5, 6, 7, 9, 11)).astype(np.uint8)},

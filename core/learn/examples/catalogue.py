@@ -14,12 +14,10 @@ from xml.etree.ElementTree import tostring
 
 from ..glossary import GLOSSARY
 from .attriguard import guard_budget, guard_noise
-from .correction import correction_case, correction_impossible, proportions
+from .correction import correction_case, correction_impossible, imputation, proportions
 from .example import Example, texts
-from .imputation import imputation
 from .membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
-from .model_card import card
-from .queries import flip_everybody, noisy_answer, single_flip
+from .queries import card, flip_everybody, noisy_answer, single_flip
 
 _BUILDERS: dict[str, Callable[[str], Example]] = {
     "correction": correction_case,

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...base.arrays import Floats
 from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
-from ...charts.heat import draw_heat
 from ...charts.lines import Curve, Dot, draw_lines, level, pointed
+from ...charts.planes import draw_heat
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.text import short
 from ...stats.estimates import Estimate, percent

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from ...charts.lines import Curve, draw_lines, level
+from ...charts.planes import Points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.scatter import Points, draw_scatter
 from ...charts.text import plain_name
 from ...charts.theme import group_style
 from ...stats.estimates import percent

@@ -18,16 +18,13 @@ from core.auditing import charts as audit
 from core.auditing.policy import UNITS
 from core.charts import Drawing
 from core.datasets import AuditDataset
-from core.experiments import attacked_charts
-from core.experiments.attacked_models import MEASURES
+from core.experiments import attacked_models
+from core.experiments.attacked_models import MAP_EPSILONS, MAP_TOLERANCES, MEASURES, draw_map
 from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
 from core.experiments.experiment import ExperimentRow
 from core.experiments.leak_over_seeds import MEASURED, LeakOverSeeds
 from core.experiments.summary import SeedSummary
-from core.experiments.tolerance_map import EPSILONS as EPSILONS_OF_MAP
-from core.experiments.tolerance_map import TOLERANCES as TOLERANCES_OF_MAP
-from core.experiments.tolerance_map import draw_map
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread, certain
@@ -265,7 +262,7 @@ def _waterfall(rng: Generator) -> Drawing:
 
 def _trained(rng: Generator) -> Drawing:
     baseline = (estimate(rng), estimate(rng), estimate(rng))
-    return attacked_charts.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
+    return attacked_models.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
@@ -377,8 +374,8 @@ def map_rows(rng: Generator) -> list[ExperimentRow]:
             measurement=Measurement(check=check, estimate=_small(rng)),
             seed=seed,
         )
-        for tolerance in TOLERANCES_OF_MAP
-        for epsilon in EPSILONS_OF_MAP
+        for tolerance in MAP_TOLERANCES
+        for epsilon in MAP_EPSILONS
         for seed in range(seeds)
         for study, check in (("correction", "correction_gain"), ("membership", "membership_auc"))
         if rng.random() < share
@@ -655,12 +652,12 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_budgets": _budgets,
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
-    "draw_methods": lambda rng: attacked_charts.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
+    "draw_methods": lambda rng: attacked_models.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
     "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
-    "draw_models_accuracy": lambda rng: attacked_charts.draw_models_accuracy(_rows(rng), TOLERANCES),
-    "draw_models_unfairness": lambda rng: attacked_charts.draw_models_unfairness(_rows(rng), TOLERANCES),
+    "draw_models_accuracy": lambda rng: attacked_models.draw_models_accuracy(_rows(rng), TOLERANCES),
+    "draw_models_unfairness": lambda rng: attacked_models.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_map": lambda rng: draw_map(map_rows(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_result(rng, names_of(rng)[:2])),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from core.charts import LIGHT, Drawing
-from core.charts.heat import draw_heat
+from core.charts.planes import draw_heat
 from core.charts.text import NARROW, width
 from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice

@@ -20,10 +20,9 @@ import pytest
 
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
-from core.experiments import environment
+from core.experiments import store as store_module
 from core.experiments.engine import measured_points
-from core.experiments.environment import point_key
-from core.experiments.store import FileStore
+from core.experiments.store import FileStore, point_key
 from core.store.history import History
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, CONFIGS, MeasuredModel, Surroundings, begun, measure, people
@@ -124,8 +123,8 @@ def test_another_version_has_separate_records_and_they_go_after_a_month(
 ):
     path = tmp_path / "store"
     FileStore(path).save(key_of(BASE), point)
-    monkeypatch.setattr(environment, "__version__", "99.0")
-    environment.environment.cache_clear()
+    monkeypatch.setattr(store_module, "__version__", "99.0")
+    store_module.environment.cache_clear()
     try:
         store = FileStore(path)
         assert store.load(key_of(BASE), MeasuredModel) is None and len(store) == 0
@@ -134,7 +133,7 @@ def test_another_version_has_separate_records_and_they_go_after_a_month(
             store.save(fingerprint(k), point)
     finally:
         monkeypatch.undo()
-        environment.environment.cache_clear()
+        store_module.environment.cache_clear()
     altered(path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
     assert FileStore(path).notes[0].startswith("Records of other versions are ignored: 300;")
     before = path.stat().st_size

@@ -13,9 +13,8 @@ import pytest
 
 from core.cli.arguments import _progress
 from core.cli.console import Console
-from core.experiments import time_left
-from core.experiments.engine import spread
-from core.experiments.time_left import TimeLeft
+from core.experiments import engine
+from core.experiments.engine import TimeLeft, spread
 from core.studies.subject import AuditConfig
 
 COSTS = {
@@ -40,7 +39,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(time_left, "time", clock)
+    monkeypatch.setattr(engine, "time", clock)
     return clock
 
 
