@@ -15,11 +15,15 @@ from core.auditing.charts import draw_checks
 from core.auditing.plan import AuditPlan, changed_plan
 from core.auditing.policy import estimate_text
 from core.base.errors import InputError
-from core.experiments.experiment import GridPoint, grid_of, measurable, names_of, rows_frame
-from core.experiments.summary import (
+from core.experiments.experiment import (
+    GridPoint,
     SeedSummary,
     grid_announced,
     grid_finding,
+    grid_of,
+    measurable,
+    names_of,
+    rows_frame,
     setting_title,
     summarise,
     summary_frame,

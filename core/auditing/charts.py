@@ -7,8 +7,7 @@ from typing import Any
 
 from ..charts.drawing import Drawing, Scale, percents, shares
 from ..charts.rows import TALL, Mark, Row, draw_rows
-from ..charts.text import plain_name
-from ..charts.theme import group_style
+from ..charts.theme import group_style, plain_name
 from ..datasets.dataset import AuditDataset
 from ..stats.estimates import Estimate, count, percent
 from ..stats.fairness import GroupRate

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..stats.estimates import Estimate, ends_text, estimate_columns, gap, percent
-from .text import NARROW, fit, measured, visible_ticks, width
-from .theme import Palette
+from .theme import NARROW, Palette, fit, measured, visible_ticks, width
 
 if TYPE_CHECKING:
     import pandas

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
-from .text import LINE, NARROW, fit, separate_labels, visible_labels, width
+from .theme import LINE, NARROW, fit, separate_labels, visible_labels, width
 
 GUTTER = 152
 """Pixels right of the plot for the names of curves."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .drawing import Axis, Drawing
-from .text import LINE, NARROW, fit, lines_of, plain, short, width
+from .theme import LINE, NARROW, fit, lines_of, plain, short, width
 
 _BESIDE = 108  # pixels right of the plot for the counts of regions
 

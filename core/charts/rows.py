@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
-from .text import LINE, NARROW, fit, foreign, lines_of, plain, width
+from .theme import LINE, NARROW, fit, foreign, lines_of, plain, width
 
 # pixels of a row, and of one with a second line
 _PITCH = 25

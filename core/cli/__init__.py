@@ -1,4 +1,4 @@
-"""The commands, one module each: `HELP`, `add_arguments(parser)` and `run(arguments, console)`; `commands` is the tree.
+"""The commands: `HELP`, `add_arguments(parser)` and `run(arguments, console)` of each; `commands` is the tree.
 
 A command prints through the console it is handed. It returns None, or a word of `VERDICTS`: the exit code follows from
 the word, which is the last line on stderr. An error of FairLeak is exit code 3, unusable input.
@@ -14,13 +14,11 @@ from . import (
     audit,
     choose,
     compare,
-    dashboard,
-    datasets,
     desk,
     experiment,
     history,
-    init,
     report,
+    start,
 )
 from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command
@@ -59,8 +57,8 @@ def _attacks() -> dict[str, Command]:
 def commands() -> Mapping[str, Command | CommandGroup]:
     """Return the tree of commands: name -> a command or a group of them."""
     return {
-        "dashboard": dashboard,
-        "init": init,
+        "dashboard": start.DASHBOARD,
+        "init": start.INIT,
         "audit": audit,
         "compare": compare,
         "report": CommandGroup(
@@ -84,5 +82,5 @@ def commands() -> Mapping[str, Command | CommandGroup]:
             epilog=history.EPILOG,
             commands=history.COMMANDS,
         ),
-        "datasets": datasets,
+        "datasets": start.DATASETS,
     }

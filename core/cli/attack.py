@@ -21,9 +21,17 @@ from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
 from ..studies.subject import TRAINED_TOLERANCE, AuditConfig
-from .arguments import Action, Parser, add_file_arguments, check_epsilon, data_folder_of
+from .arguments import (
+    TABLE_OPTIONS,
+    Action,
+    Parser,
+    add_file_arguments,
+    add_planned_table_arguments,
+    check_epsilon,
+    data_folder_of,
+    planned_table,
+)
 from .console import CommandOutcome, Console, present
-from .subject import TABLE_OPTIONS, add_planned_table_arguments, planned_table
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 

@@ -13,27 +13,30 @@ from ..base.errors import InputError
 from ..base.files import csv_of_frame
 from ..base.settings import Setting, value_excerpt
 from ..experiments.experiment import (
+    SEED,
     ExperimentRow,
     GridPoint,
+    SeedSummary,
     grid_of,
     in_grid_order,
     measurable,
     measuring_studies,
     rows_frame,
     run_experiment,
+    summarise,
 )
-from ..experiments.summary import SEED, SeedSummary, summarise
 from ..stats.estimates import Estimate, number_text
 from .arguments import (
     add_file_arguments,
+    add_planned_table_arguments,
     add_running_arguments,
     add_seeds_argument,
     collected,
     parts_of,
+    planned_table,
     seeds_in,
 )
 from .console import Console, interval_text, table, write_csv
-from .subject import add_planned_table_arguments, planned_table
 
 HELP = "Measure plans that differ in some keys: a row a measurement, over seeds a mean with its interval."
 

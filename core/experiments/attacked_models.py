@@ -37,8 +37,7 @@ from ..studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance
 from ..studies.correction.findings import signed
 from ..studies.study import Finding, Row
 from ..studies.subject import AuditConfig
-from .experiment import ExperimentRow, GridPoint, grid_of, rows_frame
-from .summary import SeedSummary, summary_frame
+from .experiment import ExperimentRow, GridPoint, SeedSummary, grid_of, rows_frame, summary_frame
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,

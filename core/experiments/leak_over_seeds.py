@@ -36,8 +36,7 @@ from ..studies.correction.numbers import (
 from ..studies.study import Finding
 from ..studies.subject import AuditConfig
 from .attacked_models import attacked_by
-from .experiment import ExperimentRow, GridPoint, grid_of
-from .summary import SeedSummary, summarise
+from .experiment import ExperimentRow, GridPoint, SeedSummary, grid_of, summarise
 
 UNMITIGATED = "unmitigated"
 

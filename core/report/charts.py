@@ -21,8 +21,7 @@ from ..auditing.result import GroupSummary
 from ..charts.drawing import Axis, Drawing, percents, shares
 from ..charts.lines import Curve, draw_lines
 from ..charts.rows import Mark, Row, draw_rows
-from ..charts.text import LINE
-from ..charts.theme import LIGHT, group_style
+from ..charts.theme import LIGHT, LINE, group_style
 from ..stats.estimates import Estimate, percent
 from ..studies.correction import ATTACKERS
 from .report import TitledTable, number_of

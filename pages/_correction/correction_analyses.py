@@ -31,7 +31,7 @@ from core.experiments.attacked_models import (
     tolerance_points,
     trained_tolerances,
 )
-from core.experiments.experiment import GridPoint, rows_frame
+from core.experiments.experiment import GridPoint, SeedSummary, rows_frame, summarise, summary_frame
 from core.experiments.leak_over_seeds import (
     MEASURED,
     LeakOverSeeds,
@@ -42,7 +42,6 @@ from core.experiments.leak_over_seeds import (
     mitigation_rows,
     mitigation_truth,
 )
-from core.experiments.summary import SeedSummary, summarise, summary_frame
 from core.models import METHOD_TITLES
 from core.stats.estimates import epsilon_text
 from core.stats.fairness import METRICS

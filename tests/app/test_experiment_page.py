@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core import experiment
-from core.experiments.experiment import measurable
-from core.experiments.summary import grid_finding, summarise
+from core.experiments.experiment import grid_finding, measurable, summarise
 from tests import samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from core.charts import DARK, LIGHT
-from core.charts.text import NARROW
+from core.charts.theme import NARROW
 from core.desk import TestSet, desk_roles, open_ledger
 from core.models import METHOD_TITLES
 from tests.browser.axe import Violation, violations

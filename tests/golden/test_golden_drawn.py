@@ -21,7 +21,7 @@ from core.auditing.policy.verdict import Bullet
 from core.charts import DARK, LIGHT, Drawing
 from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joined, percents
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
-from core.charts.text import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
+from core.charts.theme import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
 from core.report.charts import bar, element, group_chart, line_chart, svg
 from core.report.report import TitledTable
 from core.stats.estimates import Estimate

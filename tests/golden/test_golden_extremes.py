@@ -26,7 +26,7 @@ from core.experiments import leak_over_seeds
 from core.experiments.attacked_models import trained_tolerances
 from core.experiments.choose import Outcomes
 from core.experiments.choose import findings as choosing
-from core.experiments.summary import SeedSummary
+from core.experiments.experiment import SeedSummary
 from core.stats.estimates import Estimate, certain, mean, mean_rate
 from core.stats.quantities import formatted_table, plain_row
 from core.studies.attribute.study import STUDY as attribute

@@ -14,7 +14,7 @@ from core.base.errors import InputError
 from core.base.untrusted import ask_child
 from core.base.untrusted import child as processes
 from core.base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED
-from core.cli import dashboard
+from core.cli import start
 from core.models import model_files
 from core.models.model_files import read_model
 from tests.hostile import tasks
@@ -163,7 +163,7 @@ def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is
 )
 def test_the_command_says_what_a_process_was_refused(refused, allowed, expected, monkeypatch, capsys):
     outcome = dict.fromkeys(PROTECTIONS, refused)
-    monkeypatch.setattr(dashboard, "ask_child", lambda *_, **__: (outcome, None))
+    monkeypatch.setattr(start, "ask_child", lambda *_, **__: (outcome, None))
     monkeypatch.setenv(ALLOW_UNCONFINED, allowed)
     assert main(["dashboard", "--check"]) == 0
     assert expected in capsys.readouterr().out

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from core.experiments.attacked_models import before_disclosure
-from core.experiments.summary import SeedSummary
+from core.experiments.experiment import SeedSummary
 from core.stats.estimates import Spread
 
 METHOD = "threshold_optimizer"

@@ -20,8 +20,15 @@ import pytest
 from core.auditing import catalogue_plan
 from core.datasets import AuditDataset
 from core.experiments.engine import measured_points
-from core.experiments.experiment import ModelMeasure, ModelMeasurements, grid_of, models_of, rows_of
-from core.experiments.summary import SeedSummary, summarise
+from core.experiments.experiment import (
+    ModelMeasure,
+    ModelMeasurements,
+    SeedSummary,
+    grid_of,
+    models_of,
+    rows_of,
+    summarise,
+)
 from core.stats.fairness import METRICS
 from tests.reference.data import needs_adult
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...auditing.policy import VERDICT_TITLES
 from ...charts.drawing import Axis, Drawing, percents
-from ...charts.text import LINE, fit, short
+from ...charts.theme import LINE, fit, short
 from ...models import METHOD_TITLES, PRIVATE_METHODS
 from ...stats.estimates import interval, percent
 from ...stats.quantities import plain_row

@@ -16,7 +16,7 @@ from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, val
 from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.planes import draw_heat
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.text import short
+from ...charts.theme import short
 from ...stats.estimates import Estimate, percent
 from . import (
     CLEAN_ATTACKERS,

@@ -11,8 +11,7 @@ from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, v
 from ...charts.lines import Curve, draw_lines, level
 from ...charts.planes import Points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.text import plain_name
-from ...charts.theme import group_style
+from ...charts.theme import group_style, plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
 from .decoders import DecodedAttribute
 from .findings import error_text

@@ -21,8 +21,7 @@ import numpy as np
 from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, gaps, percents, value_of
 from ...charts.lines import Curve, Dot, draw_lines, level
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.text import plain_name, short
-from ...charts.theme import group_style
+from ...charts.theme import group_style, plain_name, short
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
 from .disparity import DisparityResult, GapTest, RangeTable

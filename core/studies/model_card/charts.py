@@ -12,8 +12,7 @@ from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, val
 from ...charts.lines import Curve, draw_lines, level
 from ...charts.planes import Points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.text import plain_name
-from ...charts.theme import group_style
+from ...charts.theme import group_style, plain_name
 from ...stats.estimates import percent
 from .card_result import ModelCardResult
 from .findings import bits_text

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.charts import DARK, LIGHT, Drawing
-from core.charts.text import plain
+from core.charts.theme import plain
 
 
 def check(drawing: Drawing) -> go.Figure:

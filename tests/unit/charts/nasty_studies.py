@@ -22,9 +22,8 @@ from core.experiments import attacked_models
 from core.experiments.attacked_models import MAP_EPSILONS, MAP_TOLERANCES, MEASURES, draw_map
 from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
-from core.experiments.experiment import ExperimentRow
+from core.experiments.experiment import ExperimentRow, SeedSummary
 from core.experiments.leak_over_seeds import MEASURED, LeakOverSeeds
-from core.experiments.summary import SeedSummary
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
 from core.stats.estimates import Estimate, Spread, certain

@@ -14,7 +14,7 @@ from core.charts import DARK, LIGHT, Palette
 from core.charts.drawing import Axis, Scale, percents
 from core.charts.lines import Curve, draw_lines
 from core.charts.rows import Mark, Row, draw_rows
-from core.charts.text import fit, plain, separate_labels, short, visible_labels, visible_ticks, width
+from core.charts.theme import fit, plain, separate_labels, short, visible_labels, visible_ticks, width
 from core.stats.estimates import Estimate
 from tests.unit.charts.checks import check, check_axes, check_table
 from tests.unit.charts.nasty_studies import CHARTS, chart

@@ -19,7 +19,7 @@ import core
 from core.charts import Drawing
 from core.charts.drawing import Axis, percents, value_of
 from core.charts.lines import Curve, draw_lines, level
-from core.charts.text import plain
+from core.charts.theme import plain
 from core.report import charts as report_charts
 from core.report.report import TitledTable
 from core.stats.estimates import Estimate

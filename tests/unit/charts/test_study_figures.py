@@ -13,7 +13,7 @@ import pytest
 
 from core.charts import LIGHT, Drawing
 from core.charts.planes import draw_heat
-from core.charts.text import NARROW, width
+from core.charts.theme import NARROW, width
 from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice
 from core.models import METHODS, PRIVATE_METHODS

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
-from core.experiments.experiment import ExperimentRow
+from core.experiments.experiment import ExperimentRow, summarise
 from core.experiments.leak_over_seeds import attribution_of
-from core.experiments.summary import summarise
 from core.stats.estimates import Estimate, accuracy_gain, certain, summarize_seeds
 from core.stats.quantities import plain_row
 from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, soft_correct

@@ -23,8 +23,7 @@ from core.experiments.attacked_models import (
     tolerance_points,
     trained_tolerances,
 )
-from core.experiments.experiment import ExperimentRow
-from core.experiments.summary import SEED, SeedSummary, summarise, summary_frame
+from core.experiments.experiment import SEED, ExperimentRow, SeedSummary, summarise, summary_frame
 from core.stats.estimates import Estimate, certain, percent, proportion
 from core.studies.correction.findings import signed
 from core.studies.study import Measurement, not_run
