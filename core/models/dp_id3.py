@@ -102,6 +102,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         _finite(x)
         self.classes_, labels = _labels(y, self.classes)
+        # Public domains and classes: read from the records, they would leak which values occur.
         if self.domains is None:
             domains = read_domains(x)
         else:
@@ -109,12 +110,16 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = codes_of(x, domains)
         _warn(epsilon, accounting, from_records=self.domains is None or self.classes is None)
         self.domains_ = domains
+        # ε' = B / (2 (d + 1)): a path has d + 1 nodes, and each asks twice (Friedman and Schuster
+        # 2010, algorithm 1).
         self.budget_ledger_ = BudgetLedger(
             accounting=accounting,
             requested_epsilon=epsilon,
             depth=min(depth or x.shape[1], x.shape[1]),
             n_attributes=x.shape[1],
         )
+        # Build_SuLQ_ID3(T, A, C, d, ε'), all nodes of a level at once; it sees T through NoisyCount
+        # alone.
         self.tree_ = grow(
             np.ascontiguousarray(codes.T),
             labels,
@@ -124,6 +129,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=_generator(self.random_state),
         )
         self.n_nodes_, self.depth_ = len(self.tree_.attribute), int(self.tree_.level[-1])
+        # Numbers of people without noise: no part of a private tree.
         _, people = np.unique(self.tree_.leaves(codes), return_counts=True)
         if math.isinf(epsilon):
             self.leaf_people_ = people
@@ -139,6 +145,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         _finite(x)
+        # Post-processing of noisy counts: any number of records costs no budget.
         return np.asarray(self.tree_.answer[self.tree_.leaves(codes_of(x, self.domains_))])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -192,6 +199,8 @@ def _warn(epsilon: float, accounting: str, *, from_records: bool) -> None:
     """Say aloud where a finite epsilon is not kept."""
     if math.isinf(epsilon):
         return
+    # NoisyCount at ε for every count: a path then costs ε times its counts, and true counts cost
+    # without bound.
     if accounting == "naive":
         warnings.warn(
             "The naive accounting gives every count the whole epsilon and stops on true counts, so the tree is not "
@@ -199,6 +208,7 @@ def _warn(epsilon: float, accounting: str, *, from_records: bool) -> None:
             PrivacyLeakWarning,
             stacklevel=3,
         )
+    # A value or label that one person alone has would be seen in the tree's shape.
     if from_records:
         warnings.warn(
             "Domains or classes were read from the records, so the tree is not epsilon-differentially private; give "
@@ -212,6 +222,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     """Return the generator of the noise."""
     if isinstance(random_state, np.random.Generator):
         return random_state
+    # Fresh entropy: nobody can draw the noise again and subtract it.
     if random_state is None:
         return np.random.default_rng()
     if isinstance(random_state, np.random.RandomState):

@@ -31,6 +31,7 @@ _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains diffe
 
 def noisy_score(joint: Ints, values: Ints) -> Floats:
     """Return V of an attribute in each node, from counts of value and class (m, k, C) and of the values (m, k)."""
+    # V = Σ_j N_j Σ_c p_jc log2 p_jc with p_jc = N_jc / S_j, S_j = Σ_c N_jc.
     clipped = np.maximum(joint, 0).astype(np.float64)
     sums = clipped.sum(axis=2)
     # Σ_c p log p = (Σ_c N_jc log N_jc) / S − log S
@@ -44,8 +45,10 @@ def exact_score(keys: Ints, m: int, k: int, n_classes: int, table: Floats) -> Fl
     `keys` are (node * k + value) * C + class of each of r records, `table` x log2 x of the whole numbers from 0 to r.
     """
     if m * k * n_classes <= 4 * len(keys):
+        # Without noise N_j = S_j: V = Σ_jc N_jc log2 N_jc - Σ_j N_j log2 N_j.
         joint = np.bincount(keys, minlength=m * k * n_classes).reshape(m, k, n_classes)
         return np.asarray((table[joint].sum(axis=2) - table[joint.sum(axis=2)]).sum(axis=1))
+    # More cells than records: only those that hold somebody are visited, as runs of equal keys.
     ordered = np.sort(keys)
     starts = _starts(ordered)
     cells = ordered[starts]
@@ -160,6 +163,7 @@ def grow(
     parts: list[tuple[Ints, Ints, Floats]] = []
     n_nodes = 1
     while True:
+        # Which nodes Build_SuLQ_ID3 makes leaves, and what these answer.
         goes_on, answer = _stops(level, rules)
         attribute = np.full(len(goes_on), -1)
         first = np.zeros(len(goes_on), dtype=np.int64)
@@ -167,9 +171,11 @@ def grow(
         if not goes_on.any():
             return _joined(parts)
         splitting = _those(level, goes_on)
+        # Ā = argmax over open attributes of V_A.
         best, released = (_exact_best if rules.exact else _noisy_best)(splitting, rules)
         offsets = np.cumsum(sizes[best]) - sizes[best]
         attribute[goes_on] = best
+        # Partition of T by Ā: a child for every value of the domain, empty ones too.
         first[goes_on] = n_nodes + offsets
         n_nodes += int(sizes[best].sum())
         if n_nodes > _MOST_NODES:
@@ -185,11 +191,14 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
     c = rules.n_classes
     ledger = rules.ledger
     counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
+    # A = ∅ or d = 0: no size is asked.
     if level.number == ledger.depth:
         goes_on = np.zeros(m, dtype=bool)
     elif rules.true_stops:
+        # Exact or naive: leaf where one class is left, or nobody.
         goes_on = np.asarray(counts.max(axis=1) < counts.sum(axis=1))
     else:
+        # N_T = NoisyCount_ε'(T); leaf if N_T / (t |C|) < √2 / ε', the deviation of the noise.
         epsilon = ledger.size(level.number).table_epsilon
         noisy = noisy_counts(counts.sum(axis=1), epsilon, rules.rng)
         goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / epsilon)
@@ -200,8 +209,10 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
 
 def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
     """Return what leaves answer: shares of their noisy class counts, or of their parents' where those say nothing."""
+    # Leaf: N_c = NoisyCount(T_c) for every class c.
     noisy = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
     from_above: Mask = np.zeros(len(noisy), dtype=bool)
+    # All N_c at 0 or below: noise alone, so the counts released above answer (post-processing).
     if rules.exact or rules.ledger.accounting == "savings":
         from_above = np.asarray((noisy <= 0).all(axis=1))
     elif rules.true_stops:  # the naive tree has no children for values it does not see
@@ -234,6 +245,7 @@ def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     (m, d) = level.open.shape
     c = rules.n_classes
     integers = np.arange(len(level.at) + 1, dtype=np.float64)
+    # x log2 x of every count there can be.
     table = integers * np.log2(np.maximum(integers, 1))
     scores = np.full((m, d), -np.inf)
     for a, k in enumerate(rules.sizes.tolist()):
@@ -247,18 +259,22 @@ def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
     (m, d) = level.open.shape
     c = rules.n_classes
+    # The slot ε' of the level, shared by the |A| attributes still open.
     epsilon = rules.ledger.attributes(level.number).table_epsilon
     scores = np.full((m, d), -np.inf)
     released = np.zeros((d, m, c))
     for a, k in enumerate(rules.sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
         joint = np.bincount(keys, minlength=len(nodes) * k * c).reshape(len(nodes), k, c)
+        # N_jc = NoisyCount(T_jc).
         noisy = noisy_counts(joint, epsilon, rules.rng)
         if rules.ledger.accounting == "savings":
+            # "savings": N_j = Σ_c N_jc costs nothing; else N_j is a count of its own ("literal").
             values = noisy.sum(axis=2)
         else:
             values = noisy_counts(joint.sum(axis=2), epsilon, rules.rng)
         scores[nodes, a] = noisy_score(noisy, values)
+        # Class counts of the node as a by-product: Σ_j N_jc.
         released[a, nodes] = noisy.sum(axis=1)
     best = best_attribute(scores)
     counts = np.maximum(released[best, np.arange(m)], 0)
@@ -279,6 +295,8 @@ def _children(level: _Level, best: Ints, offsets: Ints, released: Floats, sizes:
     """Return the children: one for each value of the domain of a node's best attribute, in the nodes' order."""
     nodes = np.arange(len(best))
     open_ = level.open.copy()
+    # A \ Ā: an attribute is asked once on a path, so siblings stay disjoint and compose in
+    # parallel.
     open_[nodes, best] = False
     parents = np.repeat(nodes, sizes[best])
     return _Level(

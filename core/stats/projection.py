@@ -89,6 +89,7 @@ class Dual:
     def __init__(self, prior: Floats, constraints: Constraints) -> None:
         self.prior = prior
         self.equality = constraints.equality
+        # Rows f_k / scale, so b, w by the scale and v by its square; λ is divided by it at the end.
         largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(
             constraints.groups
         ).max(axis=1)
@@ -105,6 +106,7 @@ class Dual:
             self.variance = none
         else:
             self.variance = constraints.variance / self.scale**2
+        # Records by pattern; patterns without a record have no column.
         self.order = np.argsort(constraints.pattern, kind="stable")
         self.pattern = constraints.pattern[self.order]
         present, starts = np.unique(self.pattern, return_index=True)
@@ -121,6 +123,7 @@ class Dual:
         with np.errstate(divide="ignore"):
             if q.ndim == 1:
                 return np.stack([np.log1p(-q), np.log(q)])
+            # Rows may add up to 1 but for rounding: log q_i(g) - log Σ_h q_i(h).
             return np.ascontiguousarray((np.log(q) - np.log(q.sum(axis=1, keepdims=True))).T)
 
     @cached_property
@@ -131,15 +134,18 @@ class Dual:
         """
         if self.variance.any():
             return math.inf
+        # Σ_i max_g -log q_i(g) over possible groups: KL of the least likely certain assignment.
         logs = np.where(np.isfinite(self.log_prior), self.log_prior, 0.0)
         return -float(logs.min(axis=0).sum())
 
     def shift(self, multipliers: Floats) -> Floats:
         """Return what each group's log-probability gains in each pattern, (K, patterns)."""
+        # -Σ_k λ_k f_k(i, g), with f_k(i, g) = weights[k, pattern] groups[k, g].
         return np.asarray(-(self.groups.T @ (multipliers[:, None] * self.weights)))
 
     def at(self, multipliers: Floats) -> DualPoint:
         """Evaluate the dual."""
+        # log q_i(g) - Σ_k λ_k f_k(i, g); with the largest taken out, Z_i cannot overflow.
         logs = self.shift(multipliers)[:, self.pattern]
         logs += self.log_prior
         top = logs.max(axis=0)
@@ -147,10 +153,13 @@ class Dual:
         tilted = np.exp(logs, out=logs)
         total = tilted.sum(axis=0)
         tilted /= total
+        # D(λ) = -Σ_i log Z_i - Σ_k λ_k b_k ...
         value = -float(top.sum() + np.log(total).sum()) - float(multipliers @ self.bound)
+        # ... less w_k |λ_k| for a rounding and v_k λ_k² / 2 for a noise.
         value -= float(self.width @ np.abs(multipliers)) + float(self.variance @ multipliers**2) / 2
         if not multipliers.any():
             value = 0.0
+        # E[F_k] = Σ_patterns weights[k, p] Σ_g groups[k, g] Σ_{i in p} q'_i(g).
         expected = ((self.weights @ self._by_pattern(tilted).T) * self.groups).sum(axis=1)
         return DualPoint(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
 
@@ -169,12 +178,14 @@ class Dual:
         certain records keep their digits.
         """
         first, second = np.triu_indices(self.groups.shape[1], k=1)
+        # m_gh of each pattern, and v = (groups[k, g] - groups[k, h]) weights[k, p].
         together = self._products(point.tilted, first, second)
         differs = self.groups[:, first] - self.groups[:, second]
         covariance = np.zeros((self.bound.size, self.bound.size))
         for start in range(0, together.shape[1], 4096):
             part = slice(start, start + 4096)
             v = (differs[:, :, None] * self.weights[:, None, part]).reshape(self.bound.size, -1)
+            # Σ m_gh v vᵀ, a few thousand patterns at a time.
             covariance += (v * together[:, part].ravel()) @ v.T
         return covariance
 
@@ -196,13 +207,16 @@ class Dual:
 
     def slope(self, point: DualPoint) -> Floats:
         """Return the slope of the dual, but for the part of the widths, which has a kink at 0."""
+        # ∂D/∂λ_k = E[F_k] - b_k - v_k λ_k.
         return point.expected - self.bound - self.variance * point.multipliers
 
     def residual(self, point: DualPoint) -> float:
         """Return the largest violation of the optimality conditions, bounds and slackness alike."""
+        # Inequalities: E[F_k] <= b_k, λ_k >= 0, and one of both with equality: min(-slope, λ) = 0.
         over = self.slope(point)
         at = point.multipliers
         # A bound not reached is right where its multiplier is 0; both terms are 0 exactly when both are in order.
+        # Equalities up to w_k: λ_k is the soft threshold of λ_k + slope at w_k (slope 0 if w = 0).
         beyond = at + over
         within = at - np.sign(beyond) * np.maximum(np.abs(beyond) - self.width, 0.0)
         loose = np.abs(np.where(self.equality, within, np.minimum(-over, at)))
@@ -236,10 +250,12 @@ class Dual:
         hard = self.variance == 0.0
         hard_equalities = hard & self.equality
         features = self.weights[:, cells[0, cell]] * self.groups[:, group]
+        # minimise h subject to E[F_k] - b_k - w_k <= h, and for equalities b_k - w_k - E[F_k] <= h.
         signed = np.vstack([features[hard], -features[hard_equalities]])
         limits = np.concatenate(
             [(self.bound + self.width)[hard], (self.width - self.bound)[hard_equalities]]
         )
+        # The masses of a cell's possible groups add up to its records.
         totals = csr_array(
             (np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1)
         )
@@ -277,6 +293,7 @@ _MOST_STEPS = 300
 def climb(problem: Dual, point: DualPoint) -> DualPoint:
     """Maximise the dual by Newton steps that keep the multipliers' signs."""
     for _ in range(_MOST_STEPS):
+        # Optimal; or D above every possible divergence, which only impossible statistics reach.
         if problem.residual(point) <= problem.aim or point.value > 1e-6 + 1.001 * problem.ceiling:
             break
         better = _step(problem, point)
@@ -292,19 +309,23 @@ def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     current = point.multipliers
     curvature = problem.curvature(point) + np.diag(problem.variance)
     direction = _split_direction(slope, curvature, current, problem.equality, problem.width)
+    # The kinks w_k |λ_k| are no part of the slope: what they change along the step.
     kinks = float(problem.width @ (np.abs(current + direction) - np.abs(current)))
     promised = float(slope @ direction) - kinks
     residual = problem.residual(point)
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
+    # Backtracking (Armijo): a ten-thousandth of what the slope promises is enough.
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
         trial_multipliers = point.multipliers + length * direction
+        # λ_k >= 0 for inequalities.
         trial = problem.at(
             np.where(problem.equality, trial_multipliers, np.maximum(trial_multipliers, 0.0))
         )
         gained = trial.value - point.value
         if gained > noise and gained >= 1e-4 * length * promised:
             return trial
+        # Where rounding hides what D gains, the optimality conditions decide.
         if gained >= -noise and problem.residual(trial) < 0.9 * residual:
             return trial
     return None
@@ -317,6 +338,7 @@ def _split_direction(
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
         return newton_direction(slope, curvature, multipliers, equality)
+    # λ = λ⁺ - λ⁻ with λ± >= 0 at slopes ±(E[F_k] - b_k) - w_k: |λ| = λ⁺ + λ⁻ is linear then.
     split_rows = np.concatenate([np.arange(slope.size), wide])
     sign = np.repeat([1.0, -1.0], [slope.size, wide.size])
     held = sign * multipliers[split_rows]
@@ -340,9 +362,11 @@ def newton_direction(
 
     The curvature is scaled to a unit diagonal first, and made definite where statistics depend on each other.
     """
+    # Variables size_k d_k: unit diagonal, so that no statistic's unit matters to the solver.
     size = np.sqrt(np.maximum(np.diag(curvature), 1e-24))
     scaled = curvature / np.outer(size, size)
     scaled[np.diag_indices(size.size)] = 1.0 + 1e-12
+    # λ + d >= 0 for inequalities; no entry moves farther than the longest step.
     low = np.where(equality, -_LONGEST_STEP, -np.minimum(multipliers, _LONGEST_STEP)) * size
     return _box_maximum(slope / size, scaled, low, _LONGEST_STEP * size) / size
 
@@ -358,11 +382,13 @@ def _box_maximum(slope: Floats, curvature: Floats, low: Floats, high: Floats) ->
     small = 1e-13 * np.abs(slope).max(initial=0.0)
     for _ in range(10 * slope.size):
         target = d.copy()
+        # Stationary over the free entries, the rest fixed: C_ff d_f = s_f - C_fr d_r.
         target[free] = np.linalg.solve(
             curvature[np.ix_(free, free)], slope[free] - curvature[np.ix_(free, ~free)] @ d[~free]
         )
         beyond = (target > high) | (target < low)
         part = np.ones_like(d)
+        # Share of the way at which each entry meets its bound; the first one stops the step.
         part[beyond] = (np.where(target > d, high, low)[beyond] - d[beyond]) / (target - d)[beyond]
         reach = float(part.min(initial=1.0))
         if reach < 1.0:
@@ -372,6 +398,8 @@ def _box_maximum(slope: Floats, curvature: Floats, low: Floats, high: Floats) ->
             free &= ~blocked
             continue
         d = target
+        # Gradient at the maximum: a bound holds on while it pulls outwards (Karush, Kuhn and
+        # Tucker).
         pull = slope - curvature @ d
         inward = np.where(free, 0.0, np.where(d <= low, pull, -pull))
         if inward.max(initial=0.0) <= small:
@@ -428,6 +456,7 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     prior = _posterior(posterior, constraints)
     problem = Dual(prior, constraints)
     rest = problem.at(np.zeros(problem.bound.size))
+    # D(0) = 0 and D only climbs, so whatever is reached keeps the guarantee.
     best = climb(problem, rest)
     status, reason = _verdict(problem, best, len(prior))
     if best.value <= 0.0 or status == ProjectionStatus.INFEASIBLE:

@@ -68,6 +68,7 @@ def allocate(
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     least = np.where(cheapest, size, 0.0).max(axis=1)
     result = p.copy()
+    # Σ p_i ‖r_i‖₀ <= β: the budget is slack, μ0 = 0 (equation 6) and M = p. Else equation 9 holds.
     binding = np.flatnonzero(expected_size(p, size) > budget)
     if binding.size:
         result[binding] = _binding(
@@ -85,6 +86,7 @@ def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: flo
     """Return the mechanism of people whose budget is used up."""
     share = np.where(cheapest, p, 0.0)
     cheapest_mass = share.sum(axis=1, keepdims=True)
+    # Border β = min l: only the cheapest, in the proportions of p; evenly where p has none of them.
     left_to = np.where(
         cheapest_mass > 0,
         share / np.where(cheapest_mass > 0, cheapest_mass, 1.0),
@@ -93,16 +95,20 @@ def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: flo
     result = left_to.copy()  # all on the cheapest
     room = budget - least
     loose = np.flatnonzero(room > _TIGHT * size.max(axis=1))
+    # e_i = (l_i - min l) / (β - min l); 1 where p_i = 0, which weighs nothing.
     excess = np.where(p > 0, size - least[:, None], room[:, None])[loose] / room[loose, None]
     p = p[loose]
     cheapest_mass = cheapest_mass[loose, 0]
+    # Equation 8, M_i = p_i / (μ0 ‖r_i‖₀ + λ), in s: M_i = p_i / (s + (1 - s) e_i).
     s = _roots(excess, p, cheapest_mass)
     scale = s[:, None] + (1.0 - s[:, None]) * excess
     mass = np.divide(p, scale, out=np.zeros_like(p), where=scale > 0)
+    # p has none of the cheapest and k does not fall at 0: what is left goes to them.
     mass += (
         np.where(cheapest_mass > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None]
         * left_to[loose]
     )
+    # Σ M_i = 1 (equation 3), but for rounding of the root.
     result[loose] = mass / mass.sum(axis=1, keepdims=True)
     return result
 
@@ -119,16 +125,19 @@ def _roots(excess: Floats, p: Floats, cheapest_mass: Floats) -> Floats:
     """
     from scipy.optimize import elementwise
 
+    # The cheapest have e = 0: their term of k is p_i (0 - 1), so -cheapest_mass in all.
     rest = np.where(excess > 0, p, 0.0)
 
     def k(s: Floats, row: Ints) -> Floats:
         scale = s[:, None] + (1.0 - s[:, None]) * excess[row]
         total = np.divide(excess[row] - 1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         total = np.einsum("ki,ki->k", rest[row], total)
+        # Without a share of the cheapest k has the root s = 0 as well, which k / s has not.
         return np.where(cheapest_mass[row] > 0, s * total - cheapest_mass[row], total)
 
     every = np.arange(cheapest_mass.size)
     root = np.zeros(cheapest_mass.size)
+    # Where k / s is not negative at 0, k does not fall there: s = 0.
     left = every[k(root, every) < 0]
     if left.size:
         solution = elementwise.find_root(
@@ -152,6 +161,7 @@ def checked_arguments(
         usable = np.ones(size.shape, dtype=bool)
     else:
         usable = np.asarray(available, dtype=bool)
+    # β < min l: no mechanism is within the budget.
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
     if without := int(np.isinf(least).sum()):
         raise InputError(

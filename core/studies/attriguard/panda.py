@@ -98,6 +98,7 @@ class _PandaSearch:
         self.public, self.records = _rows_of(public)
         self.predicted = in_batches(self.read, self.public)
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
+        # For line 4 with a linear C_i: the largest entries of the constant gradient w_i.
         self.ranked = (
             np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
         )
@@ -106,9 +107,11 @@ class _PandaSearch:
         self, people: Ints, targets: Ints, report: ReportProgress | None
     ) -> tuple[Any, Ints, Mask]:
         """Return the records of q tasks, their sizes, and where noise was found."""
+        # C(x) = i already: r_i = 0.
         reached = targets == self.predicted[people]
         tasks = np.flatnonzero(~reached & np.isin(targets, self.scores.classes))
         parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
+        # Modify_Exist and Add_New without a solution are extended to Modify_Add (section 4.2).
         for policy in dict.fromkeys((self.policy, WIDEST)):
             class_index = np.searchsorted(self.scores.classes, targets[tasks])
             solved, moves = self._solved(people[tasks], class_index, policy, report)
@@ -118,6 +121,7 @@ class _PandaSearch:
             report = None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
+        # C(x + r_i) = i is tested by the classifier itself, in the record's own numbers.
         misled = reached & (in_batches(self.read, noisy) != targets)
         if misled.any():
             retained = ~misled[task]
@@ -171,9 +175,13 @@ class _PandaSearch:
         weights = self.scores.weights
         adds = policy == "add_new"
         column, before, valid, rest = self._entries(clean, class_index, reach)
+        # Of the new entries that are not looked at, the best gain: (1 - 0) ∂C_i/∂x_j where they may
+        # rise.
         if not adds:
             rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
         least = rest if adds else np.maximum(rest, 0.0)
+        # The masks of lines 4, 7 and 8: x_j = 0 for Add_New, x_j ≠ 0 for Modify_Exist, of the
+        # original x.
         free = valid & np.where(before != 0, not adds, policy != "modify_exist")
         x = before.copy()
         state = self.scores.enter(clean)
@@ -183,6 +191,7 @@ class _PandaSearch:
             gradients = weights[column, class_index[:, None]]
         else:
             gradients = None
+        # maxiter: an entry takes at most ⌈1/τ⌉ steps and is never taken up again at 0 or 1.
         for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
             if not left.size:
                 break
@@ -193,10 +202,14 @@ class _PandaSearch:
                 else gradients[left]
             )
             if not adds:
+                # v_inc = (1 - x_j) ∂C_i/∂x_j and v_dec = -x_j ∂C_i/∂x_j (lines 11, 12, 15, 16):
+                # their maximum has the sign of the gradient. Add_New (line 4) takes ∂C_i/∂x_j
+                # itself.
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
             rows = np.arange(left.size)
             slot = gain.argmax(axis=1)
+            # On while an entry brings x nearer to i and none that is not looked at would do better.
             useful = gain[rows, slot] > least[left]
             rises = (gradient[rows, slot] > 0) | adds
             left = left[useful]
@@ -204,14 +217,18 @@ class _PandaSearch:
             rises = rises[useful]
             # Lines 14 to 21: modify it.
             old = x[left, slot]
+            # x_e = clip(x_e ± τ), lines 18 and 20.
             new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
             x[left, slot] = new
             free[left, slot] = (new > 0.0) & (new < 1.0)
+            # z = W x + b after one entry: z += (x_e' - x_e) W_e.
             state[left] += (new - old)[:, None] * weights[column[left, slot]]
+            # Line 1, C(x) ≠ i, with the margin κ: i must lead by more than κ.
             leads = self.scores.leading(state[left], class_index[left], self.lead)
             solved[left[leads]] = True
             left = left[~leads]
         task, slot = np.nonzero((x != before) & solved[:, None])
+        # Open: entries beyond `reach` might have helped.
         return solved, ~solved & (rest > -np.inf), (task, column[task, slot], x[task, slot])
 
     def _entries(
@@ -245,6 +262,7 @@ class _PandaSearch:
         value[owner, slot] = clean.data
         valid[owner, slot] = True
         column[:, longest:] = new
+        # Entries among the ranked ones that the record has already are not new.
         valid[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
         order = np.lexsort((column, weights[column, class_index[:, None]] < 0))
         column, value, valid = (
@@ -355,6 +373,7 @@ class Scores:
         """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
         direction = np.eye(self.classes.size)[class_index]
         if self.outputs is not None:
+            # ∂C_i/∂x = W (V_i ⊙ [z > 0]) for a hidden layer z with output weights V; W_i if linear.
             direction = (direction @ self.outputs[0].T) * (state > 0)
         return direction @ self.weights.T
 
@@ -379,9 +398,11 @@ def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
         np.float64
     )
     if len(rows) == 1:
+        # C_0 = -f/2 and C_1 = f/2 of one decision value f.
         rows = np.vstack([-0.5 * rows, 0.5 * rows])
         offsets = np.append(-0.5 * offsets, 0.5 * offsets)
     elif _shares_a_softmax(classifier):
+        # A softmax does not see what all classes share: w_i - mean w.
         rows = rows - rows.mean(axis=0)
     return [np.ascontiguousarray(rows.T)], [offsets]
 

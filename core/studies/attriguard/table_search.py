@@ -93,6 +93,7 @@ def log_odds(scores: Floats, target: int, *, lead: float) -> tuple[Floats, Mask]
     top = reduce(np.maximum, rival_scores)
     rivals = top
     if len(rival_scores) > 1:
+        # log Σ_{c≠i} exp z_c with the largest taken out; of two values it is the other's score.
         rivals = top + np.log(sum(np.exp(score - top) for score in rival_scores))
     return scores[target] - rivals, scores[target] - top >= lead
 
@@ -177,11 +178,13 @@ class TableSearch:
             for start in range(0, people.size, step):
                 rows = people[start : start + step]
                 noisy[rows, target], reached[rows, target] = self._changed(public[rows], target)
+            # C(x + r_i) = i, asked of the classifier itself (equation 2).
             lost = people[
                 ~reached[people, target] | (self.defender.predict(noisy[people, target]) != target)
             ]
             noisy[lost, target] = public[lost]
             reached[lost, target] = False
+        # ‖r_i‖₀ in raw columns, whatever the encoder makes of them.
         size = (noisy != public[:, None, :]).sum(axis=2)
         return RepresentativeNoise(
             noisy=noisy.reshape(u * m, public.shape[1]),
@@ -209,11 +212,14 @@ class TableSearch:
     def _round(self, walk: _Walk, active: Places, target: int) -> Places:
         """Make the next change of every active record; return those that still have to go on."""
         current = walk.of(active)
+        # Changes that are left: a column not fixed yet, and another value than today's.
         open_ = ~current.fixed[:, self.column] & (current.records[:, self.column] != self.value)
         clashes, blocker = self._clashes(current.places)
+        # z(x with the change) = z(x) - terms of the old value + terms of the new one.
         without = current.scores[:, :, None] - np.take(current.terms, self.column, axis=2)
         odds, reached = log_odds(without + self.terms[:, None], target, lead=self.lead)
         single = np.where(open_ & (clashes == 0), odds, -np.inf)
+        # Changes after which i leads by κ; of these the one with the largest log odds.
         ends = reached & np.isfinite(single)
         ending = ends.any(axis=1)
         self._make(walk, active[ending], np.where(ends, single, -np.inf).argmax(axis=1)[ending])
@@ -235,7 +241,10 @@ class TableSearch:
         gain_single = single[rest, best_single] - before
         gain_joint = joint[everyone, best_joint] - before
         done = reached[everyone, best_joint]
+        # A pair counts two columns: it ends the search, or gains more a column than the best
+        # single.
         pair = done | (gain_joint / 2 > gain_single)
+        # Nothing raises the log odds: the record has no (further) solution and is left.
         useful = done | (np.where(pair, gain_joint, gain_single) > _LEAST_GAIN)
         doing = useful & pair
         self._make(walk, rows[doing], best_joint[doing])
@@ -259,6 +268,7 @@ class TableSearch:
         count = np.zeros((len(places), self.column.size), dtype=np.int16)
         last = np.full(count.shape, -1, dtype=np.int16)
         for j in self.bound:
+            # Column j as it stands and the new value form a forbidden pair.
             against = self.forbidden[places[:, j]] & (self.column != j)
             count += against
             last[against] = j
@@ -280,6 +290,7 @@ class TableSearch:
         odds = np.full(clashes.shape, -np.inf)
         reached = np.zeros(clashes.shape, dtype=bool)
         partner = np.zeros(clashes.shape, dtype=np.intp)
+        # First changes that one column alone forbids; that column is changed too.
         blocked = open_ & (clashes == 1)
         for first in np.flatnonzero(blocked.any(axis=0)):
             for column in np.unique(blocker[blocked[:, first], first]):
@@ -292,6 +303,7 @@ class TableSearch:
                 first_column = self.column[first]
                 cells = np.ix_(rows, seconds)
                 # what forbids the second, but for the value the first takes away
+                # 0 left: the second is allowed once the first has changed its column.
                 left = clashes[cells] - self.forbidden[walk.places[rows, first_column]][:, seconds]
                 rest = (
                     walk.scores[:, rows]

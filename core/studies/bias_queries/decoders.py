@@ -92,22 +92,28 @@ def propagate(
     repeats, m, n = rows.shape
     effect = np.abs(rows).max(axis=(1, 2), keepdims=True)[:, :, 0]
     unit = np.where(effect > 0, effect, 1.0)
+    # Rows in units of one person's largest effect, and one more that knows Σ z: an answer of ones.
     g = np.concatenate([rows / unit[:, :, np.newaxis], np.ones((repeats, 1, n))], axis=1)
     with np.errstate(over="ignore"):
         b = np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit
         y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
+    # Beyond this answers and noise say nothing, but their squares must stay numbers.
     y = np.clip(y, -_FARTHEST, _FARTHEST)
     b = np.clip(b, 1e-9, _FARTHEST)
+    # Sites before any answer: precision τ_j = 1 / (p_j (1 - p_j)), shift h_j = τ_j p_j.
     state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
     probability = state.p.copy()
     going = np.arange(repeats)
     for turn in range(_ROUNDS):
+        # Annealing: b is taken for at least `floor`, which falls by a constant factor a round.
         floor = _START * _FALL**turn
         before = state.p
         state = _round(state, noise, floor)
+        # |y_i - o_i - g_i·p| in scales of the noise: probabilities that fit are remembered.
         misfit = np.abs(state.y - _times(state.g, state.p))[:, :m] / np.maximum(state.b, floor)
         fits = np.median(misfit, axis=1) <= _FITS
         probability[going[fits]] = state.p[fits]
+        # A repeat is done when its probabilities move no more and its own noise is reached.
         settled = (np.abs(state.p - before).max(axis=1) < _SETTLED) & (state.b.min(axis=1) >= floor)
         if turn >= _FEWEST and settled.any():
             going = going[~settled]
@@ -145,6 +151,7 @@ def _times(g: Floats, x: Floats) -> Floats:
 def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
     """Return the state before any answer is taken in."""
     variance = p * (1 - p)
+    # R_i = (y_i - o_i - g_i·p)² + Σ_j g_ij² p_j (1 - p_j), the expected squared residual.
     squared = (y - _times(g, p)) ** 2 + _times(g**2, variance)
     return _PropagationState(
         g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1]
@@ -154,18 +161,23 @@ def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
 def _round(state: _PropagationState, noise: str, floor: float) -> _PropagationState:
     """Return the state after one round, with the noise taken for at least `floor`."""
     g = state.g
+    # 1 / w_i: Cauchy 1 / w = (b² + R) / 2, Laplace 1 / w = b √R; of Σ z next to nothing.
     variance: Floats = np.full_like(state.y, _COUNT_VARIANCE)
     variance[:, :-1] = 1.0 / _precision(noise, np.maximum(state.b, floor), state.squared)
+    # Woodbury: (Gᵀ W G + diag τ)⁻¹ = T - T Gᵀ (W⁻¹ + G T Gᵀ)⁻¹ G T with T = diag(1 / τ).
     inverse = 1.0 / state.site
     scaled = g * inverse[:, np.newaxis, :]
     system = scaled @ g.transpose(0, 2, 1)
     diagonal = np.arange(len(state.y[0]))
     system[:, diagonal, diagonal] += variance
     inverted: Floats = np.linalg.inv(system).astype(np.float64, copy=False)
+    # μ = T h + T Gᵀ S⁻¹ (y - G T h), with S = W⁻¹ + G T Gᵀ.
     middle = inverse * state.shift
     pull = _times(inverted, state.y - _times(g, middle))
     mean = middle + (pull[:, np.newaxis, :] @ scaled)[:, 0, :]
+    # σ_j² = 1 / τ_j - (T Gᵀ S⁻¹ G T)_jj.
     sigma = np.maximum(inverse - np.einsum("rmn,rmn->rn", scaled, inverted @ scaled), 1e-12)
+    # Posterior variance of g_i·z is v - v² S⁻¹_ii with v = 1 / w_i; R_i adds it to (y_i - g_i·μ)².
     spread = variance - variance**2 * inverted[:, diagonal, diagonal]
     squared = (state.y - _times(g, mean)) ** 2 + np.maximum(spread, 0.0)
     p, site, shift = _sites(state.odds, mean, sigma, state.site, state.shift)
@@ -183,10 +195,13 @@ def _sites(
     odds: Floats, mean: Floats, sigma: Floats, site: Floats, shift: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the new probabilities and, half way towards them, the new sites."""
+    # Cavity: k = 1 / σ_j² - τ_j and c = (μ_j / σ_j² - h_j) / k.
     cavity = np.maximum(1.0 / sigma - site, 1e-6)
     centre = (mean / sigma - shift) / cavity
+    # logit p_j = logit prior_j + k (c - ½), as N(1; c, 1/k) / N(0; c, 1/k) = exp(k (c - ½)).
     p = 0.5 * (1.0 + np.tanh(0.5 * np.clip(odds + cavity * (centre - 0.5), -30.0, 30.0)))
     variance = np.maximum(p * (1 - p), 1e-7)
+    # Site · cavity has mean p_j and variance p_j (1 - p_j): subtract what the cavity brings.
     precision = np.maximum(1.0 / variance - cavity, 1e-3)
     moved = p * (precision + cavity) - centre * cavity
     return p, (1 - _STEP) * site + _STEP * precision, (1 - _STEP) * shift + _STEP * moved
@@ -264,10 +279,12 @@ def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribu
     repeats, m, n = answered.scores.shape
     if not m:
         return [_by_person(answered, decoder, r, np.zeros(n)) for r in range(repeats)]
+    # min over s >= 0 (or in the box 0 <= s <= c) subject to η = H s (equation 7).
     if decoder in PROGRAMS:
         return [_compressed(answered, r, decoder, None) for r in range(repeats)]
     noisy = answered.mechanism.noisy
     published = decoder == "published"
+    # |SP| without noise: theorem 4, person by person.
     if answered.mechanism.absolute and (published or not noisy):
         return [
             _by_person(answered, decoder, r, _absolute_evidence(answered, r))
@@ -282,6 +299,7 @@ def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribu
         ]
     if published:  # or the shortest vector in l1
         return [_compressed(answered, r, "l1", None) for r in range(repeats)]
+    # Attackers who know the noise: exact or rounded answers, then noisy ones.
     if not noisy:
         return _noiseless(answered, decoder)
     return _propagated(answered, aware=decoder == "strongest")
@@ -296,6 +314,7 @@ def _from_posterior(advantaged: Floats, share: float) -> DecodedAttribute:
 def _compressed(
     answered: AnsweredQueries, r: int, method: str, prior: Floats | None
 ) -> DecodedAttribute:
+    # Algorithm 2 for "l1": min ‖s‖₁ s.t. η = H s, â_j = 0 where s_j > ½ (1/N1 + 1/N0).
     slack = 0.0 if method == "l1" else answered.mechanism.half_width
     recovery = recover_compressed(
         answered.scores[r],
@@ -307,8 +326,10 @@ def _compressed(
         slack=slack,
     )
     if recovery.values is None or recovery.threshold is None:
+        # No s solves the program: the groups alone.
         values = np.asarray(1.0 - recovery.recovered)
     else:
+        # s_j / c: the threshold is c / 2.
         values = np.asarray(
             np.nan_to_num(recovery.values / (2.0 * recovery.threshold)), dtype=np.float64
         )
@@ -327,6 +348,7 @@ def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute
         before = np.full(answered.prior.shape, answered.share)
     inputs = (answered.scores, answered.answers, before)
     half_width = answered.mechanism.half_width
+    # All vectors of N0 ones that give the answers, weighed by the prior: few people only.
     few = exact_posterior(*inputs, answered.n_advantaged, half_width=half_width, absolute=False)
     if few is not None:
         return [_from_posterior(p, answered.share) for p in few]
@@ -335,6 +357,7 @@ def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute
     decoded = _propagated(answered, aware=aware)
     for r in repeats:
         if (
+            # A vector that explains answers with enough bits is the truth, but for swaps.
             _suffices(answered, r)
             and (solution := _explained(answered, r, decoded[r], aware=aware)) is not None
         ):
@@ -347,11 +370,13 @@ def _explained(
 ) -> Floats | None:
     """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
     likeliest = np.zeros(decoded.values.size)
+    # The N0 likeliest as the disadvantaged; do they give the answers?
     likeliest[np.argsort(-decoded.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
     if (np.abs(_missed(answered, r, likeliest)) <= answered.mechanism.half_width + _ROUNDING).all():
         return likeliest
     for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
         solved = _compressed(answered, r, "box", prior).values
+        # Else the box program: a whole solution gives the answers exactly.
         rounded = np.rint(solved)
         if np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE:
             return np.asarray(rounded)
@@ -360,6 +385,7 @@ def _explained(
 
 def _missed(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> Floats:
     """Return by how much the answers differ from those with these people as the disadvantaged group, shape (m,)."""
+    # SP = H v with v_j = 1/N1 for the advantaged and -1/N0 for the others (equation 4).
     weights = np.where(
         disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged
     )
@@ -387,12 +413,15 @@ def _but_for_swaps(
     zeros = np.flatnonzero(advantaged)
     swaps = np.ones((ones.size, zeros.size), dtype=bool)
     for row, off in zip(h, missed, strict=True):
+        # Exchanging i (disadvantaged) and j changes answer k by c (h_ki - h_kj): within its
+        # rounding?
         swaps &= np.abs(off - effect * (row[ones, np.newaxis] - row[zeros])) <= room
         if not swaps.any():
             return DecodedAttribute(
                 values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8)
             )
     links = ones[swaps.nonzero()[0]], zeros[swaps.nonzero()[1]]
+    # Chains of possible swaps make one class; of it only the count of each group is known.
     _, together = connected_components(
         coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False
     )
@@ -422,10 +451,12 @@ def _suffices(answered: AnsweredQueries, r: int) -> bool:
     step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
     if not step:
         return True
+    # K = c² N1 N0 / (n - 1) times the covariance of the scores, a drawn without replacement.
     covariance = np.cov(h, bias=True) * effect**2 * n1 * n0 / (n - 1)
     bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[
         1
     ] / math.log(4)
+    # log (n choose N0), the number of attribute vectors.
     vectors = math.lgamma(n + 1) - math.lgamma(n1 + 1) - math.lgamma(n0 + 1)
     return bool(bits >= vectors / math.log(2))
 
@@ -447,15 +478,18 @@ def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
     if answered.mechanism.absolute and not answered.released:
         return np.asarray(1.0 - _from_sizes(answered, before))
     if answered.released:
+        # Noisy sums: x·z with x the centred scores, so o = 0 and g = x.
         y = np.asarray([release.sums for release in answered.released])
         rows = centred_scores(h)
         offset = np.zeros(h.shape[:2])
         scale: float | Floats = np.asarray([[release.scales.sums] for release in answered.released])
     else:
         y = answered.answers
+        # A gap: SP = h·r - c h·z, so o = Σ_j h_j / N1 and g = -c h.
         rows = h * -(1 / n0 + 1 / n1)
         offset = h.sum(axis=2) / n1
         scale = _scale(answered)
+    # Σ z = N0 exactly: g_i - mean(g_i), and o_i takes N0 mean(g_i).
     middle = rows.mean(axis=2)
     rows = rows - middle[:, :, np.newaxis]
     target = y - offset - n0 * middle
@@ -489,6 +523,7 @@ def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
     sizes = answered.n_advantaged, answered.n_disadvantaged
     advantaged, disadvantaged = ((np.abs(y - 1.0 / size) / scale) for size in sizes)
     if answered.mechanism.noise == "cauchy":
+        # log of the noise's density at y - 1/N0 over that at y - 1/N1: Cauchy, then Laplace.
         evidence = np.log1p(advantaged**2) - np.log1p(disadvantaged**2)
     else:
         evidence = advantaged - disadvantaged
@@ -513,6 +548,7 @@ def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttrib
             before = 1.0 - answered.prior[r, undecided]
         else:
             before = np.full(int(undecided.sum()), left / undecided.sum())
+        # SP_0 = h·1 / N1 - c h·z gives h·z, the accepted disadvantaged; less those already certain.
         accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[
             disadvantaged
         ].sum()
@@ -568,6 +604,7 @@ def _person_evidence(answered: AnsweredQueries, r: int) -> Floats:
         evidence[packed] = np.where(recovered[packed] == 1, np.inf, -np.inf)
         return evidence
     people = np.arange(m - 1)  # question k flips person k - 1 of the base model
+    # SP_k - SP_0 = (1 - 2 h_0j) v_j: its sign is v_j's (algorithm 1, one flipped score a query).
     moved = (answers[1:] - answers[0]) * np.sign(1.0 - 2.0 * h[0, people])
     evidence[people] = np.where(moved > 0, np.inf, np.where(moved < 0, -np.inf, 0.0))
     return evidence

@@ -81,11 +81,14 @@ class Blocks:
         part = np.full(n, len(sets))
         for number, (_, rows) in enumerate(sets):
             part[slice(None) if rows is None else rows] = number
+        # Cell (row set, prediction, guess); within it rank by price, ties in record order.
         cell = (2 * part + records.predictions) * k + guess
         order = np.lexsort((prices, cell))  # stable: ties stay in record order
         size = np.bincount(cell, minlength=2 * k * (len(sets) + 1))
         rank = np.empty(n)
         rank[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+        # Block i of B holds the shares (i / B)² to ((i + 1) / B)² of the cell: short where it is
+        # cheap.
         block = np.minimum(BLOCKS * np.sqrt((rank + 0.5) / size[cell]), BLOCKS - 1).astype(np.intp)
         block_index = cell * BLOCKS + block
         total = np.bincount(block_index, weights=prices, minlength=size.size * BLOCKS)
@@ -124,8 +127,10 @@ class Blocks:
                     for unfairness in _unfairness(by_truth[:, :-1])
                 ]
             )
+        # Guessed and true group agree: inferred correctly.
         before = np.einsum("zspgbg->zg", people)
         after = before.copy()
+        # Row sets are disjoint, so each is corrected on its own; people outside of all stay.
         for s, price in enumerate(self.price[:-1]):
             after += _gained(price, people[:, s], tolerances * WIDENING)
         return BootstrapCounts(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
@@ -147,10 +152,12 @@ def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     """
     size = people.sum(axis=4)
     leave, join = (_of_two if price.shape[1] == 2 else _of_many)(price, size, tolerance)
+    # leave[z, p, g, b] people leave a block; those of each true group go in proportion.
     left = np.einsum("zpgb,zpgbt->zpgt", _quotient(leave, size), people)
     mixed = left.sum(
         axis=2
     )  # those who move, by prediction and true group; who of them goes where costs nothing
+    # Of the join[z, p, g] who land in group g, the movers' share of true group g is then correct.
     arrived = join * _quotient(mixed, mixed.sum(axis=2, keepdims=True))
     return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
 
@@ -163,6 +170,7 @@ def _quotient(part: Floats, total: Floats) -> Floats:
 def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return how many leave each block and join each cell, two groups, all samples at once."""
     count = size.sum(axis=3)
+    # M and P of each sample; m = a + b below is of the group with the rate too low.
     negatives, positives = count.sum(axis=2).T
     n = negatives + positives
     samples = np.arange(len(size))
@@ -171,25 +179,34 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     )  # the group whose rate is too low
     a = count[samples, 1, low]
     b = count[samples, 0, low]
+    # -D = b P - a M >= 0, and t N.
     gap = b * positives - a * negatives
     slack = tolerance * n
+    # Both lines c x + d y >= right: the first with m, the second with N - m.
     c = np.stack([negatives + slack, negatives - slack])
     d = np.stack([positives - slack, positives + slack])
     right = np.stack([gap - slack * (a + b), gap - slack * (n - a - b)])
+    # tN > M or tN > P: the line holds whatever x and y, so it is replaced by 0 >= -inf.
     holds = (c <= 0) | (d <= 0)
     c = np.where(holds, 1.0, c)
     d = np.where(holds, 1.0, d)
     right = np.where(holds, -np.inf, right)
+    # x people come from group `1 - low` predicted 1, y leave group `low` predicted 0.
     cells = ((1, 1 - low), (0, low))
     parts = [(size[samples, p, g], price[p, g]) for p, g in cells]
+    # F and G: piecewise linear, with a kink at the end of every block.
     ends = [cumulated(block_size) for block_size, _ in parts]
     costs = [cumulated(block_size * block_price) for block_size, block_price in parts]
     with np.errstate(invalid="ignore", divide="ignore"):
+        # Candidates: x at the end of a block; x where y is at the end of a block on a line; the
+        # crossing.
         crossing = (right[0] * d[1] - right[1] * d[0]) / (c[0] * d[1] - c[1] * d[0])
     from_y = ((right[:, :, None] - d[:, :, None] * ends[1]) / c[:, :, None]).max(axis=0)
     x = np.hstack([ends[0], from_y, np.nan_to_num(crossing, posinf=0.0, neginf=0.0)[:, None]])
     x = np.clip(x, 0.0, ends[0][:, -1:])
+    # The least y that both lines allow.
     y = np.maximum(((right[:, :, None] - c[:, :, None] * x) / d[:, :, None]).max(axis=0), 0.0)
+    # F(x) + G(y); a y beyond all people of its cell is not to be had.
     total = sum(
         np.array([np.interp(*arguments) for arguments in zip(moved, end, cost, strict=True)])
         for moved, end, cost in zip((x, y), ends, costs, strict=True)
@@ -199,6 +216,7 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     join = np.zeros_like(count)
     for (p, g), end, moved in zip(cells, ends, (x, y), strict=True):
         chosen = moved[samples, best]
+        # Whole blocks below x (or y), and of its own block what is left.
         leave[samples, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
         join[samples, p, 1 - g] = np.minimum(chosen, end[:, -1])
     return leave, join
@@ -208,6 +226,7 @@ def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Fl
     """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
     leave = np.zeros_like(size)
     join = np.zeros(size.shape[:3])
+    # Samples that meet the tolerance as they are keep their guesses.
     beyond = _unfairness(size.sum(axis=3)[:, None]) - tolerance
     most = int(beyond.argmax())  # its optimum costs about as much as any
     if beyond[most] > 0.0:
@@ -251,6 +270,8 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
             [overall - tolerance, overall - 1 - tolerance],
         ]
     )
+    # Unknowns: how many leave each (prediction, group, block), then how many join each (prediction,
+    # group).
     of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(
         2 * k, 2 * k
     )  # rows: side, group
@@ -258,6 +279,8 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
         np.eye(2), np.ones(k)
     )  # whoever leaves a cell joins another with the same prediction
     of_block = np.repeat(np.eye(2 * k), blocks, axis=1)
+    # minimise sum of price leave, subject to weigh (count - leave + join) <= 0 of every group and
+    # side, and leave = join within a prediction.
     solution = linprog(
         np.concatenate([price.ravel(), np.zeros(2 * k)]),
         A_ub=np.hstack([-of_cell @ of_block, of_cell]),
@@ -303,9 +326,12 @@ def combine_intervals(
         return estimate
     from scipy.special import stdtrit
 
+    # How far the blocks' optimum of everybody misses the exact one.
     offset = float(np.nan_to_num(estimate.value - resampled[0]))
     quantile = float(stdtrit(drawn.size - 1, 0.5 + estimate.level / 2))
+    # t quantile times the standard deviation, and the offset as one more independent error.
     half = math.hypot(quantile * float(drawn.std(ddof=1)), offset)
+    # The middle `level` of the resamples, moved by the offset.
     first, last = np.quantile(drawn, (0.5 - estimate.level / 2, 0.5 + estimate.level / 2)) + offset
     low = min(estimate.low, estimate.value - half, float(first))
     high = max(estimate.high, estimate.value + half, float(last))
@@ -328,6 +354,7 @@ def bootstrap_correction(
     counts = np.zeros((drawn + 1, everybody.size))
     counts[0] = everybody
     n = int(everybody.sum())
+    # n people drawn with replacement are a multinomial over the places.
     counts[1:, occupied] = rng.multinomial(n, everybody[occupied] / n, size=drawn)
     return people.corrected(counts, tolerance, raise_until_true=raise_until_true)
 

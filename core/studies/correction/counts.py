@@ -98,6 +98,8 @@ class CountProblem:
         if (new < 0).any() or (new.sum(axis=1) != self.old.sum(axis=1)).any():
             return False
         attained = {rate.disclosure: False for rate in self.rates if rate.lower > 0}
+        # (4) and (5) of RC, (9) and (10) of RC_e, in whole numbers: with D = N A - P m of group g,
+        # its rate A / m lies within t of P / N exactly when |D| <= t N m.
         for rate in self.rates:
             size = new[rate.inside].sum(axis=0).tolist()
             hits = new[rate.positive].sum(axis=0).tolist()
@@ -119,6 +121,8 @@ class CountProblem:
         leaving = self.outflow(new)
         for c, missing in enumerate((new - self.old).tolist()):
             group_cells = range(c * self.n_groups, (c + 1) * self.n_groups)
+            # Post-processing of RC_e: of each group the cheapest old - new records leave; all of
+            # the cell are dealt out to the groups that miss some, in the order of the records.
             movers = np.concatenate([self.members[j][: leaving[j]] for j in group_cells])
             target = np.repeat(np.arange(self.n_groups, dtype=np.uint8), np.maximum(missing, 0))
             vector[np.sort(movers)] = target
@@ -134,6 +138,8 @@ class CountProblem:
             rate.disclosure: [] for rate in self.rates if rate.lower > 0
         }
         for rate, sign in itertools.product(self.rates, (1, -1)):
+            # |D| / (N m) of an attained limit is at most 1 - P / N above the overall rate, P / N
+            # below it.
             room = rate.n - rate.positives if sign > 0 else rate.positives
             if rate.lower > 0 and rate.lower * rate.n < room:
                 alternatives[rate.disclosure] += [
@@ -162,6 +168,7 @@ def count_problem(
     `limits` are, for each row set of each disclosure, the disclosure's number, what it says of each record (0 outside
     of the row set, 1 or 2 with prediction 0 or 1), and the lower and the upper limit.
     """
+    # Records with the same code lie in the same row sets with the same predictions: a cell c.
     code = np.zeros(guess.size, dtype=np.int64)
     for _, value, _, _ in limits:
         code = np.unique(code * 3 + value, return_inverse=True)[1]
@@ -177,6 +184,8 @@ def count_problem(
             Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells)
         )
     cell_index = code * n_groups + guess
+    # old[c, g] and F_cg(k), the k smallest costs of cell c and group g added up: n and T of RC_e,
+    # where K = 2 and one cell a prediction give n_0^+, n_1^+, n_0^-, n_1^-.
     order = np.lexsort((cost, cell_index))
     old = np.bincount(cell_index, minlength=n_cells * n_groups)
     members = tuple(np.split(order, np.cumsum(old)[:-1]))
@@ -196,6 +205,7 @@ def components(problem: CountProblem) -> list[CountProblem]:
         return [problem]
     parts: list[list[Rate]] = []
     for rate in problem.rates:
+        # The rate joins every part that it shares a cell with, and these become one part.
         linked = [part for part in parts if any(_linked(rate, member) for member in part)]
         parts = [part for part in parts if part not in linked] + [[rate, *itertools.chain(*linked)]]
     return [_restricted(problem, part) for part in parts]
@@ -237,14 +247,17 @@ class Rows:
         self._rows: list[tuple[Floats, float, float]] = []
         self._pins: list[tuple[int, int, int]] = []  # row, multiplier, coefficient
         cells = np.eye(len(problem.old))
+        # Sum over g of new[c, g] = size of c: no record appears or vanishes.
         for cell, size in zip(cells, problem.old.sum(axis=1).tolist(), strict=True):
             self._add(cell, slice(None), size, size)
         for rate in problem.rates:
             self._compare(rate)
+        # Known group shares: low <= sum over c of new[c, g] <= high.
         for g, (low, high) in enumerate(problem.sizes or ()):
             self._add(cells.sum(axis=0), g, low, high)
         for alternative in chosen:
             self._attain(alternative)
+        # Columns: new[c, g] at c K + g, then the multipliers z of pinned rates.
         counts, self.low, self.high = (np.array(column) for column in zip(*self._rows, strict=True))
         pinned = np.zeros((len(counts), len(self.multipliers)))
         for row, multiplier, coefficient in self._pins:
@@ -263,6 +276,7 @@ class Rows:
             self._add(rate.inside, g, 1, rate.n - k + 1)
         if not 0 < rate.positives < rate.n:  # D = 0 whatever the counts
             return
+        # m is at most N - K + 1 as every other group keeps a record.
         if rate.upper * rate.n * (rate.n - k + 1) < 1:  # |D| < 1, and D is an integer
             for g in range(k):
                 self._pin(rate, g, Fraction(rate.positives, rate.n))
@@ -282,6 +296,7 @@ class Rows:
         ):
             self._pins.append((len(self._rows), len(self.multipliers), coefficient))
             self._add(cells, g, 0, 0)
+        # A = p z and m = q z <= N, so z is at most N / q.
         self.multipliers.append(rate.n // fraction.denominator)
 
     def _attain(self, alternative: Attained) -> None:
@@ -289,9 +304,12 @@ class Rows:
         rate = alternative.rate
         g = alternative.group
         sign = alternative.sign
+        # The interval of rates is at least 1 / N^2 long: sign D >= lower N m as a linear row.
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
             self._add(_gap(rate, sign, -rate.lower), g, self._margin, math.inf)
             return
+        # Shorter, it holds one fraction with a denominator up to N at most: the one nearest to its
+        # middle.
         overall = Fraction(rate.positives, rate.n)
         ends = sorted(overall + sign * Fraction(limit) for limit in (rate.lower, rate.upper))
         fraction = ((ends[0] + ends[1]) / 2).limit_denominator(rate.n)
@@ -304,4 +322,5 @@ class Rows:
 def _gap(rate: Rate, sign: int, limit: float) -> Floats:
     """Return what a record of each cell adds to sign D + limit N m, scaled."""
     share = rate.positives / rate.n
+    # sign D / N + limit m with D = A N - P m: a record adds sign ([predicted 1] - P / N) + limit.
     return np.asarray(rate.inside * _SCALE * (sign * (rate.positive - share) + limit))

@@ -75,24 +75,30 @@ def cheapest_counts(
     The multipliers are what a record predicted 1, and one predicted 0, costs at the margin; the deadline is on
     `time.perf_counter`. The counts are None where nothing is cheaper than the `value` of known ones.
     """
+    # f_g of every group, with x and y the multipliers of sum a = P and sum b = M.
     groups = [_GroupPoints(problem, g, multipliers) for g in range(problem.n_groups)]
     rate = problem.rates[0]
     total = rate.positives, rate.n - rate.positives
+    # L = sum over g of min f_g + x P + y M: the Lagrangian bound.
     least = (
         sum(group.least for group in groups) + multipliers[0] * total[0] + multipliers[1] * total[1]
     )
     size = abs(least) + sum(abs(x) * most for x, most in zip(multipliers, total, strict=True))
+    # L is a difference of large numbers; where rounding would decide, nothing is proved here.
     if size * _ROUNDING > value * _TRUSTED:
         return None
+    # Counts of this value are at hand, so no point with r_g > value - L is of use.
     full_budget = max(value - least, 0.0)
     try:
         work = [0]
         budget = _first_budget(groups, full_budget)
         while time.perf_counter() < deadline:
+            # A match of least r within the budget is the optimum: objective = L + r.
             match = _match(problem, groups, budget, work)
             if match is not None:
                 counts, r = match
                 return counts, min(least + r, problem.cost_of(counts))
+            # None up to the value itself: the counts at hand are the optimum.
             if budget >= full_budget * (1 + 1e-9):
                 return None, value
             budget = min(1.6 * budget, full_budget * (1 + 1e-8))
@@ -117,6 +123,7 @@ class _GroupPoints:
         self.low, self.high = _interval(rate, self.a, sizes)
         old_counts = [int(problem.old[c, g]) for c in (positive, 1 - positive)]
         totals = [problem.total[c * k + g] for c in (positive, 1 - positive)]
+        # u(a) = F_1g(old - a) - x a and w(b) = F_0g(old - b) - y b, so f_g(a, b) = u(a) + w(b).
         self.u = _penalty(totals[0], old_counts[0], rate.positives) - multipliers[0] * self.a
         w = _penalty(totals[1], old_counts[1], rate.n - rate.positives)
         w -= multipliers[1] * np.arange(w.size)
@@ -126,6 +133,8 @@ class _GroupPoints:
         self.falling = np.minimum.accumulate(w[: self.turn + 1])
         self.rising = np.minimum.accumulate(w[self.turn :][::-1])[::-1]
         self.possible = self.low <= self.high
+        # min over b of f_g for each a: w is least at its turn, clipped to the allowed interval of
+        # b.
         best = np.full(self.a.size, np.inf)
         nearest = np.clip(self.turn, self.low, np.maximum(self.low, self.high))[self.possible]
         best[self.possible] = self.u[self.possible] + w[nearest]
@@ -134,6 +143,8 @@ class _GroupPoints:
 
     def intervals(self, budget: float) -> tuple[Ints, Ints, Ints]:
         """Return the a, and the first and last b, of the points with r within the budget (or a hair above)."""
+        # r_g(a, b) <= budget exactly when w(b) <= min f_g + budget - u(a): around the turn of w an
+        # interval, found by bisection on its falling and its rising branch.
         a = np.flatnonzero(self.best <= self.least + budget)
         room = self.least + budget - self.u[a]
         first = np.searchsorted(-self.falling, -room, side="left")
@@ -153,11 +164,13 @@ class _GroupPoints:
             raise _TooMany
         a = np.repeat(a, width)
         start = np.repeat(first, width)
+        # Every b of every interval, one after the other, then r_g = f_g - min f_g.
         b = start + np.arange(a.size) - np.repeat(np.cumsum(width) - width, width)
         r = np.maximum(self.u[a] + self.w[b] - self.least, 0.0)
         order = np.argsort(r, kind="stable")
         a = a[order]
         b = b[order]
+        # D = N a - P (a + b), which attains the lower limit where |D| > lower N m.
         gap = np.abs(self.rate.n * a - self.rate.positives * (a + b))
         return _CandidatePoints(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
 
@@ -177,18 +190,21 @@ def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
         allowed: Mask = sign * (a * negatives - b * positives) <= slack * (a + b)
         return allowed
 
+    # a M - b P <= t N (a + b) solved for b, one below the rounded quotient, then the exact test.
     low = (
         np.ceil(a * max(0.0, (negatives - slack) / (positives + slack))).astype(np.int64) - 1
     )  # D <= upper N m
     low = np.maximum(low, 0)
     for _ in range(2):
         low += ~holds(low, 1)
+    # b P - a M <= t N (a + b): no bound on b where P <= t N.
     high = np.full(a.size, negatives, dtype=np.int64)  # -D <= upper N m
     if positives > slack:
         limit = np.minimum(a * ((negatives + slack) / (positives - slack)), negatives)
         high = np.minimum(np.floor(limit).astype(np.int64) + 1, negatives)
         for _ in range(2):
             high -= ~holds(high, -1)
+    # Each group keeps a record, and its known share: sizes[0] <= a + b <= sizes[1].
     low = np.maximum(low, max(1, sizes[0]) - a)
     return low, np.minimum(high, sizes[1] - a)
 
@@ -210,6 +226,7 @@ def _match(
     """Return the counts of least r within the budget, and r; None when there are none. `work` counts the sums."""
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
+    # Two halves of the groups, small and large lists in turn: sums of each, then pairs of sums.
     halves = [
         _added([(g, listed[g]) for g in half], budget, work) for half in (order[::2], order[1::2])
     ]
@@ -218,6 +235,7 @@ def _match(
         return None
     counts = np.zeros_like(problem.old)
     positive = int(np.flatnonzero(problem.rates[0].positive)[0])
+    # Back along the sums to the point (a, b) of each group.
     for (_, parents), index in zip(halves, pair[:2], strict=True):
         for g, parent, point, points in reversed(parents):
             counts[positive, g] = points.a[point[index]]
@@ -232,6 +250,8 @@ def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list
     sums = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1))
     parents = []
     for g, points in listed:
+        # r adds up and is never negative: only points with r_g <= budget - r of the sum so far go
+        # on.
         many = np.searchsorted(points.r, budget - sums.r, side="right")
         work[0] += int(many.sum())
         if work[0] > _MOST_SUMS:
@@ -242,6 +262,7 @@ def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list
         b = sums.b[parent] + points.b[point]
         attained = sums.attained[parent] | points.attained[point]
         r = sums.r[parent] + points.r[point]
+        # Of sums with equal (a, b, attained) the cheapest is enough.
         cheapest = _least_of_equal(a, b, attained, r)
         sums = _CandidatePoints(a[cheapest], b[cheapest], attained[cheapest], r[cheapest])
         parents.append((g, parent[cheapest], point[cheapest], points))
@@ -270,12 +291,14 @@ def _cheapest_pair(
     if left.r.size == 0 or right.r.size == 0:
         return None
     keys = _key(right.a, right.b, right.attained)
+    # A right sum must bring what the left one lacks of P and M.
     need_a = rate.positives - left.a
     need_b = rate.n - rate.positives - left.b
     best: tuple[int, int, float] | None = None
     for attained in (False, True):
         needed_keys = _key(need_a, need_b, np.full(left.r.size, attained))
         index = np.minimum(np.searchsorted(keys, needed_keys), keys.size - 1)
+        # With a lower limit, some group of either half has to attain it.
         enough = left.attained | attained | (rate.lower <= 0)
         fits = np.flatnonzero((keys[index] == needed_keys) & (need_a >= 0) & (need_b >= 0) & enough)
         if fits.size:

@@ -111,13 +111,17 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
     d = math.gcd(n, positives)
     q = n // d
     p = positives // d
+    # K multiples of (q, p): every group has the overall rate.
     if d >= n_groups:
         return Fraction(0)
+    # A bracket serves while d (D_u + D_v) >= K, that is D_u + D_v >= ceil(K / d).
     need = -(-n_groups // d)
     # (m, D) of the rates 1/1 and 0/1
     high = (1, q - p)
     low = (1, p)
     while True:
+        # The end with the larger D = |q a - p m| becomes a mediant with the other end: one way down
+        # the Stern-Brocot tree.
         gap = high[1] - low[1]
         if gap == 0:  # the next bracket has p/q itself as an end
             break
@@ -129,6 +133,7 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
         opposite = low if gap > 0 else high
         moved = (m + k * opposite[0], far - k * near)
         high, low = (moved, opposite) if gap > 0 else (opposite, moved)
+    # |a/m - p/q| = D / (m q).
     return max(Fraction(end[1], end[0] * q) for end in (high, low))
 
 
@@ -270,6 +275,8 @@ def repairs(counts: RowSetCounts) -> Repairs | None:
     group = 1 if counts.gap(counts.a, counts.b) < 0 else 0  # the group whose rate is too low
     oriented = counts if group else counts.swapped()
     # X and Y: once enough, more is enough
+    # X, the fewest people predicted 1 that join the group, and Y, the fewest predicted 0 that leave
+    # it, each alone.
     x_limit = bisect_left(
         range(oriented.positives - oriented.a),
         True,
@@ -278,6 +285,7 @@ def repairs(counts: RowSetCounts) -> Repairs | None:
     y_limit = bisect_left(
         range(oriented.b), True, key=lambda y: oriented.high_enough(oriented.a, oriented.b - y)
     )
+    # For x = 0..X: b = min(h(a0 + x), b0), so y = b0 - b is the fewest that go with x.
     a = np.arange(oriented.a, oriented.a + x_limit + 1, dtype=np.int64)
     b = np.minimum(highest_b(oriented, a), oriented.b)
     return Repairs(
@@ -298,11 +306,13 @@ def best_repair(
     The cheapest X and Y costs of the two cells come in rising order along the last axis; leading axes are independent
     problems, each with a lower bound on every cost, `cheapest`.
     """
+    # F(x) + G(y(x)) of every allowed pair.
     up = cumulated(raise_cost)
     down = cumulated(lower_cost)
     total = np.where(plan.allowed, up + down[..., plan.y], np.inf)
     x = np.asarray(total.argmin(axis=-1))
     value = np.take_along_axis(total, x[..., None], axis=-1)[..., 0]
+    # The four lower bounds of what is left out: x > X and y > Y, then b > b0 and a < a0.
     last = [cost[..., -1] if cost.shape[-1] else cheapest for cost in (raise_cost, lower_cost)]
     left_out = np.minimum(
         up[..., -1] + np.maximum(last[0], cheapest), down[..., -1] + np.maximum(last[1], cheapest)
@@ -313,9 +323,12 @@ def best_repair(
 
 def allowed_interval(counts: RowSetCounts, a: Ints) -> tuple[Ints, Ints]:
     """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
+    # b <= h(a): group 1's rate is high enough; the same of group 0, whose counts are P - a and M -
+    # b.
     highest = highest_b(counts, a)
     mirrored = counts.swapped()
     lowest = counts.negatives - highest_b(mirrored, counts.positives - a)  # group 0 is high enough
+    # (7) and (8): 1 <= m <= N - 1.
     lowest = np.where(a == 0, np.maximum(lowest, 1), lowest)
     highest = np.where(a == counts.positives, np.minimum(highest, counts.negatives - 1), highest)
     return lowest, highest
@@ -330,6 +343,7 @@ def _short_search(problem: RowProblem, counts: RowSetCounts) -> _Solved | None:
         _cheapest(problem.cost, cell, k)
         for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)
     ]
+    # V and whether it is at most every bound; if not, the full pass has the word.
     x, value, certain = best_repair(plan, prefixes[0], prefixes[1], problem.cost.min())
     if not certain or not np.isfinite(value):
         return None
@@ -346,10 +360,13 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     a = np.arange(counts.positives + 1, dtype=np.int64)
     low, high = allowed_interval(counts, a)
     if problem.sizes is not None:
+        # Known group shares: sizes[0] <= a + b <= sizes[1].
         low = np.maximum(low, problem.sizes[0] - a)
         high = np.minimum(high, problem.sizes[1] - a)
     intervals = [(low, high)]
     if problem.lower > 0:
+        # An unfairness above `lower`: b where the lower limit would be met as a tolerance is cut
+        # out.
         fair = replace(counts, slack=problem.lower * counts.n)
         first = counts.negatives - highest_b(fair.swapped(), counts.positives - a)
         intervals = [
@@ -365,6 +382,7 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
         possible = np.flatnonzero(lowest <= highest)
         if possible.size == 0:
             continue
+        # For this a the best b is b0 clipped to the interval, as G is convex with G(b0) = 0.
         b = np.clip(counts.b, lowest[possible], highest[possible])
         total = of_a[possible] + of_b[b]
         i = int(total.argmin())
@@ -373,6 +391,8 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     if best is None:
         return None, math.inf
     vector = problem.guess.copy()
+    # Post-processing: s_01^+, s_10^+, s_01^- and s_10^- are the moves in these cells, cheapest
+    # first.
     for prediction, change in ((1, best[0] - counts.a), (0, best[1] - counts.b)):
         key = (prediction, 0 if change > 0 else 1)
         k = abs(change)
@@ -400,6 +420,7 @@ def highest_b(counts: RowSetCounts, a: Ints) -> Ints:
             negatives - (positives - a) * ((negatives - slack) / (positives + slack)),
             out=bound,
         )
+    # One above the rounded bound, then down by what the exact test of D says.
     b = np.clip(np.floor(bound).astype(np.int64) + 1, 0, negatives)
     for _ in range(2):
         b -= ~counts.high_enough(a, b)

@@ -67,6 +67,8 @@ class _Programs:
         claims = []
         bound = 0.0
         for margin in (0.0, TIGHTENING):
+            # Tightened rows exclude some counts: their objective is no lower bound of the first
+            # program.
             claim, cost, counts = self.program(choice, margin)
             claims.append(claim)
             if claim == SolverStatus.OPTIMAL and not margin:
@@ -88,11 +90,14 @@ class _Programs:
         model = empty_model()
         old = self.problem.old
         sizes = np.repeat(old.sum(axis=1), self.problem.n_groups).tolist()
+        # Variables: new[c, g] (of RC_e's s_01^± and s_10^± only the outcome matters), then the
+        # multipliers z of pinned rates.
         unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
         unknowns += [
             model.add_variable(f"z{j}", 1, most, "Integer")
             for j, most in enumerate(rows.multipliers)
         ]
+        # Constraints (2) to (5) of RC, (7) to (10) of RC_e, as `Rows` writes them.
         for row, low, high in zip(rows.matrix, rows.low.tolist(), rows.high.tolist(), strict=True):
             terms = linear((unknowns[j], row[j]) for j in np.flatnonzero(row).tolist())
             if low == high:
@@ -106,6 +111,7 @@ class _Programs:
         claim = run(model, linear(costs), self.deadline, gap=0.0 if self.best is not None else 0.2)
         if claim not in (SolverStatus.OPTIMAL, SolverStatus.FEASIBLE):
             return claim, 0.0, None
+        # s*: the counts; which records stand behind them is post-processing.
         counts = np.array(
             [round(unknown.value()) for unknown in unknowns[: old.size]], dtype=np.int64
         )
@@ -118,10 +124,13 @@ class _Programs:
         for j, old in enumerate(self.problem.old.ravel().tolist()):
             if not old:
                 continue
+            # T[k], the k smallest costs added up, as segments: one a distinct cost, as long as it
+            # has records.
             distinct, sizes = np.unique(self.costs(j), return_counts=True)
             segments = [
                 model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())
             ]
+            # Sum of segments >= old - new, the outflow of the cell.
             model += linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
             costs += list(zip(segments, distinct.tolist(), strict=True))
         return costs
@@ -135,16 +144,20 @@ class _Programs:
             c, g = divmod(j, k)
             cell_costs = self.costs(j)
             for i in range(old):
+                # s*_i of record i, one binary a group h; with K = 2 these are s*_i and 1 - s*_i.
                 assignments = [
                     model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)
                 ]
                 model += linear((assignment, 1) for assignment in assignments) == 1
+                # A record that alone costs more than the best counts stays.
                 if i >= cell_costs.size:
                     model += linear([(assignments[g], 1)]) == 1
+                # p_i [s*_i != ŝ_i] of (1): leaving the guess g costs, staying is free.
                 for h, assignment in enumerate(assignments):
                     held[c * k + h].append((assignment, 1))
                     if h != g and i < cell_costs.size:
                         costs.append((assignment, float(cell_costs[i])))
+        # new[c, h] = number of records of cell c assigned to h.
         for terms in held:
             model += linear(terms) == 0
         return costs
@@ -163,6 +176,7 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
     ) in problem.choices():  # any counts to begin with; what is proved infeasible is left out
         if programs.best is not None or programs.solve(choice)[0] != SolverStatus.INFEASIBLE:
             possible.append(choice)
+    # That no counts exist is CBC's word, unless the tolerance alone is known to be possible.
     if programs.best is None:
         return None, 0.0 if possible or problem.surely_possible() else math.inf
 
@@ -176,6 +190,7 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
         return bound
 
     bound = rescaled(lambda: programs.value, search, lambda: time.perf_counter() >= deadline)
+    # CBC stopped early: the linear relaxation still bounds the objective from below.
     if bound == 0.0:
         bound = relaxed_bound(problem, programs.best)
     return programs.best, min(bound, programs.value)

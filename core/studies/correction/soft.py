@@ -132,6 +132,7 @@ def soft_statistics(
     """
     units = np.eye(n_groups)
     sizes = [int(size) for size in count]
+    # Σ_i q'_i(g) = n share_g, then Σ ŷ s_g within (P/N ± t) Σ s_g for each row set.
     rows = _share_rows(group_shares, sum(sizes), units)
     if tolerance is not None:
         tolerance = unit_interval(tolerance, name="tolerance")
@@ -157,8 +158,11 @@ def _fairness_rows(
     Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
     """
     in_set = np.array([label in (None, pattern >> 1) for pattern in range(4)])
+    # N ŷ - P on the row set's patterns, 0 elsewhere: summed over group g this is D_g.
     gap = in_set * (n * np.array([0.0, 1.0, 0.0, 1.0]) - positives)
+    # t N a record: D_g <= t N m_g and -D_g <= t N m_g, with E[D_g] and E[m_g] under q'.
     slack = in_set * (tolerance * WIDENING * n)
+    # Exact parity: E[D_g] = 0.
     if tolerance == 0.0:
         return [(gap, unit, 0.0, True) for unit in units if gap.any()]
     sides = [side for side in (gap - slack, -gap - slack) if side.max() > 0]
@@ -170,6 +174,7 @@ def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
     rows: list[_Row] = []
     for unit, (low, high) in zip(units, _intervals(shares, len(units)), strict=True):
         ones = np.ones(4)
+        # Σ_i s_g(i) = n share as an equality; an interval as one inequality a side.
         if low == high:
             rows.append((ones, unit, _records(low, n), True))
             continue
@@ -239,6 +244,7 @@ class Tilt:
 
         `logs`, of shape (n, K), are logarithms of the posterior; `pattern` has the shape (n,).
         """
+        # q'_i(g) = q_i(g) exp(u_p(g)) / Z_i, in logarithms; the first column is log Z_i.
         tilted = logs + self.shift[pattern]
         top = tilted.max(axis=1, keepdims=True)
         tilted = np.exp(tilted - top)
@@ -263,13 +269,17 @@ class Tilt:
         )
         if bound.size != self.multipliers.size:
             return None
+        # By pattern: Σ log Z_i, Σ q'_i(g), Σ q'_i(g) q'_i(h).
         norm = sums[:, 0]
         mean = sums[:, 1 : 1 + k]
         products = sums[:, 1 + k :]
         spread = np.zeros((len(true), k, k))
         g, h = self._pairs
+        # Covariance of the group indicators, Σ diag(q'_i) - q'_i q'_iᵀ: the curvature of Σ log Z_i
+        # in u_p.
         spread[:, g, h] = spread[:, h, g] = -products
         spread[:, range(k), range(k)] += mean
+        # Rows scaled to a largest feature of 1, as in the projection.
         scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
         features = (weights / scale[:, None])[:, :, None] * groups[
             :, None, :
@@ -277,11 +287,16 @@ class Tilt:
         flat = features.reshape(bound.size, true.size)
         now = self.multipliers * scale
         was = self.shift
+        # The sample's own weights (its N and P) shift u_p already at everybody's multipliers λ.
         by = -(now @ flat).reshape(was.shape) - was
+        # Slope of the dual there: E[F_k] - b_k, with E to first order in the shift.
         slope = flat @ (mean + (spread @ by[:, :, None])[:, :, 0]).ravel() - bound / scale
         curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(flat.shape[1], -1)
+        # One Newton step in λ within the signs; u_p = -Σ_k λ_k f_k.
         by = by - (newton_direction(slope, curvature, now, equality) @ flat).reshape(was.shape)
+        # Σ log Z_i to second order about everybody's shift.
         norms = norm.sum() + (mean * by).sum() + (by * (spread @ by[:, :, None])[:, :, 0]).sum() / 2
+        # Change of the mean log-loss: (Σ log Z_i - Σ_i u(s_i)) / n at the truth.
         loss = float(norms - (true * (was + by)).sum()) / float(true.sum())
         if math.isfinite(loss):
             return (was + by, loss)
@@ -305,6 +320,7 @@ def steps_in_draws(
     1, K), and the mean log-loss in nats: everybody in the first row, then each of the resamples; nan where unknown.
     """
     k = posterior.shape[1]
+    # People by pattern: a sample's sums are one product of weights and columns a pattern.
     order = np.argsort(pattern, kind="stable")
     with np.errstate(divide="ignore"):
         logs = np.log(posterior[order])
@@ -324,6 +340,8 @@ def steps_in_draws(
     loss = {name: np.full(draws + 1, np.nan) for name in tilts}
     for number, people in enumerate(drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
+        # (patterns, columns): people by true group, their surprise, and what each tilt wants
+        # summed.
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
         true = sums[:, :k]
         loss_sums = sums[:, k]
@@ -336,11 +354,13 @@ def steps_in_draws(
                 if moved is None:
                     continue
                 shift, change = moved
+                # A guess is the largest q_i(g) exp(u_p(g)); Z_i does not matter.
                 guess = [
                     (by_group[:, a:b] + shift[p][:, None]).argmax(axis=0)
                     for p, (a, b) in enumerate(spans)
                 ]
                 correct = np.concatenate(guess) == truth
+            # Log-loss before, of the sample, and what the tilt changes.
             loss[name][number] = loss_sums.sum() / truth.size + change
             right[name][number] = np.bincount(truth, weights=weight * correct, minlength=k)
     return {name: (size, right[name], loss[name]) for name in tilts}

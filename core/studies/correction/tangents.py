@@ -103,6 +103,7 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> Solved:
     `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
     """
     search = _BestFirstSearch(problem, time.perf_counter() + seconds)
+    # Costs are scaled by a feasible objective, so feasible counts come first.
     bound = search.start()
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
@@ -147,6 +148,7 @@ class _BestFirstSearch:
     def spread(self) -> None:
         """Add a few tangents over all numbers of changes that cost at most the best solution."""
         for j, total in enumerate(self.problem.total):
+            # Changes of F_cg <= the best objective; tangents at 0 and at about geometric steps.
             most = int(np.searchsorted(total, self.value, side="right")) - 1
             for k in {0, *np.geomspace(1, max(most, 1), 8).astype(int).tolist()}:
                 self.add(j, min(k, most))
@@ -157,6 +159,8 @@ class _BestFirstSearch:
         for j, (x, height) in enumerate(zip(point.ravel().tolist(), heights.tolist(), strict=True)):
             moved = self.old[j] - x
             if moved > 0:
+                # The tangent at k = floor(outflow), F(k) + (F(k + 1) - F(k)) (outflow - k), is the
+                # tightest here.
                 k = min(int(moved + 1e-9), self.old[j] - 1)
                 total = self.problem.total[j]
                 if (
@@ -193,8 +197,11 @@ class _BestFirstSearch:
             return None
         size = old.size
         empty = np.zeros((len(rows.matrix), size))
+        # Unknowns: new[c, g], then a height t_cg >= F_cg each, then the multipliers of pinned
+        # rates.
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
         width = matrix.shape[1]
+        # A cut -slope new - t <= right is t >= F(k) + slope (old - new - k), multiplied out.
         columns = np.array([j for j, _, _ in cuts], dtype=np.int64)
         entries = np.concatenate([[-slope for _, slope, _ in cuts], np.full(len(cuts), -1.0)])
         where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
@@ -204,6 +211,7 @@ class _BestFirstSearch:
             int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total
         ]
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
+        # Objective (6) of RC_e, minimise the sum of F_cg, as the sum of the heights under tangents.
         return _HeightProgram(
             heights=np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
             matrix=matrix,
@@ -230,6 +238,8 @@ class _BestFirstSearch:
         same = low == high
         above = np.isfinite(high) & (low < high)
         below = np.isfinite(low) & (low < high)
+        # The linear relaxation, by dual simplex, whose marginals are the prices of a cell's
+        # records.
         solution = linprog(
             program.heights,
             A_ub=vstack([matrix[above], -matrix[below], program.tangents]),
@@ -247,6 +257,8 @@ class _BestFirstSearch:
             bound=solution.fun / unit,
             point=solution.x[:size],
             heights=solution.x[size : 2 * size] / unit,
+            # d objective / d size of cell: what one more record predicted 1, or 0, costs at the
+            # margin.
             prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
         )
 
@@ -265,6 +277,8 @@ class _BestFirstSearch:
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
 
+        # Integers are the counts and multipliers; the heights, weight 1 in the objective, stay
+        # real.
         def answered(**more: Any) -> Any:
             return milp(
                 program.heights,
@@ -282,6 +296,7 @@ class _BestFirstSearch:
             solution.status == 4
         ):  # an error: its presolve fails on some problems with many equal costs
             solution = answered(presolve=False)
+        # The dual bound is what HiGHS is believed; the counts are checked by `accept`.
         self.nodes -= 1 + int(solution.mip_node_count or 0)
         bound = solution.mip_dual_bound or 0.0
         if solution.x is None:  # status 2: infeasible
@@ -294,6 +309,7 @@ class _BestFirstSearch:
 
     def fewest_changes(self, choice: Choice, margin: float = 0.0) -> TangentSolution:
         """Return feasible counts with nearly the fewest changes."""
+        # t_cg >= old - new: heights count the changes, whatever these cost.
         cuts = [(j, 1.0, -float(old)) for j, old in enumerate(self.old)]
         return self.ask(self.program(choice, cuts, margin), gap=0.2)
 
@@ -311,6 +327,7 @@ class _BestFirstSearch:
         cuts = []
         for j, k in sorted(self.tangents):
             total = self.problem.total[j]
+            # Slope F(k + 1) - F(k) and right side -(F(k) + slope (old - k)), scaled.
             slope = (total[k + 1] - total[k]) * unit
             if slope >= _SMALLEST and total[k + 1] * unit <= _SCALE * (1 + 1e-9):
                 cuts.append((j, slope, -(total[k] * unit + slope * (self.old[j] - k))))
@@ -322,6 +339,7 @@ class _BestFirstSearch:
         for choice in self.problem.choices():
             if self.over():
                 return 0.0
+            # Every way to attain the lower limits is tried until one has counts.
             answer = self.fewest_changes(choice)
             if self.accept(answer.counts):
                 return 0.0
@@ -355,6 +373,8 @@ class _BestFirstSearch:
         self.relax(())
         enumerated = None
         if self.prices is not None:
+            # One row set has two cells; the relaxation's prices are the multipliers (x, y) of sum
+            # a, sum b.
             positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
             multipliers = float(self.prices[positive]), float(self.prices[1 - positive])
             enumerated = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
@@ -370,12 +390,15 @@ class _BestFirstSearch:
         number = itertools.count()
         closed = math.inf
         heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
+        # Best first: a choice whose bound reaches the best objective is never opened.
         while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
             bound, _, choice = heapq.heappop(heap)
+            # A leaf: every disclosure has its alternative, so all rows are linear.
             if len(choice) == len(alternatives):
                 closed = min(closed, max(bound, self.integer(choice)))
                 continue
             for alternative in alternatives[len(choice)]:
+                # One more disclosure attains its lower limit; more rows never lower the bound.
                 further = (*choice, alternative)
                 heapq.heappush(heap, (max(bound, self.relax(further)), next(number), further))
         return min(closed, self.value, *(bound for bound, _, _ in heap))
@@ -389,6 +412,8 @@ class _BestFirstSearch:
                 return self.value
             if answer.point is None:
                 break
+            # Cuts are valid everywhere, so the value under any of them bounds the objective from
+            # below.
             bound = max(bound, answer.bound)
             self.relaxed[choice] = answer.point
             self.prices = answer.prices
@@ -400,13 +425,16 @@ class _BestFirstSearch:
         """Solve the integer program, adding tangents at its solutions; return its lower bound."""
         bound = 0.0
         margin = 0.0
+        # Tangents at whole counts about the relaxation: there they are exact.
         self.surround(self.relaxed.get(choice, self.problem.old))
         while not self.over():
+            # Counts of least height; where heights are F_cg itself, they are the optimum.
             answer = self.ask(self.program(choice, self.cuts(), margin), unit=self.unit)
             if answer.infeasible:
                 if margin:
                     return bound
                 return self.value
+            # Tightened rows leave solutions out, so their bound proves nothing.
             if not margin:
                 bound = max(bound, answer.bound)
             if answer.counts is None or bound >= self.value * (1 - _CLOSED):
@@ -418,6 +446,7 @@ class _BestFirstSearch:
                     self.surround(answer.counts) or self.value < before * (1 - _CLOSED)
                 ):
                     break
+            # The counts break a constraint by rounding: once more with rows of D tightened.
             elif margin:
                 break
             else:

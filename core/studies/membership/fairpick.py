@@ -51,6 +51,7 @@ def rounded_deletions(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
     x = np.asarray(deletions, dtype=np.float64)
     near = np.rint(x)
     x = np.where(np.abs(x - near) < 1e-9, near, x)  # rounding errors are no remainders
+    # Largest remainders: all are rounded down, then the largest remainders up until the sum is met.
     down = np.floor(x)
     missing = np.rint(x.sum(axis=0) - down.sum(axis=0)).astype(np.int64)
     rank = np.argsort(np.argsort(down - x, axis=0, kind="stable"), axis=0)
@@ -80,9 +81,14 @@ def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:
         return np.zeros_like(n)
     if not (n > 0).all(axis=1).any():
         raise InputError("FairPick needs groups that share a cluster, got two that share none.")
+    # DD_c (equation 6), and the total variation TV = Σ_c max(DD_c, 0) between the groups' clusters.
     dd = differences(n)
     tv = float(np.maximum(dd, 0.0).sum())
+    # Quadratic program of equations 7 and 8, min ½‖x‖² with DD_c after = θ DD_c before, in closed
+    # form: s is the share of each group that is deleted, Σ_c x_cg = s N_g.
     s = (1.0 - theta) * tv / (1.0 - theta * tv)
+    # x_c1 = N_1 (1 - θ (1 - s)) max(DD_c, 0), x_c0 the same with N_0 and max(-DD_c, 0): only a
+    # group that is ahead in a cluster loses people there, and never more than it has.
     ahead = np.column_stack([np.maximum(-dd, 0.0), np.maximum(dd, 0.0)])
     return np.minimum((1.0 - theta * (1.0 - s)) * ahead * n.sum(axis=0), n)
 
@@ -145,6 +151,7 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     number = np.zeros(y.size, dtype=np.int64)
     counts = {}
     centres = {}
+    # Section 5.1: cells are (label, cluster), as combinations of features are too rare.
     for label in (0, 1):
         indices = np.flatnonzero(y == label)
         people = np.bincount(g[indices], minlength=2)
@@ -163,9 +170,11 @@ def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, 
     """Return everybody's cluster and the centres (k, d) for the largest k that serves; one cluster always does."""
     from sklearn.cluster import KMeans
 
+    # Every cluster needs `FEWEST` of each group, so k cannot exceed the smaller group / `FEWEST`.
     possible = min(MOST, int(np.bincount(groups, minlength=2).min()) // FEWEST)
     if possible > 1:
         possible = min(possible, len(np.unique(features, axis=0)))
+    # The largest k whose k-means clusters all hold enough of each group.
     for k in range(possible, 1, -1):
         means = KMeans(k, n_init=1, random_state=random_state).fit(features)
         cluster = means.labels_.astype(np.int64)
@@ -216,10 +225,13 @@ def fairpick(
     before = []
     after = []
     for label, counts in clustering.counts.items():
+        # Algorithm 2: x_cg of each cluster and group, whole people.
         deletions = rounded_deletions(fairpick_counts(counts, theta), counts)
         cell = np.where(y == label, 2 * clustering.cluster + g, -1)
+        # One random order for all θ: the first x_cg of each cell, so that a smaller θ deletes more.
         gone |= chosen(cell, deletions.ravel(), order)
         before.append(np.abs(differences(counts)).max())
+        # θ DD_c, but for rounding to whole people.
         after.append(np.abs(differences(counts - deletions)).max())
     return FairPick(
         retained=rows[~gone],
@@ -264,6 +276,7 @@ def like_outsiders(
     for label, counts in clustering.counts.items():
         cell = np.where(y[rows] == label, 2 * cluster + g[rows], -1)
         outsider_counts = np.bincount(cell[cell >= 0], minlength=counts.size).reshape(counts.shape)
+        # x_cg of the members; of the non-members the same share x_cg / n_cg.
         deleted = np.bincount(
             (2 * clustering.cluster + g[members])[left & (y[members] == label)],
             minlength=counts.size,
