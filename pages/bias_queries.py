@@ -6,9 +6,7 @@ from pages.shell import shell
 
 shell.guard()
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from html import escape
 
 import numpy as np
@@ -16,12 +14,12 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.stats.estimates import count
-from core.stats.quantities import Row
-from pages._bias_queries.bias_queries_controls import (
-    EPSILONS,
+from pages._bias_queries.bias_queries_analyses import (
     answer_numbers,
     answers_slider,
     controls,
+    draw_noise,
+    draw_targeted_query,
     nearest,
     number_of_answers,
     planned_answers,
@@ -38,14 +36,11 @@ store = cached.store_of(config.dataset)
 
 from core.studies import bias_queries as queries
 from core.studies.bias_queries import (
-    NOISES,
     BiasQueriesResult,
     BiasQueriesSettings,
     curve_finding,
-    error_text,
 )
-from core.studies.bias_queries.charts import draw_leakage, draw_targeted, draw_values
-from core.studies.bias_queries.mechanisms import AdditiveNoise, Mechanism, NoisySums
+from core.studies.bias_queries.charts import draw_leakage, draw_values
 from core.studies.bias_queries.study import STUDY, trials_of
 from core.studies.bias_queries.trials import coarse_first
 
@@ -227,104 +222,15 @@ def _values() -> None:
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
 
 
-_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
-
-
 def _targeted() -> None:
     """Draw the curves over epsilon."""
-    sizes = trials.n_advantaged, trials.n_disadvantaged
-    epsilons = sorted(
-        {*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS, settings.epsilon}
-    )
-    curves = {}
-    for noise in _NOISES:
-        answers = [replace(settings, mechanism=noise, epsilon=e) for e in epsilons]
-        rates = [
-            float(queries.targeted_leakage(answer.answer_mechanism, *sizes)) for answer in answers
-        ]
-        curves[NOISES[noise]] = list(zip(epsilons, rates, strict=True))
-    limits = {
-        "Bound, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
-        "Bound, sizes known": [(e, queries.accuracy_limit(e, with_sizes=True)) for e in epsilons],
-    }
-    epsilon = settings.epsilon
-    accuracies = {name: dict(points)[epsilon] for name, points in curves.items()}
-    worst = max(accuracies, key=lambda name: accuracies[name])
-    drawn = panels.titled(
-        f"One targeted query: {worst} allows {100 * accuracies[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
-        "The whole budget on one answer about a model that accepts only them, no prior. Random guessing reaches 50%. "
-        "The bounds are for noise that keeps its ε",
-        draw_targeted(curves, limits, NOISES[settings.mechanism], epsilon),
-        key="targeted_chart",
-    )
-    panels.numbers({"Targeted query": drawn.table}, key="targeted")
+    draw_targeted_query(trials, settings)
 
 
 @st.fragment
 def _noise() -> None:
     """Draw the table of scales and the list of guarantees."""
-    m = settings_now().questions
-    n1 = trials.n_advantaged
-    n0 = trials.n_disadvantaged
-    left, right = st.columns(2, gap="large")
-    with left:
-        shell.whisper(
-            f"Noise for {m:,} answers at ε = {settings.epsilon:g}",
-            f"Groups of {n1:,} and {n0:,}. The scale of Cauchy noise is also its median error. What is spent is what "
-            "these people can lose at most (?: no bound); noise that spends less than ε is larger than ε asks for",
-        )
-        st.dataframe(panels.frame(_noise_rows(m)), hide_index=True)
-        for noise in _NOISES:
-            st.caption(f"**{NOISES[noise]}.** {shell.escape(mechanism_with(noise).why)}")
-    with right:
-        shell.whisper("What is guaranteed", "Largest balanced accuracy of any attacker")
-        st.markdown(_guarantees())
-
-
-def mechanism_with(noise: str) -> Mechanism:
-    """Return another kind of noise with the same settings."""
-    return replace(settings, mechanism=noise).answer_mechanism
-
-
-def _noise_rows(m: int) -> Iterator[Row]:
-    sizes = trials.n_advantaged, trials.n_disadvantaged
-    for noise in _NOISES:
-        answer_mechanism = mechanism_with(noise)
-        if isinstance(answer_mechanism, NoisySums):
-            scales = answer_mechanism.scales(trials.ask(m, answer_mechanism, [0]).scores[0])
-            scale = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count"
-        elif isinstance(answer_mechanism, AdditiveNoise):
-            scale = error_text(answer_mechanism.scale(*sizes, m))
-        spent = queries.largest_loss(answer_mechanism, *sizes, m)
-        loss = "?" if spent is None else f"{spent:.2g}"
-        yield {"noise": NOISES[noise], "scale": scale, "ε spent": loss}
-
-
-def _guarantees() -> str:
-    epsilon = settings.epsilon
-    if not mechanism.noisy:
-        return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
-    if trials.bound(mechanism) is None:
-        return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-    if settings.mechanism == "smooth_laplace":
-        delta = settings.delta
-    else:
-        delta = 0.0
-    limits = (
-        partial(queries.accuracy_limit, epsilon, delta=delta),
-        partial(trials.limit, epsilon, delta=delta),
-    )
-    accuracies = [limit(with_sizes=True) for limit in limits]
-    rows = [
-        ("Knows the answers alone", limits[0](with_sizes=False), "e^ε/(1+e^ε)"),
-        ("Has the prior", limits[1](with_sizes=False), "posterior odds move by at most e^ε"),
-        ("Knows the group sizes", accuracies[0], "e^2ε/(1+e^2ε): people are linked"),
-        ("Has the prior, knows the sizes", accuracies[1], "posterior odds move by at most e^2ε"),
-    ]
-    lines = [f"| {who} | **{100 * rate:.1f}%** | {why} |" for who, rate, why in rows]
-    fails = f"Smooth Laplace noise may fail with probability δ = {delta:g}, with which each bound is larger."
-    also = f"\n\n{fails}" if delta else ""
-    return "\n".join(["| An attacker who … | at most | because |", "|:--|--:|:--|", *lines]) + also
+    draw_noise(trials, settings, settings_now().questions)
 
 
 _SECTIONS = {

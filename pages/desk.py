@@ -21,7 +21,6 @@ from core.desk import (
     TestSet,
     desk_roles,
     example_ledger,
-    verify_export,
 )
 from core.desk import findings as desk_findings
 from core.desk.noise import epsilon_amount
@@ -209,48 +208,6 @@ def log(status: LedgerStatus) -> None:
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
 
 
-def export(ledger: Ledger, seal: str | None) -> None:
-    """Draw the export's button."""
-    shell.whisper(
-        "Export", "Every entry with its hash, without key, predictions or anybody's attribute"
-    )
-    if seal is None:
-        st.caption("There is nothing on record yet.")
-        return
-    st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
-    options: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
-    panels.download(
-        "Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options
-    )
-
-
-def verify() -> None:
-    """Draw the check of an export, which needs no ledger."""
-    shell.whisper(
-        "Verify",
-        "An export's chain of hashes, every budget's sum, every gap and standard error computed again; not the "
-        "intervals' bounds, which follow from predictions it does not hold",
-    )
-    upload = desk_forms.upload_box("desk_verify", "An exported record")
-    noted = st.text_input(
-        "A hash noted earlier, if there is one (32 digits or more)",
-        key="desk_noted",
-        persist_state="session",
-    )
-    if upload is None:
-        return
-    try:
-        verification = verify_export(upload.content, noted=(noted or "").strip() or None)
-    except FairLeakError as error:
-        panels.problem(str(error))
-        return
-    sentence = shell.escape(desk_findings.verified(verification, upload.name))
-    if verification.ok:
-        st.success(sentence, icon=":material/verified:")
-    else:
-        st.error(sentence, icon=":material/error:")
-
-
 def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
     """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
     allowed = {
@@ -267,9 +224,9 @@ def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
     if section == "record":
         left, right = st.columns(2, gap="large")
         with left:
-            export(ledger, None if now is None else now.seal)
+            desk_ledger.export(ledger, now)
         with right:
-            verify()
+            desk_ledger.verify()
     elif section == "register" or now is None:
         desk_forms.register(ledger)
     elif section == "log":
@@ -292,7 +249,7 @@ if ledger is None:
         st.caption("No ledger is open on this server; an officer opens one.")
     ledger_box(expanded=True)
     with st.expander("Verify an export", icon=":material/verified:"):
-        verify()
+        desk_ledger.verify()
 else:
     try:
         statuses = ledger.statuses()

@@ -1,4 +1,4 @@
-"""Which ledger is open in this session, and the box that opens another.
+"""Which ledger is open in this session, the box that opens another, its record exported and verified.
 
 A database's password is taken out of whatever was typed before the page is drawn again, kept in the session's memory,
 and never sent back to the browser. Where FAIRLEAK_LEDGER names a place, the page opens that one and no other: without
@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 import streamlit as st
 
 from core.base.errors import FairLeakError, InputError
 from core.datasets.columns import quoted
-from core.desk import Ledger, default_ledger, open_ledger
+from core.desk import Ledger, LedgerStatus, default_ledger, open_ledger, verify_export
+from core.desk import findings as desk_findings
+from pages._desk.desk_forms import upload_box
 from pages.shell import panels, shell, signin
 
 _FIELD = "desk_place"
@@ -173,3 +176,48 @@ def _without_secret(sentence: str) -> str:
     for secret in (secrets | {unquote(secret) for secret in secrets}) - {""}:
         sentence = sentence.replace(secret, "…")
     return sentence
+
+
+# The record -----------------------------------------------------------------------------------------------------------
+
+
+def export(ledger: Ledger, status: LedgerStatus | None) -> None:
+    """Draw the export's button."""
+    shell.whisper(
+        "Export", "Every entry with its hash, without key, predictions or anybody's attribute"
+    )
+    if status is None or status.seal is None:
+        st.caption("There is nothing on record yet.")
+        return
+    st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{status.seal}`")
+    options: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
+    panels.download(
+        "Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options
+    )
+
+
+def verify() -> None:
+    """Draw the check of an export, which needs no ledger."""
+    shell.whisper(
+        "Verify",
+        "An export's chain of hashes, every budget's sum, every gap and standard error computed again; not the "
+        "intervals' bounds, which follow from predictions it does not hold",
+    )
+    upload = upload_box("desk_verify", "An exported record")
+    noted = st.text_input(
+        "A hash noted earlier, if there is one (32 digits or more)",
+        key="desk_noted",
+        persist_state="session",
+    )
+    if upload is None:
+        return
+    try:
+        verification = verify_export(upload.content, noted=(noted or "").strip() or None)
+    except FairLeakError as error:
+        panels.problem(str(error))
+        return
+    sentence = shell.escape(desk_findings.verified(verification, upload.name))
+    if verification.ok:
+        st.success(sentence, icon=":material/verified:")
+    else:
+        st.error(sentence, icon=":material/error:")

@@ -21,7 +21,7 @@ from core.datasets.dataset import AuditDataset
 from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
 from core.studies.bias_queries.study import STUDY
 from core.studies.subject import AuditConfig, Subject, subject_of
-from pages._bias_queries import bias_queries_controls
+from pages._bias_queries import bias_queries_analyses
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -49,7 +49,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(type(STUDY), "command_defaults", {"questions": START.questions, "repeats": START.repeats})
     monkeypatch.setattr("core.studies.bias_queries.trials.coarse_first", lambda numbers: numbers[-1:])
-    monkeypatch.setattr(bias_queries_controls, "subject_of", trained)
+    monkeypatch.setattr(bias_queries_analyses, "subject_of", trained)
 
 
 _CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
