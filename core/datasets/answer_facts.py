@@ -10,10 +10,20 @@ import numpy as np
 from ..base.arrays import Ints
 from ..base.seeds import child_generator
 from ..stats.estimates import percent
-from .checked_table import MOST_REPAIRS, Changes, CheckedTable, Fact, Repair, Severity
+from .checked_table import (
+    MOST_REPAIRS,
+    Z_99,
+    AreaUnderCurve,
+    Changes,
+    CheckedTable,
+    Fact,
+    Repair,
+    Severity,
+    disagreement,
+    text_codes,
+)
 from .columns import is_numeric, text_of
 from .name_patterns import few_texts, is_share
-from .score_evidence import Z_99, AreaUnderCurve, disagreement, text_codes
 
 CONTRADICTION = 0.05
 """Share of the predictions that may not follow from the scores."""

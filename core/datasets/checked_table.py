@@ -1,6 +1,10 @@
 """A table with the roles of its columns, what several facts need of it, and the facts.
 
 A fact bears on a verdict; its severity says how much, its repairs what can be done about it.
+
+The evidence comes first: what scores, predictions and labels say about each other. These are plain functions on arrays.
+Codes are whole numbers from 0; -1 is a missing cell. Where a column has more records than `SAMPLE`, the caller draws so
+many of them with a fixed seed.
 """
 
 from __future__ import annotations
@@ -15,14 +19,266 @@ import numpy as np
 
 from ..base.arrays import Floats, Ints, Mask
 from ..base.errors import InputError
+from ..base.seeds import child_generator
 from ..base.serialize import Result
-from .columns import is_numeric, label_codes
+from .columns import as_text, is_numeric, label_codes
 from .name_patterns import ColumnContent, contents_of
 from .roles import Roles, as_written, groups_of
-from .score_evidence import SAMPLE, AreaUnderCurve, area_under_curve, sample_rows, text_codes
 
 if TYPE_CHECKING:
     import pandas
+
+SAMPLE = 100_000
+"""Records that correlations are computed on."""
+
+Z_99 = 2.5758293035489004
+"""Half width of a 99% interval in standard errors: of 200 models that know nothing, one is called inverted."""
+
+_BINS = 256
+_ROWS_PER_BIN = 40
+
+
+def sample_rows(n: int) -> Ints:
+    """Return all rows in random order, or of more than `SAMPLE` so many, drawn with a fixed seed.
+
+    A table may be sorted by anything; halves of the rows in this order are like each other.
+    """
+    return child_generator(0, "records of the input check").permutation(n)[:SAMPLE]
+
+
+def halves(n: int) -> tuple[tuple[slice, slice], ...]:
+    """Return the two ways to fit on one half of n records and to evaluate on the other."""
+    first = slice(0, n // 2)
+    second = slice(n // 2, None)
+    return (first, second), (second, first)
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return the ranks from 1, equal values sharing the mean of theirs."""
+    import pandas as pd
+
+    return pd.Series(values).rank().to_numpy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AreaUnderCurve:
+    """How often a positive record scores higher than a negative one, ties counting half; with its standard error."""
+
+    value: float
+    error: float
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the 99% interval."""
+        return max(0.0, self.value - Z_99 * self.error)
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the 99% interval."""
+        return min(1.0, self.value + Z_99 * self.error)
+
+
+def area_under_curve(positive: Mask, scores: Floats) -> AreaUnderCurve | None:
+    """Return the area under the ROC curve, its error after DeLong et al. (1988); None with fewer than two of a side."""
+    n_positive = int(positive.sum())
+    n_negative = positive.size - n_positive
+    if min(n_positive, n_negative) < 2:
+        return None
+    ranks = mean_ranks(scores)
+    # DeLong's placements: the share of the other side that a record lies above
+    above_negative = (ranks[positive] - mean_ranks(scores[positive])) / n_negative
+    below_positive = 1.0 - (ranks[~positive] - mean_ranks(scores[~positive])) / n_positive
+    variance = above_negative.var(ddof=1) / n_positive + below_positive.var(ddof=1) / n_negative
+    return AreaUnderCurve(value=float(above_negative.mean()), error=float(np.sqrt(variance)))
+
+
+def disagreement(predictions: Ints, scores: Floats, groups: Ints) -> tuple[int, int]:
+    """Return in how many records predictions, 0 or 1, disagree with the best cut of the scores in each group.
+
+    First for 1 above the cut, then for 1 below it.
+    """
+    straight = 0
+    opposite = 0
+    for group in np.unique(groups):
+        rows = groups == group
+        straight += _fewest_errors(predictions[rows], scores[rows])
+        opposite += _fewest_errors(1 - predictions[rows], scores[rows])
+    return straight, opposite
+
+
+def _cuts(labels: Ints, values: Floats) -> tuple[Floats, Ints, Ints]:
+    """Return the thresholds, from the lowest value up to infinity, and how many ones and zeros lie below each.
+
+    A cut may lie only between two different values, or at an end.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = np.append(values[order], np.inf)
+    ones_before = np.append(0, np.cumsum(labels[order]))
+    below = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[below], ones_before[below], below - ones_before[below]
+
+
+def _errors(labels: Ints, values: Floats) -> tuple[Floats, Ints]:
+    """Return the thresholds, and the errors of the rule "1 from a threshold on"."""
+    thresholds, ones_below, zeros_below = _cuts(labels, values)
+    return thresholds, ones_below + zeros_below[-1] - zeros_below
+
+
+def _fewest_errors(labels: Ints, values: Floats) -> int:
+    """Return the errors of the best rule "1 from a threshold on"."""
+    return int(_errors(labels, values)[1].min())
+
+
+def best_cut_accuracy(labels: Ints, values: Floats) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy of the best threshold on the values, in the better direction."""
+    errors = min(_fewest_errors(labels, values), _fewest_errors(1 - labels, values))
+    accuracy = 1.0 - errors / labels.size
+    area = area_under_curve(labels == 1, values)
+    if area is None:
+        return accuracy, 0.0
+    return accuracy, _balanced_cut(labels, values if area.value >= 0.5 else -values)
+
+
+def _balanced_cut(labels: Ints, values: Floats) -> float:
+    """Return the best balanced accuracy of a rule "1 from a threshold on"."""
+    _, ones_below, zeros_below = _cuts(labels, values)
+    return float((0.5 + (zeros_below / zeros_below[-1] - ones_below / ones_below[-1]) / 2).max())
+
+
+def bin_codes(values: Floats) -> Ints:
+    """Return numbers as codes of bins of about equal size, few values as they are; -1 where there is no number."""
+    present = np.isfinite(values)
+    codes = np.full(values.size, -1, dtype=np.int64)
+    distinct = np.unique(values[present])
+    n_bins = int(min(_BINS, present.sum() // _ROWS_PER_BIN))
+    if n_bins > 1 and distinct.size > n_bins:
+        edges = np.unique(np.quantile(values[present], np.arange(1, n_bins) / n_bins))
+        codes[present] = np.searchsorted(edges, values[present], side="right")
+    else:
+        codes[present] = np.searchsorted(distinct, values[present])
+    return codes
+
+
+def explained_share(target: Floats, codes: Ints) -> float:
+    """Return the share of the target's variance that the codes explain: R² of means by code, cross-fitted in halves."""
+    total = float(((target - target.mean()) ** 2).sum())
+    if total <= 0.0 or target.size < 4:
+        return 0.0
+    errors = 0.0
+    for fitted, evaluated in halves(target.size):
+        means = means_by_code(target[fitted], codes[fitted], int(codes.max()) + 2)
+        errors += float(((target[evaluated] - means[codes[evaluated] + 1]) ** 2).sum())
+    return 1.0 - errors / total
+
+
+def means_by_code(target: Floats, codes: Ints, size: int) -> Floats:
+    """Return the mean of the target by code, from -1 on; of all records where a code has none."""
+    counts = np.bincount(codes + 1, minlength=size)
+    sums = np.bincount(codes + 1, target, minlength=size)
+    means = np.full(size, target.mean())
+    filled = counts > 0
+    means[filled] = sums[filled] / counts[filled]
+    return means
+
+
+def accuracy_by_code(codes: Ints, labels: Ints) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy of the likeliest label by code, cross-fitted in halves.
+
+    Balanced accuracy guesses the label that a code has more often than others do.
+    """
+    k = int(labels.max(initial=0)) + 1
+    size = int(codes.max(initial=-1)) + 2
+    likeliest = np.zeros(labels.size, dtype=np.int64)
+    typical = np.zeros(labels.size, dtype=np.int64)
+    for fitted, evaluated in halves(labels.size):
+        counts = np.bincount((codes[fitted] + 1) * k + labels[fitted], minlength=size * k).reshape(
+            size, k
+        )
+        frequencies = counts.sum(axis=0)
+        empty = counts.sum(axis=1) == 0
+        counts[empty] = frequencies
+        likeliest[evaluated] = counts.argmax(axis=1)[codes[evaluated] + 1]
+        typical[evaluated] = (counts / np.maximum(frequencies, 1)).argmax(axis=1)[
+            codes[evaluated] + 1
+        ]
+    sizes = np.bincount(labels, minlength=k)
+    right = np.bincount(labels[typical == labels], minlength=k)
+    present = sizes > 0
+    return float((likeliest == labels).mean()), float((right[present] / sizes[present]).mean())
+
+
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """Return Spearman's rank correlation; 0 where one of them is constant."""
+    first_ranks = mean_ranks(first)
+    second_ranks = mean_ranks(second)
+    if first_ranks.min() == first_ranks.max() or second_ranks.min() == second_ranks.max():
+        return 0.0
+    return float(np.corrcoef(first_ranks, second_ranks)[0, 1])
+
+
+def ordered_intervals(codes: Ints, scores: Floats) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy with which cuts of the score tell the codes, each an interval of scores.
+
+    The codes stand in the order of their median scores; the cut between two neighbours is the best one for all codes
+    below it against all above it.
+    """
+    k = int(codes.max(initial=-1)) + 1
+    present = [code for code in range(k) if (codes == code).any()]
+    order = sorted(present, key=lambda code: float(np.median(scores[codes == code])))
+    rank_of_code = np.zeros(k, dtype=np.int64)
+    rank_of_code[order] = np.arange(len(order))
+    ranks = rank_of_code[codes]
+    guess = np.zeros(codes.size, dtype=np.int64)
+    for cut in range(1, len(order)):
+        thresholds, errors = _errors((ranks >= cut).astype(np.int64), scores)
+        guess += scores >= thresholds[errors.argmin()]
+    sizes = np.bincount(ranks, minlength=len(order))
+    right = np.bincount(ranks[guess == ranks], minlength=len(order))
+    return float((guess == ranks).mean()), float((right / sizes).mean())
+
+
+_MOST_SPELLINGS = 20
+"""Distinct cells up to which a column may hold two values as text."""
+
+FEWEST_ORDERED = 10
+"""Records of either value a column must have to be taken for the prediction by the order of the scores: of 20 records,
+10 with each value, chance orders one column in 92,378 like that."""
+
+
+def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
+    """Whether a column has two values, and all scores of one are at most those of the other."""
+    if column.head(1_000).nunique() > _MOST_SPELLINGS:
+        return False
+    codes, texts = text_codes(column)
+    if len(texts) != 2:
+        return False
+    return divides(codes, score.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def divides(codes: Ints, scores: Floats) -> bool:
+    """Whether all scores of one of two codes are at most those of the other; missing codes and scores count not."""
+    valid = (codes >= 0) & ~np.isnan(scores)
+    low = scores[valid & (codes == 0)]
+    high = scores[valid & (codes == 1)]
+    if min(low.size, high.size) < FEWEST_ORDERED:
+        return False
+    if low.mean() > high.mean():
+        low, high = high, low
+    return bool(low.max() <= high.min() and np.median(low) < np.median(high))
+
+
+def text_codes(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
+    """Return a column's cells as codes of their texts, by first appearance, -1 where one is missing; and the texts."""
+    import pandas as pd
+
+    try:
+        codes, cells = column.factorize()
+    except TypeError:  # lists and the like, which no file holds
+        codes, cells = column.map(str).factorize()
+    as_texts = as_text(pd.Series(cells))
+    places, texts = as_texts.factorize()
+    return np.where(codes >= 0, np.append(places, -1)[codes], -1), tuple(map(str, texts))
+
 
 MOST_REPAIRS = 10
 """Repairs of a fact that are offered."""

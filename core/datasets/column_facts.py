@@ -10,11 +10,20 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from ..stats.estimates import percent
-from .checked_table import MOST_REPAIRS, Changes, CheckedTable, Fact, Repair, Severity
+from .checked_table import (
+    MOST_REPAIRS,
+    Changes,
+    CheckedTable,
+    Fact,
+    Repair,
+    Severity,
+    area_under_curve,
+    divides,
+    text_codes,
+)
 from .columns import is_numeric, label_codes, listed, text_of
 from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
 from .roles import SPELLINGS, best_spellings
-from .score_evidence import area_under_curve, divides, text_codes
 from .splits import named_sets, persons_in_several_sets
 
 _MOST = 4

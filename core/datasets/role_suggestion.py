@@ -26,6 +26,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.serialize import Result
+from .checked_table import area_under_curve, is_ordered, sample_rows
 from .columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
 from .name_patterns import (
     MOST_LABELS,
@@ -50,7 +51,6 @@ from .roles import (
     groups_of,
     with_crossed,
 )
-from .score_evidence import area_under_curve, is_ordered, sample_rows
 
 if TYPE_CHECKING:
     import pandas

@@ -24,9 +24,11 @@ import numpy as np
 
 from ..base.arrays import Floats, Ints, Mask
 from ..stats.estimates import percent
-from .checked_table import CheckedTable, Fact, Repair, Severity
-from .columns import is_numeric, text_of
-from .score_evidence import (
+from .checked_table import (
+    CheckedTable,
+    Fact,
+    Repair,
+    Severity,
     accuracy_by_code,
     best_cut_accuracy,
     bin_codes,
@@ -38,6 +40,7 @@ from .score_evidence import (
     rank_correlation,
     text_codes,
 )
+from .columns import is_numeric, text_of
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,7 @@ An attacker knows the tolerance that a model was trained for; of a method withou
 is trained once for all attackers.
 
 The map of fairness tolerance and privacy budget is an experiment of private fair trees, drawn as heat: each cell is a
-tree (`core.models.private_fair`) trained for the tolerance at the budget, which is audited. It says what the disclosed
+tree (`core.models.fair`) trained for the tolerance at the budget, which is audited. It says what the disclosed
 tolerance adds to the best attacker, and how well the training records are distinguished from others.
 """
 

@@ -16,7 +16,7 @@ from .fair import (
     fit_model,
     instead_of_constant,
 )
-from .tree_budget import BudgetLedger
+from .id3 import BudgetLedger
 
 if TYPE_CHECKING:
     from .dp_id3 import DPID3Classifier

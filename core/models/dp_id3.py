@@ -24,12 +24,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..base.errors import InputError, PrivacyLeakWarning
 from ..base.seeds import child_generator
 from ..base.validation import choice, privacy_budget
-from .id3 import grow
-from .tree_budget import (
+from .id3 import (
     ACCOUNTINGS,
     BudgetLedger,
     codes_of,
     domain_sizes,
+    grow,
     public_domains,
     read_domains,
 )
@@ -52,7 +52,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes : array-like, optional
         Public labels, at least two. Read from the records if None.
     accounting : {"savings", "literal", "naive"}
-        How the budget is split, see `core.models.tree_budget`. "naive" is not private.
+        How the budget is split, see `core.models.id3`. "naive" is not private.
 
     Attributes
     ----------

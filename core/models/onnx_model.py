@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..datasets.columns import listed, quoted
-from .model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
+from .model_answers import RawAnswers, Runtime, cause, onnx_structure, stack, warn_of_new_values
 from .onnx_format import read_graph, smallest_model
-from .structure import onnx_structure
 
 if TYPE_CHECKING:
     import pandas

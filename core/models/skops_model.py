@@ -20,8 +20,16 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..datasets.columns import quoted
-from .model_answers import RawAnswers, Runtime, cause, is_path_or_address, stack, warn_of_new_values
-from .structure import STORED_RECORDS, structure_of
+from .model_answers import (
+    STORED_RECORDS,
+    RawAnswers,
+    Runtime,
+    cause,
+    is_path_or_address,
+    stack,
+    structure_of,
+    warn_of_new_values,
+)
 
 if TYPE_CHECKING:
     import pandas

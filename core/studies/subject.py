@@ -24,8 +24,7 @@ from ..datasets.dataset import AuditDataset
 from ..datasets.roles import Roles
 from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
 from ..models import GIVEN_PREDICTIONS, METHODS, PRIVATE_METHODS, TREE_DEPTH, FairModel, fit_model
-from ..models.model_answers import QueryAccess
-from ..models.structure import UNKNOWN, Structure, structure_of
+from ..models.model_answers import UNKNOWN, QueryAccess, Structure, structure_of
 from ..stats.estimates import Estimate, accuracy, proportion
 from ..stats.fairness import (
     METRIC_TITLES,

@@ -20,6 +20,7 @@ from core.base.errors import DataUnavailableError, InputError
 from core.datasets import (
     build,
     catalog,
+    checked_table,
     column_roles,
     columns,
     input_check,
@@ -27,7 +28,6 @@ from core.datasets import (
     ratings,
     role_suggestion,
     roles,
-    score_evidence,
     splits,
     text_table,
 )
@@ -665,7 +665,7 @@ def _cautions() -> NamedValues:
         ordered = pd.DataFrame({"s": scores, "v": list(letters[0] * 10 + letters[1] * 10), "w": list("cd" * 10)})
         yield (
             f"ordered {scores[8:11]}",
-            [name * score_evidence.is_ordered(ordered[name], ordered["s"]) for name in "vw"],
+            [name * checked_table.is_ordered(ordered[name], ordered["s"]) for name in "vw"],
         )
 
 

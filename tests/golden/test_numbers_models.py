@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.models import dp_id3, fair, id3, private_fair, tree_budget
+from core.models import dp_id3, fair, id3
 from core.models.model_answers import fair_access
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
-ACCOUNTINGS = tree_budget.ACCOUNTINGS
+ACCOUNTINGS = id3.ACCOUNTINGS
 
 
 def _records(n: int, sizes: tuple[int, ...], classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +33,7 @@ def growing() -> NamedValues:
     for sizes, classes, n, depth in (((3, 2, 4), 2, 60, 3), ((2, 2), 3, 25, 1), ((4, 3, 2, 2), 2, 200, 2)):
         codes, labels = _records(n, sizes, classes, n)
         for accounting, epsilon in product(ACCOUNTINGS, (math.inf, 8.0, 60.0, 0.5)):
-            ledger = tree_budget.BudgetLedger(
+            ledger = id3.BudgetLedger(
                 accounting=accounting, requested_epsilon=epsilon, depth=depth, n_attributes=len(sizes)
             )
             tree = id3.grow(
@@ -47,25 +47,23 @@ def growing() -> NamedValues:
             yield f"{n} {accounting} {epsilon}", (tree, tree.leaves(codes))
     pure = np.zeros((9, 2), dtype=np.int64), np.array([1] * 9)
     for labels in (pure[1], np.array([0, 1] * 4 + [1])):
-        ledger = tree_budget.BudgetLedger(accounting="savings", requested_epsilon=math.inf, depth=2, n_attributes=2)
+        ledger = id3.BudgetLedger(accounting="savings", requested_epsilon=math.inf, depth=2, n_attributes=2)
         more = {"sizes": np.array([2, 2]), "n_classes": 2, "ledger": ledger, "rng": np.random.default_rng(0)}
         yield f"alike {labels.sum()}", id3.grow(pure[0].T, labels, **more)
 
 
 def ledgers() -> NamedValues:
     for accounting, (depth, columns) in product(ACCOUNTINGS, ((1, 1), (1, 4), (3, 3), (3, 5), (8, 14))):
-        ledger = tree_budget.BudgetLedger(
-            accounting=accounting, requested_epsilon=2.5, depth=depth, n_attributes=columns
-        )
+        ledger = id3.BudgetLedger(accounting=accounting, requested_epsilon=2.5, depth=depth, n_attributes=columns)
         yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
         yield f"{accounting} {depth} of {columns}, columns", list(ledger.to_frame().iloc[-1])
     for epsilon in (math.inf, 5.0, 0.1, 1e-14, 9e-15, math.nan):
-        drawn = refused(tree_budget.noisy_counts, np.arange(20), epsilon, np.random.default_rng(1))
+        drawn = refused(id3.noisy_counts, np.arange(20), epsilon, np.random.default_rng(1))
         yield f"noise {epsilon}", drawn
     columns = np.array([[0, 99, 100, -1, 0.5, 2.5], [1, 0, 3, 4, 1, 2.5], [4, 1, 0, 2, 2, 2.5]])
-    yield "read", tree_budget.read_domains(columns)
-    domains = tree_budget.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
-    yield "sizes", (domains, tree_budget.domain_sizes(domains), tree_budget.codes_of(columns[:, :5], domains))
+    yield "read", id3.read_domains(columns)
+    domains = id3.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
+    yield "sizes", (domains, id3.domain_sizes(domains), id3.codes_of(columns[:, :5], domains))
     for domain_columns in (
         [1],
         [0],
@@ -81,13 +79,13 @@ def ledgers() -> NamedValues:
     ):
         yield (
             f"given {domain_columns}",
-            refused(lambda domain_columns=domain_columns: tree_budget.public_domains(domain_columns, 1)),
+            refused(lambda domain_columns=domain_columns: id3.public_domains(domain_columns, 1)),
         )
     for value in (-1, 0, 4, 5, 1.5):
-        yield f"code {value}", refused(tree_budget._checked, np.array([0.0, value]), 5, 2)
+        yield f"code {value}", refused(id3._checked, np.array([0.0, value]), 5, 2)
     edges = np.array([-9, 0, 0.0999, 0.1, 0.5, 0.99, 1.0, 7])
     for low, high in ((0.0, 1.0), (-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2)), (0.0, 5e-324)):
-        yield f"bins {low:g} to {high:g}", tree_budget._bins(edges, low, high).tolist()
+        yield f"bins {low:g} to {high:g}", id3._bins(edges, low, high).tolist()
 
 
 def classifiers() -> NamedValues:
@@ -122,22 +120,22 @@ def classifiers() -> NamedValues:
 
 def fairness() -> NamedValues:
     for bad in (np.ones((1, 2, 2)), np.ones((2, 2)), np.ones((2, 2, 3)), [[[1, math.nan], [1, 1]]] * 2):
-        yield f"bad {np.shape(bad)}", refused(private_fair._people, bad)
+        yield f"bad {np.shape(bad)}", refused(fair._people, bad)
     for codes, groups in (([0, 1], 2), ([0, 2], 2), ([], 2), ([0], 1), ([1, 1], 3)):
-        yield f"groups {codes} {groups}", refused(private_fair._check_groups, np.array(codes, int), groups)
+        yield f"groups {codes} {groups}", refused(fair._check_groups, np.array(codes, int), groups)
     codes, labels = _records(150, (3, 2, 4), 2, 8)
     groups = np.random.default_rng(9).choice(3, 150, p=[0.5, 0.3, 0.2]).astype(np.uint8)
     for epsilon in (math.inf, 6.0):
         more = {"epsilon": epsilon, "n_groups": 3, "domains": [4, 2, 5], "max_depth": 2, "seed": 4}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(private_fair, "TREE_SHARE", 0.5)
-            tree, counts = private_fair.counted_private_tree(codes, labels, groups, **more)
+            patch.setattr(fair, "TREE_SHARE", 0.5)
+            tree, counts = fair.counted_private_tree(codes, labels, groups, **more)
         yield f"made {epsilon} 0.5", (counts, tree.predict_proba(codes))
         for acceptance in (np.tile([0.0, 1.0], (3, 1)), np.array([[0.2, 0.9], [0, 1], [1, 0.5]])):
-            model = private_fair.PrivateFairModel(tree=tree, acceptance=acceptance)
+            model = fair.PrivateFairModel(tree=tree, acceptance=acceptance)
             answers = model.probability(codes, groups), model.predict(codes, groups, seed=2)
             yield f"made {epsilon} 0.5, answers", answers
-        fair_shares = private_fair.fair_acceptance(counts, tolerance=1.0, metric="statistical_parity")
+        fair_shares = fair.fair_acceptance(counts, tolerance=1.0, metric="statistical_parity")
         yield f"made {epsilon} 0.5, fair", fair_shares.sum() * 0
 
 
@@ -177,7 +175,7 @@ def models() -> NamedValues:
     yield "gradient", (gradient.acceptance(x, groups), gradient.scores(x, groups), gradient._weighted_trees()[0][0])
     remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
     yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
-    missing_last = private_fair._missing_last(x[:10], [4, 3, (0, 4)])
+    missing_last = fair._missing_last(x[:10], [4, 3, (0, 4)])
     yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), missing_last[:, 1])
     unmitigated = replace(gradient, method="unmitigated", estimator=_Table(2))
     access = fair_access(lambda: unmitigated, x, groups, seed=1)

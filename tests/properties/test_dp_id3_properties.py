@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from core.base.errors import PrivacyLeakWarning
 from core.models import DPID3Classifier
 from core.models import id3 as growing
-from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
+from core.models.id3 import ACCOUNTINGS, BudgetLedger
 
 EVERY = settings(max_examples=120, deadline=None, derandomize=True)
 

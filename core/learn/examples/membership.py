@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints
 from ...base.seeds import child_generator
-from ...models.id3 import best_attribute, noisy_score
-from ...models.tree_budget import BudgetLedger, noisy_counts
+from ...models.id3 import BudgetLedger, best_attribute, noisy_counts, noisy_score
 from ...stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
 from ...studies.membership import (
     REGISTRY,

@@ -49,7 +49,7 @@ from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
 from ...desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
-from ...models.tree_budget import BudgetLedger
+from ...models.id3 import BudgetLedger
 from ..bias_queries.guarantees import largest_loss
 from ..bias_queries.mechanisms import (
     AdditiveNoise,

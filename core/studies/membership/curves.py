@@ -16,8 +16,8 @@ from ...base.seeds import child_seed
 from ...base.serialize import Result
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, split
-from ...models.private_fair import fit_private_tree
-from ...models.tree_budget import ACCOUNTINGS, BudgetLedger
+from ...models.fair import fit_private_tree
+from ...models.id3 import ACCOUNTINGS, BudgetLedger
 from ...stats.estimates import Estimate, accuracy, proportion
 from ..subject import AuditConfig, Progress, Subject, subject_of, train_model
 from .disparity import COMPLEMENT

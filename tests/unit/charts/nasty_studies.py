@@ -25,7 +25,7 @@ from core.experiments.choose.charts import draw_choice
 from core.experiments.experiment import ExperimentRow, SeedSummary
 from core.experiments.leak_over_seeds import MEASURED, LeakOverSeeds
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
-from core.models.structure import UNKNOWN
+from core.models.model_answers import UNKNOWN
 from core.stats.estimates import Estimate, Spread, certain
 from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom, binomtest
 
 from core.base.errors import Cancelled
-from core.models.tree_budget import BudgetLedger
+from core.models.id3 import BudgetLedger
 from core.studies.bias_queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
 from core.studies.measured_epsilon.audits import (
     COLUMNS,

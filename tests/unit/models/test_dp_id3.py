@@ -11,8 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from core.base.errors import InputError, PrivacyLeakWarning
 from core.models import BudgetLedger, DPID3Classifier
-from core.models.id3 import exact_score, noisy_score
-from core.models.tree_budget import noisy_counts
+from core.models.id3 import exact_score, noisy_counts, noisy_score
 
 SIZES = (3, 2, 4)
 NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set before scipy is loaded

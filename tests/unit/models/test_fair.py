@@ -15,7 +15,7 @@ from core.base.errors import InputError, PrivacyLeakWarning
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import METHODS, FairModel, fit_model
-from core.models.private_fair import PrivateFairModel, PrivateTree, counted_private_tree, fair_acceptance
+from core.models.fair import PrivateFairModel, PrivateTree, counted_private_tree, fair_acceptance
 from core.stats.fairness import METRICS, unfairness
 from core.studies.subject import AuditConfig, train_model
 from tests import samples

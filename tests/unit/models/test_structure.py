@@ -19,8 +19,8 @@ from core.auditing.result import model_summary
 from core.auditing.run import audited_of
 from core.base.caveats import TRAINED_TEXT
 from core.models import fit_model
+from core.models.model_answers import Structure, structure_of
 from core.models.model_files import read_model
-from core.models.structure import Structure, structure_of
 from core.studies.subject import AuditConfig, subject_of
 from tests import samples
 from tests.model_samples import as_onnx, as_skops, binary, logistic, numbers
