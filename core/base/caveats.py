@@ -19,6 +19,7 @@ class CaveatKind(StrEnum):
 
     CHOSEN_ON_THESE_RECORDS = "chosen_on_these_records"
     SETS_UNKNOWN = "sets_unknown"
+    SETS_DIFFER = "sets_differ"
     SELF_TEST_MISSING = "self_test_missing"
     CONSTANT_MODEL = "constant_model"
     CONTRADICTIONS = "contradictions"
@@ -70,6 +71,8 @@ INTERVAL_TEXT = (
 FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.CHOSEN_ON_THESE_RECORDS: CHOSEN_TEXT,
     CaveatKind.SETS_UNKNOWN: SETS_UNKNOWN_TEXT,
+    CaveatKind.SETS_DIFFER: "Training and test records differ before any model sees them; membership inference may "
+    "find this difference and not memory of the model.",
     CaveatKind.SELF_TEST_MISSING: SELF_TEST_TEXT,
     CaveatKind.CONSTANT_MODEL: CONSTANT_TEXT,
     CaveatKind.CONTRADICTIONS: "Some predicted labels contradict their scores; the labels are what counts.",

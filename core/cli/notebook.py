@@ -10,7 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
+from ..auditing import (
+    AuditPlan,
+    MissingAnswers,
+    catalogue_plan,
+    load_model,
+    load_table,
+    read_plan,
+    run_audit,
+    suggested_plan,
+)
 from ..auditing.plan import changed_plan
 from ..auditing.policy import VERDICT_TITLES
 from ..base.errors import InputError
@@ -257,7 +266,8 @@ def experiment(
     Parameters
     ----------
     data : AuditPlan, str, path or DataFrame
-        A plan of a built-in dataset, or data as of `audit`.
+        A plan, whose files are in the working folder; the file of one, ending in .toml, whose files are beside it; or
+        data as of `audit`.
     attributes : sequence of str
         Sensitive attributes: each has a plan of its own.
     methods, tolerances, epsilons, seeds, decimals : sequence
@@ -276,8 +286,18 @@ def experiment(
         Called with (models done, models in all).
     """
     names = tuple(attributes) or ("",)
+    model_file = None
+    if isinstance(data, str | os.PathLike) and Path(data).suffix == ".toml":
+        path = Path(data)
+        folder = path.parent
+        data = read_plan(content_of(path, what="data"), name=path.name)
+    else:
+        folder = Path()
     if isinstance(data, AuditPlan):
-        table = _catalogue_table(data.data.dataset)
+        table = load_table(
+            data, folder=folder, data_folder=_data_folder(), cache_folder=default_cache_folder()
+        )
+        model_file = load_model(data, folder=folder)
         plans = [_about(data, attribute) for attribute in names]
     else:
         answers = {"label": label, "predictions": "", "positive": "", "favourable": favourable}
@@ -296,21 +316,34 @@ def experiment(
         for point in grid_of([plan], varied)
     ]
     rows = run_experiment(
-        points, table, studies=studies, measures=measures, n_jobs=n_jobs, report=report
+        points,
+        table,
+        studies=studies,
+        measures=measures,
+        model_file=model_file,
+        n_jobs=n_jobs,
+        report=report,
     )
     return ExperimentResult(tuple(in_grid_order(list(rows), points)))
 
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:
-    """Return a plan of a built-in dataset about another attribute; the same one where none is named."""
-    if attribute:
-        return changed_plan(plan.without_roles, {"data.attribute": attribute})
-    return plan
+    """Return a plan about another attribute; the same one where none is named."""
+    if not attribute:
+        return plan
+    if plan.data.dataset:  # a dataset of the catalogue has roles for each of its attributes
+        plan = plan.without_roles
+    return changed_plan(plan, {"data.attribute": attribute})
 
 
 def _catalogue_table(name: str) -> Table:
     """Return a dataset of the catalogue, from the folder of local files where there is one."""
-    local = os.environ.get("FAIRLEAK_DATA")
-    return load(
-        name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder()
-    )
+    return load(name, data_folder=_data_folder(), cache_folder=default_cache_folder())
+
+
+def _data_folder() -> Path | None:
+    """Return the folder of local copies of the catalogue's datasets; None where there is none."""
+    folder = os.environ.get("FAIRLEAK_DATA")
+    if folder:
+        return Path(folder)
+    return None

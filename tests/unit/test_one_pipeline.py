@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", CHECKED_STUDIES)
-def test_report_page_command_and_experiment_give_one_number(name: str, folder: Path) -> None:
+def test_report_page_command_notebook_and_experiment_give_one_number(name: str, folder: Path) -> None:
     content = (folder / "people.csv").read_bytes()
     table = read_table(content, "people.csv")
 
@@ -110,6 +110,10 @@ def test_report_page_command_and_experiment_give_one_number(name: str, folder: P
         if any(measurement.outcome == Outcome.DONE for measurement in audit.values()):
             assert by_check(name, measurements_on_page(name, plan, table).values()) == audit
         (folder / "plan.toml").write_text(plan_text(plan))
+        frame = experiment(folder / "plan.toml", studies=(name,)).frame()
+        for row in frame.replace({np.nan: None}).to_dict("records"):
+            assert estimate_columns("value", audit[row["check"]].estimate).items() <= row.items()
+        assert set(frame["check"]) == set(audit)
         status = main(["attack", name, "--plan", str(folder / "plan.toml"), "--json", str(folder / "rows.json")])
         if status == 0:
             printed = json.loads((folder / "rows.json").read_text())["tables"]["Checks"]
