@@ -44,11 +44,15 @@ from .name_patterns import (
 )
 from .roles import (
     CROSS,
+    FEATURE,
+    LEFT_OUT,
     MINIMUM_PER_GROUP,
     MOST_ATTRIBUTE_VALUES,
+    ColumnSummary,
     Roles,
     crossed_columns,
     groups_of,
+    role_of,
     with_crossed,
 )
 
@@ -591,3 +595,45 @@ def _reason_left_out(
     ):
         return "how sure the model is of its prediction, and no score of one value"
     return "another prediction or score, by its name"
+
+
+def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, keep: bool) -> str:
+    """Return why a column has this role, as a phrase; "" where there is nothing to say.
+
+    Parameters
+    ----------
+    guess : Suggestion or None
+        What was guessed for the table, None where its roles are known.
+    keep : bool
+        Whether records with a missing feature are kept.
+    """
+    if guess is not None and role != (guessed := role_of(column.name, guess.roles)):
+        if role == FEATURE and guessed != LEFT_OUT:
+            return "another column was chosen"
+        return "your choice"
+    if role == LEFT_OUT:
+        if guess is None:
+            return ""
+        return guess.left_out.get(column.name, "")
+    if role != FEATURE:
+        reason = "" if guess is None else guess.reasons.get(role, "")
+        counted = role in ("label", "sensitive") and reason and "two values" not in reason
+        if counted:
+            return f"{reason}; {column.distinct:,} values"
+        return reason
+    if column.set_aside:
+        return f"not used: {column.set_aside}"
+    reasons = ["may be sensitive too; this audit does not cover it"] * names_attribute(column.name)
+    if column.missing and not keep:
+        if column.missing == 1:
+            without = "1 record without it is"
+        else:
+            without = f"{column.missing:,} records without it are"
+        reasons.append(f"{without} dropped")
+    elif column.missing:
+        if column.kind == "number":
+            how = "median fills"
+        else:
+            how = "a category of its own for"
+        reasons.append(f"{how} {column.missing:,} gap{'s' * (column.missing > 1)}")
+    return "; ".join(reasons)

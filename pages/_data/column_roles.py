@@ -16,22 +16,24 @@ from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import cautions, role_suggestion
 from core.datasets.checked_table import Fact, Severity
-from core.datasets.column_roles import (
+from core.datasets.columns import as_text, quoted
+from core.datasets.dataset import Table
+from core.datasets.input_check import check_input
+from core.datasets.role_suggestion import Suggestion, reason_of, suggested_group, suggested_limit
+from core.datasets.roles import (
     COLUMN_ROLES,
     FEATURE,
     LEFT_OUT,
+    MINIMUM_PER_GROUP,
+    MOST_GROUPS,
     ColumnSummary,
+    Roles,
     assign_roles,
-    reason_of,
+    crossed_columns,
     role_of,
     summarise_columns,
     usable_features,
 )
-from core.datasets.columns import as_text, quoted
-from core.datasets.dataset import Table
-from core.datasets.input_check import check_input
-from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
-from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import count, percent
 from core.studies.subject import AuditConfig

@@ -18,9 +18,9 @@ from core.auditing import suggested_plan
 from core.auditing.inputs import require_answers
 from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
-from core.datasets.column_roles import summarise_columns
 from core.datasets.columns import describe_columns
 from core.datasets.input_check import check_input
+from core.datasets.roles import summarise_columns
 from tests.benchmarks.measuring import seconds, verdicts
 
 _POWERS = range(12, 21)

@@ -21,7 +21,6 @@ from core.datasets import (
     build,
     catalog,
     checked_table,
-    column_roles,
     columns,
     input_check,
     name_patterns,
@@ -378,7 +377,7 @@ def _columns() -> NamedValues:
         yield f"{name}, set aside", outcome_text(columns.set_aside, frame[name], name)
         yield f"{name}, names records", outcome_text(columns.names_records, frame[name], name)
         yield f"{name}, text", str(columns.as_text(frame[name]).dropna().unique()[:3].tolist())
-        yield f"{name}, roles", outcome_text(column_roles._summary, frame[name], name)
+        yield f"{name}, roles", outcome_text(roles._summary, frame[name], name)
         predicates = name_patterns.may_be_labels, name_patterns.is_share, name_patterns.is_score
         yield f"{name}, number or labels", [ask(frame[name]) for ask in predicates]
         yield (
@@ -570,26 +569,26 @@ def _guesses() -> NamedValues:
             }
             yield f"{names} {renamed}", f"{guessed_roles} {plain(guess.reasons)} {plain(guess.left_out)}"
             if not renamed and len(names) > 2:
-                summary = column_roles.summarise_columns(renamed_frame)
-                assigned = {column.name: column_roles.role_of(column.name, guess.roles) for column in summary}
+                summary = roles.summarise_columns(renamed_frame)
+                assigned = {column.name: roles.role_of(column.name, guess.roles) for column in summary}
                 yield f"{names} roles", assigned
                 for column in summary:
                     reasons = [
-                        column_roles.reason_of(column, assigned[column.name], guess, keep=keep)
+                        role_suggestion.reason_of(column, assigned[column.name], guess, keep=keep)
                         for keep in (True, False)
                     ]
-                    feature = column_roles.reason_of(column, "feature", guess, keep=True)
+                    feature = role_suggestion.reason_of(column, "feature", guess, keep=True)
                     possible = column.possible_roles(with_outputs="said" in names)
                     yield f"{names} {column.name}", f"{assigned[column.name]}: {reasons} {feature} {possible}"
                     alternatives = [("excluded", guess), (assigned[column.name], None)]
                     told_of = [
-                        column_roles.reason_of(column, role, context, keep=True) for role, context in alternatives
+                        role_suggestion.reason_of(column, role, context, keep=True) for role, context in alternatives
                     ]
                     yield f"{names} {column.name}, left out or known", told_of
-                yield f"{names} usable", column_roles.usable_features(summary, assigned)
+                yield f"{names} usable", roles.usable_features(summary, assigned)
                 yield (
                     f"{names} assigned",
-                    plain(column_roles.assign_roles(guess.roles, {**assigned, "age": "crossed", "job": "excluded"})),
+                    plain(roles.assign_roles(guess.roles, {**assigned, "age": "crossed", "job": "excluded"})),
                 )
     for known_roles in (
         {"attribute": "sex × origin"},
@@ -600,7 +599,7 @@ def _guesses() -> NamedValues:
         yield f"{known_roles}", plain(role_suggestion.suggest_roles(frame, **known_roles))
     yield (
         "crossed",
-        [column_roles.role_of(name, BASE, ("job", "sex")) for name in ("job", "sex", "torn", "hired", "age")],
+        [roles.role_of(name, BASE, ("job", "sex")) for name in ("job", "sex", "torn", "hired", "age")],
     )
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from core.datasets import build_dataset, suggest_roles
-from core.datasets.column_roles import (
+from core.datasets.role_suggestion import Suggestion
+from core.datasets.roles import (
     COLUMN_ROLES,
     summarise_columns,
 )
-from core.datasets.role_suggestion import Suggestion
 from tests.unit.datasets.small_tables import N, built, table_of
 
 
