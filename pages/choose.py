@@ -33,8 +33,13 @@ from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import choice_reason, finding, numbers, rows
 from core.studies.registry import STUDIES
 from core.studies.study import Finding
-from pages._choose.choose_candidates import ChooseRun, choose_audited, draw_table, offer_command
-from pages._choose.choose_controls import requested_choice
+from pages._choose.choose_candidates import (
+    ChooseRun,
+    choose_audited,
+    draw_table,
+    offer_command,
+    requested_choice,
+)
 
 _WHY = {
     Outcomes.RECOMMENDED: "Why this one",

@@ -39,7 +39,7 @@ from core.stats.estimates import count, percent
 from core.studies.subject import AuditConfig
 from pages.shell import cached, panels, shell, state
 from pages.shell.controls import control
-from pages.shell.gate import SETTINGS, Gate, line, line_text, sentences
+from pages.shell.upload import SETTINGS, Gate, line, line_text, sentences
 
 if TYPE_CHECKING:
     import pandas

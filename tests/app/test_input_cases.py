@@ -11,7 +11,7 @@ import pytest
 from core.datasets import Roles, build_dataset, read_table, suggest_roles
 from core.datasets.checked_table import Fact, Severity
 from core.datasets.input_check import check_input
-from pages.shell.gate import SETTINGS, sentences
+from pages.shell.upload import SETTINGS, sentences
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard
 from tests.input_cases import CASES, csv_of
 

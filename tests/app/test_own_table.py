@@ -22,7 +22,7 @@ from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from core.studies.subject import AuditConfig
 from pages.shell import cached, shell
-from pages.shell.gate import sentences
+from pages.shell.upload import sentences
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
