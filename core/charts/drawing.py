@@ -120,11 +120,9 @@ class Scale:
     def over(self, values: Iterable[float]) -> Axis:
         """Return the axis that holds all known values."""
         present = [*measured([self.position(value) for value in values]), *self.holds]
-        present += (
-            []
-            if present and min(present) <= self.start
-            else [0.0 if math.isinf(self.start) else self.start]
-        )
+        start = 0.0 if math.isinf(self.start) else self.start
+        if not present or min(present) > self.start:
+            present.append(start)
         low = min(present)
         high = max(max(present), min(present) + self.span)
         sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
@@ -154,9 +152,8 @@ def _hundredfold(share: float) -> float:
 
 def percents(title: str, *, zero: bool = False) -> Scale:
     """Return an axis of percentages of shares, from 0 on where it must."""
-    return Scale(
-        title=title, span=4.0, start=0.0 if zero else 96.0, position=_hundredfold, write=percent
-    )
+    start = 0.0 if zero else 96.0
+    return Scale(title=title, span=4.0, start=start, position=_hundredfold, write=percent)
 
 
 def shares(
@@ -331,7 +328,9 @@ class Drawing:
         `hover` is what the pointer shows of each, nothing when left out.
         """
         look: dict[str, Any] = {"size": size, "color": color, "symbol": symbol, "opacity": opacity}
-        look["line"] = {"width": rim[1], **({"color": rim[0]} if rim[0] else {})}
+        look["line"] = {"width": rim[1]}
+        if rim[0]:
+            look["line"]["color"] = rim[0]
         trace = _pointed(hover)
         if ends:
             above = [high - at for at, (_, high) in zip(y, ends, strict=True)]
@@ -376,21 +375,21 @@ class Drawing:
         hover: str = "",
     ) -> None:
         """Add a horizontal bar from `base` to x; `hover` is what the pointer shows of it."""
-        look = {
-            "color": "rgba(0,0,0,0)" if hollow else color,
-            "line": {"width": 2 if hollow else 0, "color": color},
-        }
+        fill, rim = ("rgba(0,0,0,0)", 2) if hollow else (color, 0)
+        look = {"color": fill, "line": {"width": rim, "color": color}}
         data = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
-        self.trace(
-            "bar", marker=look, textposition="none", **data, **_pointed([hover] if hover else None)
-        )
+        pointed = [hover] if hover else None
+        self.trace("bar", marker=look, textposition="none", **data, **_pointed(pointed))
 
     def segment(
         self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any
     ) -> None:
         """Draw a straight line that is no data; one number stands for both ends."""
-        (x0, x1), (y0, y1) = (ends if isinstance(ends, tuple) else (ends, ends) for ends in (x, y))
-        stroke = {"color": color, "width": width, **({"dash": dash} if dash else {})}
+        x0, x1 = x if isinstance(x, tuple) else (x, x)
+        y0, y1 = y if isinstance(y, tuple) else (y, y)
+        stroke: dict[str, Any] = {"color": color, "width": width}
+        if dash:
+            stroke["dash"] = dash
         self.layout["shapes"].append(
             {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": stroke, **properties}
         )
@@ -526,9 +525,8 @@ class Drawing:
             "refs": ("paper", "paper"),
             "shift": shift,
         }
-        self.remark(
-            text, color, anchor=("right" if right else "left", "bottom"), size=12, **options
-        )
+        side = "right" if right else "left"
+        self.remark(text, color, anchor=(side, "bottom"), size=12, **options)
 
     def in_the_middle(self, text: str) -> None:
         """Write in the middle of an empty plot."""
@@ -543,7 +541,9 @@ class Drawing:
     def say(self, form: str, head: str, parts: Iterable[str]) -> None:
         """Say what is drawn, and all that is written."""
         text = "; ".join(" ".join(part.split()) for part in parts)
-        self.description = f"{form}. {head + ': ' if head else ''}{text}."
+        if head:
+            text = f"{head}: {text}"
+        self.description = f"{form}. {text}."
 
 
 def _pointed(hover: Sequence[str] | None) -> dict[str, Any]:
@@ -563,5 +563,5 @@ def cells(name: str, number: Number | None) -> dict[str, float | None]:
 def joined(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of a table that all have the columns of all; None where a row has none."""
     listed = [dict(row) for row in rows]
-    columns = dict.fromkeys(name for row in listed for name in row)
-    return [{name: row.get(name) for name in columns} for row in listed]
+    empty = dict.fromkeys(name for row in listed for name in row)
+    return [{**empty, **row} for row in listed]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -186,6 +185,13 @@ class _Placed:
                 begin = i
 
 
+def _present(height: float) -> float | None:
+    """Return a height; None where it is nan."""
+    if math.isnan(height):
+        return None
+    return height
+
+
 def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     places = curve.x if curve.level else curve.places
     heights = [y.position(value_of(number)) for number in curve.numbers]
@@ -197,7 +203,7 @@ def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     placed = _Placed(
         curve=curve,
         x=[x.position(position) for position in places],
-        y=[None if math.isnan(height) else height for height in heights],
+        y=[_present(height) for height in heights],
         start=math.inf,  # right of all
         height=y.position(value_of(number)),
         dot=at is not None and number is not None and tells and not curve.level,
@@ -268,7 +274,8 @@ def draw_lines(
     above = 42 if shaded[0] else 32
     set_off = f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""
     below = 0 if gutter else _KEY * len(labelled)
-    margins = (_LEFT, 18 if diagonal or not gutter else gutter, above, 48 + below)
+    right = 18 if diagonal or not gutter else gutter
+    margins = (_LEFT, right, above, 48 + below)
     drawing = Drawing(title, height=height + below, x=x, y=y, margins=margins, narrow=narrow)
     if rows is None:
         drawing.rows = _rows(curves, x.title, at)
@@ -290,22 +297,22 @@ def draw_lines(
         drawing.in_the_middle("being measured")
     if labelled:
         if diagonal:
-            write = partial(_corner, head=head)
+            _corner(drawing, labelled, head)
+        elif gutter:
+            _gutter(drawing, labelled, head, gutter)
         else:
-            write = partial(_gutter, head=head, gutter=gutter)
-        (write if diagonal or gutter else _key)(drawing, labelled)
+            _key(drawing, labelled)
     if set_off:
         drawing.above(fit(set_off, drawing.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
     descriptions = [item.label for item in sorted(labelled, key=lambda item: -item.height)]
-    descriptions += [set_off.replace(":", ",")] if set_off else []
+    if set_off:
+        descriptions.append(set_off.replace(":", ","))
     descriptions += [
         f"computed so far: {done} of {total} places" for done, total in _progress(curves)
     ]
-    drawing.say(
-        f"Line chart, {y.title} over {x.title}",
-        head if labelled else "",
-        descriptions or ["being measured"],
-    )
+    heading = head if labelled else ""
+    form = f"Line chart, {y.title} over {x.title}"
+    drawing.say(form, heading, descriptions or ["being measured"])
     return drawing
 
 
@@ -313,7 +320,8 @@ def _computed(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
     """Return the places of the unfinished curves' grids, and those that all of these curves have."""
     growing = [curve for curve in curves if curve.unfinished]
     grid = sorted({position for curve in growing for position in curve.grid})
-    return grid, [position for position in grid if all(position in curve.x for curve in growing)]
+    done = set(grid).intersection(*(curve.x for curve in growing))
+    return grid, sorted(done)
 
 
 def _progress(curves: Sequence[Curve]) -> list[tuple[int, int]]:
@@ -379,36 +387,36 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
     numbers = curve.numbers
     pieces = list(placed.pieces())
     limits = [[drawing.y.position(end) for end in ends_of(number)] for number in numbers]
-    for piece in pieces if curve.band else ():
-        inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
-        if len(inside) > 1:
-            xs, lows, highs = zip(*inside, strict=True)
-            drawing.band(
-                xs,
-                [max(low, bottom) for low in lows],
-                [min(high, top) for high in highs],
-                curve.color,
-            )
-    name = fit(curve.name, 9999)
-    hover = [
-        "" if number is None else f"{name}, {at:.4g}: {drawing.y.write(number)}"
-        for at, number in zip(curve.places, numbers, strict=True)
-    ]
+    if curve.band:
+        for piece in pieces:
+            inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
+            if len(inside) > 1:
+                xs, lows, highs = zip(*inside, strict=True)
+                floor = [max(low, bottom) for low in lows]
+                ceiling = [min(high, top) for high in highs]
+                drawing.band(xs, floor, ceiling, curve.color)
+    hover = _hover(drawing, curve)
     if any(len(piece) > 1 for piece in pieces):
-        drawing.line(
-            placed.x,
-            placed.y,
-            curve.color,
-            **look,
-            opacity=curve.opacity,
-            hover=hover if name else None,
-        )
+        pointed = hover if fit(curve.name, 9999) else None
+        drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=pointed)
     if curve.dots:
         alone = []
     else:
         alone = [piece[0] for piece in pieces if len(piece) == 1]
     if alone:
         _draw_points(drawing, placed, alone, limits, hover)
+
+
+def _hover(drawing: Drawing, curve: Curve) -> list[str]:
+    """Return what the pointer shows at each of a curve's places; "" where it has no number."""
+    name = fit(curve.name, 9999)
+    texts = []
+    for position, number in zip(curve.places, curve.numbers, strict=True):
+        if number is None:
+            texts.append("")
+        else:
+            texts.append(f"{name}, {position:.4g}: {drawing.y.write(number)}")
+    return texts
 
 
 def _draw_points(
@@ -425,15 +433,20 @@ def _draw_points(
     ends = []
     for i, height in zip(points, heights, strict=True):
         low, high = limits[i]
-        ends.append((height, height) if math.isnan(low) else (max(low, bottom), min(high, top)))
+        if math.isnan(low):
+            ends.append((height, height))
+        else:
+            ends.append((max(low, bottom), min(high, top)))
+    fill = curve.color if curve.dash == "solid" else "background"
+    pointed = [hover[i] for i in points] if curve.name else None
     drawing.markers(
         [placed.x[i] for i in points],
         heights,
         size=7,
-        color=curve.color if curve.dash == "solid" else "background",
+        color=fill,
         opacity=curve.opacity,
         rim=(curve.color, 1.5),
-        hover=[hover[i] for i in points] if curve.name else None,
+        hover=pointed,
         ends=ends,
         stroke=curve.color,
         name="computed",
@@ -443,17 +456,41 @@ def _draw_points(
 def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
     """Draw a line up to the highest curve and a dot on each."""
     heights = [item.height for item in placed]
+    curves = [item.curve for item in placed]
+    fills = [_fill(curve.color, curve.hollow) for curve in curves]
+    rims = [_rim(curve.color, curve.hollow) for curve in curves]
     bottom, top = drawing.y.ends
     drawing.segment(at, (bottom, max(heights, default=top)), "ink", layer="below")
     drawing.markers(
         [at] * len(heights),
         heights,
-        size=[12 if item.curve.width > 2 else 8 for item in placed],
-        color=["background" if item.curve.hollow else item.curve.color for item in placed],
-        rim=([item.curve.color if item.curve.hollow else "background" for item in placed], 2),
+        size=[_dot_size(curve) for curve in curves],
+        color=fills,
+        rim=(rims, 2),
         hover=[fit(item.label, 9999) for item in placed],
         name="slider",
     )
+
+
+def _dot_size(curve: Curve) -> int:
+    """Return the pixels of a curve's dot at the slider."""
+    if curve.width > 2:
+        return 12
+    return 8
+
+
+def _fill(color: str, hollow: bool) -> str:
+    """Return the colour inside a dot."""
+    if hollow:
+        return "background"
+    return color
+
+
+def _rim(color: str, hollow: bool) -> str:
+    """Return the colour around a dot."""
+    if hollow:
+        return color
+    return "background"
 
 
 def _dots(drawing: Drawing, curve: Curve) -> None:
@@ -466,29 +503,23 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
         low, high = (y.position(end) for end in ends_of(dot.of))
-        has_interval = dot.interval and not math.isnan(low)
-        ends.append(
-            (max(low, y.ends[0]), min(high, y.ends[1])) if has_interval else (height, height)
-        )
-    colors = [dot.color or curve.color for dot in curve.dots]
+        if dot.interval and not math.isnan(low):
+            ends.append((max(low, y.ends[0]), min(high, y.ends[1])))
+        else:
+            ends.append((height, height))
+    if not any(dot.interval for dot in curve.dots):
+        ends = []
+    fills = [_fill(dot.color or curve.color, dot.hollow) for dot in curve.dots]
+    rims = [_rim(dot.color or curve.color, dot.hollow) for dot in curve.dots]
     drawing.markers(
         [drawing.x.position(dot.x) for dot in curve.dots],
         heights,
         size=curve.size,
-        color=[
-            "background" if dot.hollow else color
-            for dot, color in zip(curve.dots, colors, strict=True)
-        ],
+        color=fills,
         symbol=curve.symbol,
-        rim=(
-            [
-                color if dot.hollow else "background"
-                for dot, color in zip(curve.dots, colors, strict=True)
-            ],
-            1.5,
-        ),
+        rim=(rims, 1.5),
         hover=[f"{dot.hover or name} {y.with_interval(dot.of)}".strip() for dot in curve.dots],
-        ends=ends if any(dot.interval for dot in curve.dots) else (),
+        ends=ends,
         stroke=curve.color,
     )
 
@@ -512,16 +543,20 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
         item.curve.width > 2 or item.curve.color in ("strongest", "chance") for item in labelled
     ]
     if len(labelled) > _MOST:
-        outermost = (ends.index(max(ends)), ends.index(min(ends)))
-        many = min(many, len({*(i for i, is_first in enumerate(first) if is_first), *outermost}))
+        outermost = {ends.index(max(ends)), ends.index(min(ends))}
+        deciding = {i for i, is_first in enumerate(first) if is_first}
+        many = min(many, len(deciding | outermost))
     stay = visible_labels(ends, first, many)
     heights = separate_labels(
         [ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel
     )
     for i, height in zip(stay, heights, strict=True):
         curve = labelled[i].curve
-        bold = f"<b>{labelled[i].value}</b> " if labelled[i].value else ""
-        left = room - (width(f"<b>{labelled[i].value} </b>") if bold else 0)
+        bold = ""
+        left: float = room
+        if labelled[i].value:
+            bold = f"<b>{labelled[i].value}</b> "
+            left -= width(f"<b>{labelled[i].value} </b>")
         if labelled[i].start < drawing.x.ends[1] and not curve.level:
             drawing.segment(
                 (labelled[i].start, drawing.x.ends[1]),
@@ -534,10 +569,8 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
         )
         text = bold + fit(curve.name, left)
         options = {"x": 1, "y": height, "refs": ("paper", "y")}
-        if text.endswith(fit(curve.name, 9999)):
-            hover = ""
-        else:
-            hover = fit(curve.name, 9999)
+        full_name = fit(curve.name, 9999)
+        hover = "" if text.endswith(full_name) else full_name
         drawing.remark(text, curve.color, shift=(_LEADER + 2, 0), hover=hover, **options)
 
 
@@ -573,5 +606,7 @@ def _corner(drawing: Drawing, labelled: Sequence[_Placed], head: str) -> None:
         "refs": ("paper", "paper"),
         "anchor": ("right", "bottom"),
     }
-    for i, (color, text) in enumerate(reversed([("ink", head), *lines] if head else lines)):
+    if head:
+        lines.insert(0, ("ink", head))
+    for i, (color, text) in enumerate(reversed(lines)):
         drawing.remark(text, color, shift=(-6, 8 + LINE * 13 * i), fill="background", **options)

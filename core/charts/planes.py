@@ -65,7 +65,8 @@ def draw_scatter(
         Whether the diagonal is drawn.
     """
     top = 30 + 18 * len(counts)
-    margins = (46, _BESIDE if beside else 18, top, 48)
+    right = _BESIDE if beside else 18
+    margins = (46, right, top, 48)
     drawing = Drawing(title, height=height + 18 * len(counts), x=x, y=y, margins=margins)
     for across, up in regions:
         drawing.shade(across, up, "leak", opacity=0.16)
@@ -134,10 +135,8 @@ def draw_heat(
     heading, column = beside or ("", [""] * deep)
     right = max([14, *(width(text) + 20 for text in column if text)])
     room = (NARROW - left - right) / wide - 4
-    across, down = (
-        [fit(name, pixels, 12) for name in side]
-        for side, pixels in zip(names, (room, left - 12), strict=True)
-    )
+    across = [fit(name, room, 12) for name in names[0]]
+    down = [fit(name, left - 12, 12) for name in names[1]]
     x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), labels=across, title=titles[0])
     y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), labels=down, title=titles[1])
     drawing = Drawing(title, height=34 * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
@@ -146,15 +145,12 @@ def draw_heat(
     drawing.layout["xaxis"] |= {"ticks": ""}
     drawing.layout["shapes"] = []  # of a grid
     size = min(13, int(13 * room / max(1, *(width(text) for row in texts for text in row))))
-    hover = [
-        [f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
-        for i, row in zip(names[1], texts, strict=True)
-    ]
+    hover = [_hover(name, names[0], row) for name, row in zip(names[1], texts, strict=True)]
     drawing.trace(
         "heatmap",
         x=list(range(wide)),
         y=list(range(deep)),
-        z=[[None if math.isnan(value) else value for value in row] for row in values],
+        z=[_measured_or_none(row) for row in values],
         zmin=ends[0],
         zmax=ends[1],
         colorscale=[[0.0, "grid"], [1.0, "shade"]],
@@ -178,19 +174,24 @@ def draw_heat(
         for j in range(wide)
         if not math.isnan(values[i][j])
     ]
-    if len(cells) <= _FEW:
-        listed_cells = cells
-    else:
-        listed_cells = [min(cells), max(cells)]
-    descriptions = [
-        f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in listed_cells
-    ]
+    head = ""
+    if len(cells) > _FEW:
+        head = "lowest and highest"
+        cells = [min(cells), max(cells)]
+    descriptions = [f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in cells]
     descriptions += [
         f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text
     ]
-    drawing.say(
-        f"Map of {titles[1]} by {titles[0]}",
-        "" if listed_cells is cells else "lowest and highest",
-        descriptions,
-    )
+    drawing.say(f"Map of {titles[1]} by {titles[0]}", head, descriptions)
     return drawing
+
+
+def _hover(name: str, columns: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return what the pointer shows of each cell of a row."""
+    pairs = zip(columns, texts, strict=True)
+    return [f"{short(name, 40)}, {short(column, 40)}: {text}" for column, text in pairs]
+
+
+def _measured_or_none(row: Sequence[float]) -> list[float | None]:
+    """Return a row's numbers, None in place of nan."""
+    return [None if math.isnan(value) else value for value in row]

@@ -106,8 +106,10 @@ class Row:
         """Return its value in words."""
         if self.value is not None:
             return self.value
-        *earlier, last = [axis.write(mark.of) for mark in self.marks] or [""]
-        return " → ".join([*earlier, f"<b>{last}</b>" if last else ""])
+        texts = [axis.write(mark.of) for mark in self.marks]
+        if texts and texts[-1]:
+            texts[-1] = f"<b>{texts[-1]}</b>"
+        return " → ".join(texts)
 
     def under(self, axis: Axis) -> str:
         """Return what stands under its value: the interval of its only number, where the row has two lines."""
@@ -152,7 +154,8 @@ def draw_rows(
         The numbers drawn; by default the rows' own.
     """
     axis = axis.over([*holds, *(number for row in rows for number in row.reach())])
-    pitch = pitch or (TALL if any(row.below for row in rows) else _PITCH)
+    if not pitch:
+        pitch = TALL if any(row.below for row in rows) else _PITCH
     many = max(least, len(rows))
     written = [row.written(axis) for row in rows]
     ranges = [row.under(axis) for row in rows]
@@ -184,7 +187,8 @@ def draw_rows(
             len(rows) - i - 1,
         )
         _write_labels(drawing, row, i, left, pitch, free)
-        drawing.at_right(i, written[i], row.color, (right - 4, 10 if ranges[i] else 0))
+        up = 10 if ranges[i] else 0
+        drawing.at_right(i, written[i], row.color, (right - 4, up))
         drawing.at_right(i, ranges[i], "grey", (right - 4, -10), size=12)
         _marks(drawing, row, i, pitch)
     for (label, color), room, anchor, sign in zip(
@@ -210,39 +214,33 @@ def draw_rows(
     if not rows:
         drawing.in_the_middle(empty)
     pairs = zip(rows, written, strict=True)
-    descriptions = [_alt_text(row, text, axis) for row, text in pairs if row.name or row.note] or [
-        empty
-    ]
-    drawing.say(
-        f"Rows, {axis.title}",
-        value,
-        [*descriptions, *([head] if head else []), *(label for label, _ in sides)],
-    )
+    descriptions = [_alt_text(row, text, axis) for row, text in pairs if row.name or row.note]
+    if not descriptions:
+        descriptions.append(empty)
+    if head:
+        descriptions.append(head)
+    descriptions += [label for label, _ in sides]
+    drawing.say(f"Rows, {axis.title}", value, descriptions)
     return drawing
 
 
 def _alt_text(row: Row, text: str, axis: Axis) -> str:
     """Return a row in words, with its interval where it has one alone."""
-    intervals = [interval for mark in row.marks if (interval := axis.interval(mark.of))]
-    text = (
-        row.note
-        or plain(text)
-        or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
-    )
-    return " ".join(
-        filter(None, (row.name, row.below, text, intervals[0] if len(intervals) == 1 else ""))
-    )
+    intervals = list(filter(None, (axis.interval(mark.of) for mark in row.marks)))
+    hovers = filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks))
+    text = row.note or plain(text) or ", ".join(hovers)
+    parts = [row.name, row.below, text]
+    if len(intervals) == 1:
+        parts += intervals
+    return " ".join(filter(None, parts))
 
 
 def _hover(mark: Mark, row: Row, axis: Axis) -> str:
     """Return what the pointer shows of a number."""
     if mark.hover is None:
         return ""
-    return "<br>".join(
-        filter(
-            None, (f"{fit(mark.name or row.name, 9999)} {axis.with_interval(mark.of)}", mark.hover)
-        )
-    )
+    text = f"{fit(mark.name or row.name, 9999)} {axis.with_interval(mark.of)}"
+    return "<br>".join(filter(None, (text, mark.hover)))
 
 
 def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
@@ -251,8 +249,10 @@ def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
     for row in rows:
         line: dict[str, Any] = {first: row.name, **row.facts}
         for mark in row.marks:
-            line |= cells(mark.name, mark.of) if mark.name else {}
-        lines += [line] if len(line) > 1 else []
+            if mark.name:
+                line |= cells(mark.name, mark.of)
+        if len(line) > 1:
+            lines.append(line)
     return joined(lines)
 
 
@@ -266,13 +266,9 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
         name = lines_of(row.name, pixels=room)
     if name:
         text = f"<b>{name}</b>" if row.bold else name
-        drawing.at_left(
-            y,
-            text,
-            row.color,
-            (offset, 10 if row.below else 0),
-            hover="" if name == full_name else full_name,
-        )
+        up = 10 if row.below else 0
+        hover = "" if name == full_name else full_name
+        drawing.at_left(y, text, row.color, (offset, up), hover=hover)
     if row.below:
         drawing.at_left(y, fit(row.below, room, 12), "grey", (offset, -10), size=12)
     if row.note:
@@ -280,16 +276,10 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
         most = int((pitch * (1 + free) + 2) / step)
         lines = lines_of(row.note, pixels=drawing.room + 4, size=12, most=most).split("<br>")
         top = 0 if free else max(0.0, pitch - step * len(lines)) / 2
+        fill = "pale" if row.shaded else "background"
         look: dict[str, Any] = {"size": 12, "anchor": ("left", "top"), "hover": fit(row.note, 9999)}
         for i, line in enumerate(lines):
-            drawing.at_left(
-                y - 0.5,
-                line,
-                "grey",
-                (0, -top - step * i),
-                fill="pale" if row.shaded else "background",
-                **look,
-            )
+            drawing.at_left(y - 0.5, line, "grey", (0, -top - step * i), fill=fill, **look)
 
 
 def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
@@ -311,12 +301,14 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
             drawing.line((low, high), [at, at], color, width=mark.stroke, dash=mark.dash)
         if mark.symbol:
             ring = mark.symbol.endswith("-open")  # lets no interval through
+            fill = "background" if ring else mark.color
+            pointed = [hover] if hover else None
             drawing.markers(
                 [position],
                 [at],
                 size=mark.size,
-                color="background" if ring else mark.color,
+                color=fill,
                 symbol=mark.symbol.removesuffix("-open"),
                 rim=(mark.rim or mark.color, 2),
-                hover=[hover] if hover else None,
+                hover=pointed,
             )

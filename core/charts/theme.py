@@ -75,13 +75,16 @@ class Palette:
     def painted(self, part: Any) -> Any:
         """Return parts of a figure with the colours of all roles in them."""
         if isinstance(part, dict):
-            return {
-                key: (self._colored if key in _COLORED else self.painted)(value)
-                for key, value in part.items()
-            }
+            return {key: self._painted(key, value) for key, value in part.items()}
         if isinstance(part, list) and part and isinstance(part[0], dict):
             return [self.painted(item) for item in part]
         return part
+
+    def _painted(self, key: str, value: Any) -> Any:
+        """Return an entry of a figure, a colour where its key says so."""
+        if key in _COLORED:
+            return self._colored(value)
+        return self.painted(value)
 
     def _colored(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -110,9 +113,8 @@ _COLORS = {
     "feasible": ("#ECF6EF", "#18271F"),
     "shade": ("#CB7A44", "#8B5A3C"),
 }
-LIGHT, DARK = (
-    Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1)
-)
+LIGHT = Palette(**{role: light for role, (light, _) in _COLORS.items()})
+DARK = Palette(**{role: dark for role, (_, dark) in _COLORS.items()})
 
 
 class GroupStyle(NamedTuple):
@@ -179,16 +181,14 @@ def plain(text: str) -> str:
 def width(text: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
     bold = _BOLD if "<b>" in text else 1.0
-    lines = [plain(line) for line in text.split("<br>")]
-    return (
-        bold
-        * size
-        * max(sum(_LETTER.get(letter) or _of_script(letter) for letter in line) for line in lines)
-    )
+    longest = max(sum(map(_letter_width, plain(line))) for line in text.split("<br>"))
+    return bold * size * longest
 
 
-def _of_script(letter: str) -> float:
-    """Return the width of a letter that is not listed, in font sizes: that of the widest of its script or nearly so."""
+def _letter_width(letter: str) -> float:
+    """Return the width of a letter in font sizes; of one not listed that of the widest of its script or nearly so."""
+    if letter in _LETTER:
+        return _LETTER[letter]
     return next(wide for first, wide in _SCRIPT_WIDTHS.items() if letter >= first)
 
 
