@@ -199,13 +199,14 @@ def method_rows(summaries: Sequence[SeedSummary]) -> tuple[Row, ...]:
 def _method_row(summary: SeedSummary) -> Row:
     numbers = summary.numbers
     gain = numbers.get("attack_gain")
+    gain_text = "" if gain is None else signed(gain.value, gain.low, gain.high)
     return {
         "Metric": METRIC_TITLES[summary.values["model.metric"]],
         "Method": METHOD_TITLES[summary.values["model.method"]],
         "Model accuracy": percent(numbers["accuracy_test"].value),
         "Before / after disclosure": _before_after(summary),
         "Unfairness": f"{numbers['unfairness_train'].value:.4f}",
-        "Gain, points": "" if gain is None else signed(gain.value, gain.low, gain.high),
+        "Gain, points": gain_text,
         "Disclosed tolerance holds in": f"{summary.count('tolerance_holds')} of {len(summary.seeds)}",
         "Difference between groups": f"{numbers['difference_train'].value:.4f}",
     }
@@ -263,6 +264,7 @@ def draw_trained(
     corrected = [summary for summary in done if "attack_after" in summary.numbers]
     majority, before, strong = baseline
     alone = all(len(summary.seeds) == 1 for summary in corrected)
+    size = 9 if alone else 7
     before_curve = _over(
         done,
         [before_disclosure(summary) for summary in done],
@@ -279,7 +281,7 @@ def draw_trained(
         grid=tolerances,
         width=3,
         dots=[_dot(summary, interval=alone) for summary in corrected],
-        size=9 if alone else 7,
+        size=size,
     )
     curves = [
         level(majority, "chance", "baseline"),
@@ -431,24 +433,35 @@ def draw_map(rows: Sequence[ExperimentRow]) -> Drawing:
 
     A gain whose interval excludes 0 is bold. What is not measured yet is empty.
     """
-    gains = [
-        [_cell(rows, _GAIN, tolerance=t, epsilon=epsilon) for t in MAP_TOLERANCES]
-        for epsilon in MAP_EPSILONS
-    ]
-    members = [_members(rows, epsilon) for epsilon in MAP_EPSILONS]
-    values = [[math.nan if gain is None else gain.value for gain in line] for line in gains]
+    gains = [_gains(rows, epsilon) for epsilon in MAP_EPSILONS]
+    members = [_area_text(_members(rows, epsilon)) for epsilon in MAP_EPSILONS]
+    values = [list(map(value_of, line)) for line in gains]
     most = max([0.01, *(value for line in values for value in line if not math.isnan(value))])
     budgets = [f"ε = {epsilon_text(epsilon)}" for epsilon in MAP_EPSILONS]
     return draw_heat(
         "Gain by reconstruction correction, by tolerance and privacy budget",
         values,
-        [[_gain_text(gain) for gain in line] for line in gains],
+        [list(map(_gain_text, line)) for line in gains],
         names=([f"{tolerance:g}" for tolerance in MAP_TOLERANCES], budgets),
         titles=("Fairness tolerance, trained and disclosed (left: stricter)", "Privacy budget ε"),
         ends=(0.0, most),
         rows=rows_frame(rows),
-        beside=("Membership AUC", ["" if auc is None else f"{auc.value:.2f}" for auc in members]),
+        beside=("Membership AUC", members),
     )
+
+
+def _gains(rows: Sequence[ExperimentRow], epsilon: float) -> list[Estimate | None]:
+    """Return the gains by correction at a budget, one a tolerance."""
+    return [
+        _cell(rows, _GAIN, tolerance=tolerance, epsilon=epsilon) for tolerance in MAP_TOLERANCES
+    ]
+
+
+def _area_text(auc: Estimate | None) -> str:
+    """Write an AUC; "" where it is not measured yet."""
+    if auc is None:
+        return ""
+    return f"{auc.value:.2f}"
 
 
 def _members(rows: Sequence[ExperimentRow], epsilon: float) -> Estimate | None:
@@ -493,12 +506,12 @@ def map_finding(rows: Sequence[ExperimentRow]) -> Finding:
     evidence = f"Baseline: the best attacker before disclosure, model by model. Cells measured: {len(measured)}."
     if without is not None and strictest is not None:
         evidence += (
-            f" Membership AUC: {_area_text(without)} at ε = {epsilon_text(MAP_EPSILONS[0])}, "
-            f"{_area_text(strictest)} at ε = {epsilon_text(MAP_EPSILONS[-1])}; 0.5 is chance."
+            f" Membership AUC: {_area_interval(without)} at ε = {epsilon_text(MAP_EPSILONS[0])}, "
+            f"{_area_interval(strictest)} at ε = {epsilon_text(MAP_EPSILONS[-1])}; 0.5 is chance."
         )
     caveat = "The largest of many cells looks larger than it is; the intervals are not corrected for that."
     return Finding(point=point, evidence=evidence, caveats=(caveat,), estimate=gain)
 
 
-def _area_text(auc: Estimate) -> str:
+def _area_interval(auc: Estimate) -> str:
     return f"{auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"

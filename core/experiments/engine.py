@@ -56,7 +56,9 @@ def measure_in_process(
 ) -> Measured:
     """Measure in a worker process started by the process `parent`."""
     _settle(parent)
-    return index, dumps(measure(config, dataset if dataset.uploaded else _same(dataset)))
+    if not dataset.uploaded:
+        dataset = _same(dataset)
+    return index, dumps(measure(config, dataset))
 
 
 def measure_on_cluster(

@@ -119,12 +119,14 @@ class ModelMeasure:
 
     def _measured(self, audited: Audited) -> PlanMeasurements:
         numbers = {number.name for study in STUDIES.values() for number in study.numbers}
+        measurements = []
+        for name in self.names:
+            if name in numbers:
+                measurements.append(measured_number(name, audited))
+            else:
+                measurements.append(measured(name, audited))
         return PlanMeasurements(
-            plan=content_fingerprint(audited.plan),
-            measurements=tuple(
-                measured_number(name, audited) if name in numbers else measured(name, audited)
-                for name in self.names
-            ),
+            plan=content_fingerprint(audited.plan), measurements=tuple(measurements)
         )
 
 
@@ -299,14 +301,16 @@ def rows_frame(rows: Sequence[ExperimentRow]) -> pandas.DataFrame:
 
 def _line(row: ExperimentRow) -> dict[str, Any]:
     measurement = row.measurement
+    estimate = measurement.estimate
+    n = None if estimate is None else estimate.n
     return {
         **row.values,
         "study": row.study,
         "check": measurement.check,
-        **estimate_columns("value", measurement.estimate),
+        **estimate_columns("value", estimate),
         **estimate_columns("baseline", measurement.control),
         "baseline is": measurement.control_name,
-        "n": None if measurement.estimate is None else measurement.estimate.n,
+        "n": n,
         "reason": measurement.reason,
         "seed": row.seed,
         "seconds": round(row.seconds, 3),
@@ -424,21 +428,26 @@ def summary_frame(summaries: Sequence[SeedSummary]) -> pandas.DataFrame:
 
 def _lines(summary: SeedSummary) -> list[Mapping[str, Any]]:
     studies = measurable()
-    names = dict.fromkeys((*summary.numbers, *summary.reasons))
-    return [
-        {
+    lines: list[Mapping[str, Any]] = []
+    for name in dict.fromkeys((*summary.numbers, *summary.reasons)):
+        seeds = 0
+        over = ""
+        if name in summary.numbers:
+            seeds = summary.numbers[name].seeds
+            over = summary.numbers[name].over
+        line = {
             **summary.values,
             "study": studies[name][0],
             "check": name,
             **_columns("value", summary.numbers.get(name)),
             **_columns("baseline", summary.baselines.get(name)),
-            "seeds": summary.numbers[name].seeds if name in summary.numbers else 0,
+            "seeds": seeds,
             "of seeds": len(summary.seeds),
-            "interval over": summary.numbers[name].over if name in summary.numbers else "",
+            "interval over": over,
             "reason": summary.reasons.get(name, ""),
         }
-        for name in names
-    ]
+        lines.append(line)
+    return lines
 
 
 def _columns(name: str, spread: Spread | None) -> dict[str, float | None]:
@@ -450,16 +459,11 @@ def _columns(name: str, spread: Spread | None) -> dict[str, float | None]:
 
 def setting_title(summary: SeedSummary, summaries: Sequence[SeedSummary]) -> str:
     """Return what tells a setting from the others: "method dp_id3, epsilon 3"."""
-    varied = [
-        key
-        for key in summary.values
-        if len({str(setting.values.get(key)) for setting in summaries}) > 1
-    ]
-    parts = [
-        f"{key.rpartition('.')[2]} {summary.values[key]}"
-        for key in varied
-        if summary.values[key] is not None
-    ]
+    parts = []
+    for key, value in summary.values.items():
+        varied = len({str(setting.values.get(key)) for setting in summaries}) > 1
+        if varied and value is not None:
+            parts.append(f"{key.rpartition('.')[2]} {value}")
     return ", ".join(parts) or "as planned"
 
 
@@ -470,16 +474,17 @@ def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
         return Finding(point="No setting has this number.")
     smallest = min(measured, key=lambda summary: summary.numbers[name].value)
     largest = max(measured, key=lambda summary: summary.numbers[name].value)
-    if all(len(summary.seeds) == 1 for summary in measured):
-        over = "people"
-    else:
-        over = "seeds"
+    one_seed = all(len(summary.seeds) == 1 for summary in measured)
+    over = "people" if one_seed else "seeds"
+    ends = {"Smallest": smallest}
+    if len(measured) > 1:
+        ends["Largest"] = largest
     lines = []
-    for end, summary in (("Smallest", smallest), ("Largest", largest)):
+    for end, summary in ends.items():
         value, interval = estimate_text(name, summary.numbers[name])
         lines.append(f"{end}: {value} ({interval}), {setting_title(summary, summaries)}.")
     return Finding(
-        point=" ".join(lines if len(measured) > 1 else lines[:1]),
+        point=" ".join(lines),
         evidence=f"Settings measured: {len(measured)}. 95% intervals over {over}, not corrected for their number.",
     )
 

@@ -122,13 +122,14 @@ def _step(summary: SeedSummary, step: str) -> LeakStep:
     if base is not None:
         changes = {measure: _spread(summary, change_name(step, measure)) for measure in MEASURES}
     reason = summary.reasons.get(value_name(step, MEASURES[0]))
+    reasons = () if reason is None else (reason,)
     return LeakStep(
         step=step,
         builds_on=base,
         values=values,
         changes=changes,
         n_seeds=values[MEASURES[0]].seeds,
-        reasons=() if reason is None else (reason,),
+        reasons=reasons,
     )
 
 

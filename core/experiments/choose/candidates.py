@@ -207,12 +207,15 @@ def _varied(
     settings: ChooseSettings, seed: int, epsilon: float, depth: int, method: str
 ) -> dict[str, tuple[Any, ...]]:
     """Return the keys of the models of one method, budget, depth and seed; a method without a tolerance has 0."""
+    tolerances: tuple[float, ...] = (0.0,)
+    if method in TOLERANCE_METHODS:
+        tolerances = settings.tolerances
     return {
         "model.seed": (seed,),
         "model.epsilon": (epsilon,),
         "model.depth": (depth,),
         "model.method": (method,),
-        "model.tolerance": settings.tolerances if method in TOLERANCE_METHODS else (0.0,),
+        "model.tolerance": tolerances,
     }
 
 
@@ -283,9 +286,11 @@ def _half(audited: Audited) -> Half:
         for name, measurement in measurements.items()
         if measurement.outcome == Outcome.DONE and measurement.estimate is not None
     }
-    gains = {
-        check.name for check in declared if check.unit in ("points", "bits", "gap")
-    }  # of which 0 is chance
+    gains = {check.name for check in declared if check.unit in ("points", "bits", "gap")}
+    chance = dict.fromkeys(done, 0.0)  # of gains
+    for name, measurement in done.items():
+        if name not in gains and measurement.control is not None:
+            chance[name] = float(measurement.control.value)
     test = audited.splits.test
     labels = audited.dataset.labels[test]
     predictions = audited.model.predictions[test]
@@ -301,12 +306,7 @@ def _half(audited: Audited) -> Half:
             for name, measurement in done.items()
             if measurement.estimate is not None
         },
-        chance={
-            name: 0.0
-            if name in gains or measurement.control is None
-            else float(measurement.control.value)
-            for name, measurement in done.items()
-        },
+        chance=chance,
         reasons={
             name: measurement.reason
             for name, measurement in measurements.items()

@@ -136,7 +136,8 @@ def _write(drawing: Drawing, text: str, color: str, line: int, *, right: bool = 
     """Write over the plot, so many lines above the axis' title, in the left half or the right one."""
     half = (drawing.room + 34) / 2
     pixels = half if right or not text.startswith("◯") else 2 * half
-    shift = (4 - 46 + (half if right else 0), 9 + LINE * 12 + 4 + _KEY * line)
+    left = half if right else 0
+    shift = (4 - 46 + left, 9 + LINE * 12 + 4 + _KEY * line)
     drawing.above(fit(text, pixels - 8, 12), shift=shift, color=color)
 
 
@@ -180,19 +181,27 @@ def _draw_method(
     across, up = _places(drawing, candidates)
     if len(candidates) > 1 and method != "given":
         drawing.line(across, up, style.color, width=1.5, opacity=0.5)
-    step = (_SIZES[1] - _SIZES[0]) / max(1, len(candidates) - 1)
+    sizes: float | list[float] = 11
+    if len(candidates) > 1:
+        step = (_SIZES[1] - _SIZES[0]) / (len(candidates) - 1)
+        sizes = [_SIZES[0] + step * i for i in range(len(candidates))]
     drawing.markers(
         across,
         up,
-        size=[_SIZES[0] + step * i for i in range(len(candidates))] if len(candidates) > 1 else 11,
+        size=sizes,
         color=style.color,
-        symbol=[
-            f"{style.symbol}-open" if candidate.unfair else style.symbol for candidate in candidates
-        ],
+        symbol=[_symbol(style.symbol, candidate) for candidate in candidates],
         rim=(style.color, 2),
         hover=[_hover(candidate, choice) for candidate in candidates],
         name=METHOD_TITLES[method],
     )
+
+
+def _symbol(symbol: str, candidate: Candidate) -> str:
+    """Return a candidate's marker, an outline where it exceeds the limit of unfairness."""
+    if candidate.unfair:
+        return f"{symbol}-open"
+    return symbol
 
 
 def _leak(candidate: Candidate, choice: Choice) -> str:

@@ -115,6 +115,14 @@ class Candidate:
         return any(point.constant for point in self.points)
 
     @property
+    def is_biased(self) -> bool:
+        """Whether its method makes it unfair; of given answers, whether they exceed the limit of unfairness."""
+        point = self.points[0]
+        if point.name:
+            return self.unfair
+        return point.config.method in UNFAIR
+
+    @property
     def is_complete(self) -> bool:
         """Whether there is a number of every attack that counts, and of every check that it hangs on."""
         return not self.missing and math.isfinite(self.reach)
@@ -282,10 +290,7 @@ class Choice:
 
         Of given answers those are biased that exceed the limit of unfairness.
         """
-        kinds = {
-            e.unfair if e.points[0].name else e.points[0].config.method in UNFAIR
-            for e in self.candidates
-        }
+        kinds = {candidate.is_biased for candidate in self.candidates}
         return len(kinds) == 2
 
     @property
@@ -304,11 +309,13 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
 
     The deviation of a mean is at most the mean of the deviations, however much the replicates have in common.
     """
-    value, low, high = (
-        float(np.mean([getattr(estimate, end) for estimate in estimates]))
-        for end in ("value", "low", "high")
+    return Estimate(
+        value=float(np.mean([estimate.value for estimate in estimates])),
+        low=float(np.mean([estimate.low for estimate in estimates])),
+        high=float(np.mean([estimate.high for estimate in estimates])),
+        n=estimates[0].n,
+        level=estimates[0].level,
     )
-    return Estimate(value=value, low=low, high=high, n=estimates[0].n, level=estimates[0].level)
 
 
 def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy, tuple[str, ...]]:
@@ -407,7 +414,8 @@ def _rank(candidate: Candidate, least_accuracy: float, prefer: str) -> tuple[boo
     useless = not candidate.useful(least_accuracy)
     if prefer == "leak":
         return useless, not passes, not candidate.is_complete, side.leak
-    return useless, not passes, 0.0 if passes else candidate.reach, -side.accuracy.value
+    reach = 0.0 if passes else candidate.reach
+    return useless, not passes, reach, -side.accuracy.value
 
 
 def _preferred(ordered: Sequence[Candidate], least_accuracy: float, prefer: str) -> Candidate:
@@ -460,13 +468,15 @@ def _candidate(
     )
 
 
+def _mean_chance(check: str, halves: Sequence[Half]) -> float:
+    """Return what a check reaches without the model, over replicates."""
+    return float(np.mean([half.chance.get(check, 0.0) for half in halves]))
+
+
 def _side(
     halves: Sequence[Half], policy: Policy, attribute: str, counted: Collection[str]
 ) -> tuple[Side, dict[str, float]]:
-    chance = {
-        name: float(np.mean([half.chance.get(name, 0.0) for half in halves]))
-        for name in halves[0].checks
-    }
+    chance = {name: _mean_chance(name, halves) for name in halves[0].checks}
     verdict = judge(
         policy, [_measurement(limit.check, halves) for limit in policy.limits], attribute=attribute
     )

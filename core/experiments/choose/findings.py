@@ -6,6 +6,7 @@ Names of groups and columns stand as they are in the table: a page or report tha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ...auditing.policy import (
     CHECKS,
@@ -55,7 +56,12 @@ _SHORT = {
 
 def short_check(check: str, attribute: str) -> str:
     """Return the short name of a check."""
-    name = _SHORT.get(check, CHECKS[check].title if check in CHECKS else "no attack")
+    if check in _SHORT:
+        name = _SHORT[check]
+    elif check in CHECKS:
+        name = CHECKS[check].title
+    else:
+        name = "no attack"
     return name.replace("{attribute}", attribute)
 
 
@@ -201,7 +207,8 @@ def _qualities(choice: Choice) -> list[str]:
         for candidate in choice.candidates
         if choice.leaks_least and candidate.choosing.leak < leak
     ]
-    rivals += choice.with_status(Status.PASS) if recommended else ()
+    if recommended:
+        rivals += choice.with_status(Status.PASS)
     useful = [candidate for candidate in rivals if candidate.useful(choice.least_accuracy)]
     partly = choice.leaks_least and not all(candidate.is_complete for candidate in useful)
     return ["accurate enough"] * (len(useful) < len(rivals)) + ["measured whole"] * partly
@@ -305,14 +312,14 @@ def _cost(chosen: Candidate, free: Candidate) -> str:
 def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
     chosen = choice.chosen
-    half, side = (
-        ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
-    )
+    half, side = ("judges", chosen.judging)
+    if chosen.choosing.blocking:
+        half, side = ("chooses", chosen.choosing)
     sentences = [_against(row, choice.attribute) for row in side.blocking[:2]]
-    sentences = [
-        f"On the half that {half}, {sentence}" if i == 0 else sentence[:1].upper() + sentence[1:]
-        for i, sentence in enumerate(sentences)
-    ]
+    if sentences:
+        first, *rest = sentences
+        further = [sentence[:1].upper() + sentence[1:] for sentence in rest]
+        sentences = [f"On the half that {half}, {first}", *further]
     listed = _names(choice, side.blocking[:2])
     if unlisted := [name for name in _names(choice, side.blocking) if name not in listed]:
         sentences.append(f"Also held back by: {', '.join(unlisted)}.")
@@ -320,10 +327,10 @@ def held_back(choice: Choice) -> str:
         sentences.insert(
             0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)})."
         )
-    if below := "" if choice.chosen.constant else _below_majority(choice):
-        sentences.insert(0, below)
     if choice.chosen.constant:
         sentences.insert(0, "It gives everybody the same answer, so it decides nothing.")
+    elif below := _below_majority(choice):
+        sentences.insert(0, below)
     if choice.prefer == "balanced" and not choice.able:
         sentences.append(
             f"{PREFERENCES['balanced']} weighs models within all limits; without any, the nearest is named."
@@ -545,34 +552,28 @@ def order(choice: Choice) -> tuple[str, str]:
 
 def rows(choice: Choice) -> tuple[Row, ...]:
     """Return the candidates in their order, as they are on the half that chooses and on the half that judges."""
-    return tuple(
-        {
-            "Model": candidate.title,
-            "Choice": "chosen" if candidate is choice.chosen else "",
-            "Verdict": VERDICT_TITLES[candidate.choosing.status],
-            "Accuracy": share(candidate.choosing.accuracy),
-            "Worst leak": round(candidate.choosing.leak, 3),
-            "Attack": short_check(candidate.choosing.leaking, choice.attribute),
-            "Held back by": ", ".join(_obstacles(choice, candidate)),
-            **(
-                {"Leaks more": "shown" if candidate in choice.leak_more else ""}
-                if choice.prefer == "leak"
-                else {}
-            ),
-            **(
-                {"Judged": VERDICT_TITLES[candidate.judging.status]}
-                if candidate is choice.chosen
-                else {}
-            ),
-            **(
-                {"Judged accuracy": share(candidate.judging.accuracy)}
-                if candidate is choice.chosen
-                else {}
-            ),
-            "Seeds": len(candidate.points),
-        }
-        for candidate in choice.candidates
-    )
+    return tuple(_row(choice, candidate) for candidate in choice.candidates)
+
+
+def _row(choice: Choice, candidate: Candidate) -> Row:
+    is_chosen = candidate is choice.chosen
+    chosen = "chosen" if is_chosen else ""
+    cells: dict[str, Any] = {
+        "Model": candidate.title,
+        "Choice": chosen,
+        "Verdict": VERDICT_TITLES[candidate.choosing.status],
+        "Accuracy": share(candidate.choosing.accuracy),
+        "Worst leak": round(candidate.choosing.leak, 3),
+        "Attack": short_check(candidate.choosing.leaking, choice.attribute),
+        "Held back by": ", ".join(_obstacles(choice, candidate)),
+    }
+    if choice.prefer == "leak":
+        cells["Leaks more"] = "shown" if candidate in choice.leak_more else ""
+    if is_chosen:
+        cells["Judged"] = VERDICT_TITLES[candidate.judging.status]
+        cells["Judged accuracy"] = share(candidate.judging.accuracy)
+    cells["Seeds"] = len(candidate.points)
+    return cells
 
 
 def _obstacles(choice: Choice, candidate: Candidate) -> list[str]:
@@ -592,7 +593,7 @@ def numbers(choice: Choice) -> tuple[Row, ...]:
             "Model": candidate.title,
             "Half": half,
             "Check": row.check,
-            "Value": Quantity(None if row.measurement is None else row.measurement.estimate),
+            "Value": Quantity(row.attempt.estimate),
             "Limit": float(row.limit.value),
             "Verdict": VERDICT_TITLES[row.verdict],
         }
