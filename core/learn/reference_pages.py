@@ -28,7 +28,7 @@ def files() -> dict[str, Tables]:
 
 
 def studies() -> dict[str, tuple[type, str]]:
-    """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
+    """Return the settings that have flags: what each is called -> its class, and the command that has them."""
     from ..desk import AskSettings, RegisterSettings
     from ..experiments.choose import ChooseSettings
     from ..studies.bias_queries import BiasQueriesSettings
@@ -58,11 +58,9 @@ def settings_reference() -> Iterator[str]:
         yield from ("", f"## {called}", "", *_head("Key"))
         for title, settings in tables.items():
             yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
-    for called, (cls, commands) in studies().items():
-        command_names = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
-        yield from ("", f"## {called} ({command_names})", "", *_head("Flag"))
-        for _, flag, default, *rest in reference_rows(params(cls)):
-            yield _row(flag, "the file's" if commands == "card" else default, *rest)
+    for called, (cls, command) in studies().items():
+        yield from ("", f"## {called} (`fairleak {command}`)", "", *_head("Flag"))
+        yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
     yield from _attacks()
 
 
@@ -183,11 +181,11 @@ def regulations_reference() -> Iterator[str]:
     )
 
     def row(name: str, keys: list[str], note: str) -> str:
-        cells = (
-            "; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f)
-            for f in frameworks
-        )
-        return f"| {name} | {' | '.join(cell or '–' for cell in cells)} | {note} |"
+        cells: dict[str, list[str]] = {framework: [] for framework in frameworks}
+        for key in keys:
+            cells[provisions[key]["framework"]].append(provisions[key]["place"])
+        texts = ["; ".join(provision_names) or "–" for provision_names in cells.values()]
+        return f"| {name} | {' | '.join(texts)} | {note} |"
 
     head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
     yield from ("", "## Checks", "", f"| Check {head[0]}", head[1])

@@ -72,23 +72,23 @@ def guard_noise(name: str) -> Example:
         path.append(_turned(path[-1], column))
     scores = [_scores(reader, record) for record in path]
     apps: list[tuple[str | int, ...]] = [
-        (f"App {j + 1}", int(clean[0, j]), *(signed(w) for w in WEIGHTS[j])) for j in range(5)
+        (f"App {j + 1}", int(clean[0, j]), *map(signed, WEIGHTS[j])) for j in range(5)
     ]
-    search_path = [
-        (
-            f"{'rating' if perturbed[column] else 'removing'} App {column + 1}",
-            *(number(score) for score in after),
-            "tie" if (after == after.max()).sum() > 1 else _read(after),
-        )
-        for column, after in zip(changed, scores[1:], strict=True)
+    search_path: list[tuple[str, ...]] = [
+        ("nothing", *map(number, scores[0]), _read(scores[0])),
     ]
+    for column, after in zip(changed, scores[1:], strict=True):
+        verb = "rating" if perturbed[column] else "removing"
+        is_tie = (after == after.max()).sum() > 1
+        city = "tie" if is_tie else _read(after)
+        search_path.append((f"{verb} App {column + 1}", *map(number, after), city))
     rated = [", ".join(f"App {j + 1}" for j in np.flatnonzero(record)) for record in RATED]
     everybody: list[tuple[str | int, ...]] = [
         (
             person(i),
             rated[i],
             CITIES[int(noise.predicted[i])],
-            *(int(size) for size in noise.size[i]),
+            *map(int, noise.size[i]),
         )
         for i in range(len(RATED))
     ]
@@ -114,10 +114,7 @@ def guard_noise(name: str) -> Example:
             ),
             3: (
                 ("After", *CITIES, "Inferred city"),
-                [
-                    ("nothing", *(number(score) for score in scores[0]), _read(scores[0])),
-                    *search_path,
-                ],
+                search_path,
             ),
             4: (
                 ("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)),
@@ -140,10 +137,10 @@ def guard_budget(name: str) -> Example:
     unchanged = mechanism[np.arange(len(mechanism)), noise.predicted]
     shares = _values(first_row)
     noises = [(CITIES[i], int(lengths[i]), f"{100 * _TARGET[i]:.0f}%") for i in range(3)]
-    budgets = [
-        (number(b, 1), *(f"{100 * share:.1f}%" for share in allocate(size[:1], _TARGET, b)[0]))
-        for b in (0.0, 0.5, 1.0, 1.5, 2.0)
-    ]
+    budgets = []
+    for budget in (0.0, 0.5, 1.0, 1.5, 2.0):
+        allocated = allocate(size[:1], _TARGET, budget)[0]
+        budgets.append((number(budget, 1), *(f"{100 * share:.1f}%" for share in allocated)))
     everybody = [
         (
             person(i),
@@ -214,7 +211,9 @@ def _sums(record: Floats) -> str:
     terms = []
     for i, city in enumerate(CITIES):
         parts = [float(WEIGHTS[j, i]) for j in rated]
-        first = number(parts[0])
-        rest = "".join(f" {'+' if w >= 0 else '−'} {number(abs(w))}" for w in parts[1:])
-        terms.append(f"{city} {first}{rest} = {number(sum(parts))}")
+        written = number(parts[0])
+        for weight in parts[1:]:
+            sign = "+" if weight >= 0 else "−"
+            written += f" {sign} {number(abs(weight))}"
+        terms.append(f"{city} {written} = {number(sum(parts))}")
     return ", ".join(terms)

@@ -22,7 +22,7 @@ from ...models.dp_id3 import DPID3Classifier
 from ...stats.estimates import accuracy_gain
 from ...stats.fairness import difference_between_groups, group_rates, unfairness
 from ...studies.correction import Correction, correct, smallest_tolerance
-from .example import Columns, Example, compose, number, total
+from .example import Columns, Example, compose, decision, number, total
 
 # Imputation -----------------------------------------------------------------------------------------------------------
 
@@ -200,19 +200,21 @@ def correction_case(name: str) -> Example:
         for women in (10, 8, 6)
     ]
     people = ((i + 1, _group(truth[i]), _group(_GUESS[i]), _group(vector[i])) for i in range(20))
+    sex = "women" if all(truth[i] for i in moved) else "men"
+    effect = "corrects" if after > before else "spoils"
     return compose(
         name,
         _rates(_ACCEPTED)
         | _repair(_ACCEPTED, correction)
         | {
             "changed": " and ".join(str(i + 1) for i in moved),
-            "sex": "women" if all(truth[i] for i in moved) else "men",
+            "sex": sex,
             "women": ", ".join(str(i + 1) for i in np.flatnonzero(truth)),
             "right_before": before,
             "right_after": after,
             "before": before / 20,
             "after": after / 20,
-            "effect": f"{'corrects' if after > before else 'spoils'} {abs(after - before)} guesses",
+            "effect": f"{effect} {abs(after - before)} guesses",
         },
         right=2.0,
         table=_people_table(_ACCEPTED),
@@ -284,7 +286,8 @@ def proportions(name: str) -> Example:
     men_rate, women_rate = group_rates(
         _ACCEPTED, vectors["proportions"], metric="statistical_parity"
     )
-    columns = [truth, guess, *vectors.values()]
+    columns = zip(truth, guess, *vectors.values(), strict=True)
+    rows = ((i, *map(_group, codes)) for i, codes in enumerate(columns, start=1))
     return compose(
         name,
         numbers
@@ -303,7 +306,7 @@ def proportions(name: str) -> Example:
         tables={
             4: (
                 ("Person", "Truth", "First guess", "Constraint", "Proportions", "Both"),
-                ((i + 1, *(_group(column[i]) for column in columns)) for i in range(20)),
+                rows,
             )
         },
         marked=_changed(corrections["both"], guess),
@@ -314,8 +317,7 @@ def _people_table(
     accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE
 ) -> Columns:
     return ("Person", "Model says", "Attacker guesses", "Confidence"), (
-        (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}")
-        for i in range(20)
+        (i + 1, decision(accepted[i]), _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
     )
 
 

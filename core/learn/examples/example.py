@@ -147,19 +147,16 @@ def compose(
 
     The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
     """
-    put_in = {
-        key: value if isinstance(value, str) else _FormattedNumber(value)
-        for key, value in numbers.items()
-    }
+    put_in: dict[str, str | float] = {}
+    for key, value in numbers.items():
+        put_in[key] = value if isinstance(value, str) else _FormattedNumber(value)
     content = texts(name)
     step_tables = tables or {}
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
         strings = {key: value for key, value in part.items() if isinstance(value, str)}
-        return {
-            key: value if key == "formula" else value.format(**put_in)
-            for key, value in strings.items()
-        }
+        formula = {key: strings.pop(key) for key in ("formula",) if key in strings}
+        return formula | {key: value.format(**put_in) for key, value in strings.items()}
 
     def tabled(caption: str, columns: Columns, rows: Iterable[int] = ()) -> ExampleTable:
         return ExampleTable(
@@ -171,10 +168,10 @@ def compose(
     for i, entry in enumerate(content["step"], start=1):
         step = filled(entry)
         caption = step.pop("caption", "")
+        step_table = None
         if i in step_tables:
-            step_table = tabled(caption, step_tables[i], marked if i == max(step_tables) else ())
-        else:
-            step_table = None
+            highlighted = marked if i == max(step_tables) else ()
+            step_table = tabled(caption, step_tables[i], highlighted)
         steps.append(Step(**step, table=step_table))
     answer = Answer(
         right=right,
@@ -204,8 +201,15 @@ class _FormattedNumber(float):
         if how.endswith("%"):
             return f"{100 * float(self):.{how[:-1]}f}%"
         write = signed if how.startswith("+") else number
-        places = how.removeprefix("+")
-        return write(float(self), int(places) if places else 4)
+        places = how.removeprefix("+") or "4"
+        return write(float(self), int(places))
+
+
+def decision(accepted: Any) -> str:
+    """Write a model's answer about a person."""
+    if accepted:
+        return "accepted"
+    return "refused"
 
 
 def number(value: float, places: int = 4) -> str:

@@ -141,11 +141,10 @@ def private_split(name: str) -> Example:
     size = int(noisy_counts(np.array([len(y)]), ledger.size(0).table_epsilon, rng)[0])
     true = [_joint(x[:, a], y) for a in range(2)]
     noisy = [noisy_counts(joint[None], epsilon, rng)[0] for joint in true]
-    exact_v, noisy_v = (
-        [float(noisy_score(joint[None], joint[None].sum(axis=2))[0]) for joint in tables]
-        for tables in (true, noisy)
-    )
+    exact_v = list(map(_score, true))
+    noisy_v = list(map(_score, noisy))
     chosen = int(best_attribute(np.array([noisy_v]))[0])
+    verdict = "agree" if chosen == int(np.argmax(exact_v)) else "favour the other"
     often = _how_often(true, epsilon)
     counts = [
         (f"{attribute}: {word}", numbers(true[a][value][::-1]), numbers(noisy[a][value][::-1]))
@@ -173,7 +172,7 @@ def private_split(name: str) -> Example:
             "noisy_degree": noisy_v[0],
             "noisy_town": noisy_v[1],
             "first": _ATTRIBUTES[chosen].lower(),
-            "verdict": "agree" if chosen == int(np.argmax(exact_v)) else "favour the other",
+            "verdict": verdict,
             "draws": f"{_DRAWS:,}",
             "times": str(round(_DRAWS * often.value)),
             "often": percent(often),
@@ -186,6 +185,11 @@ def private_split(name: str) -> Example:
         ),
         tables={3: (("People with", "True counts", "Noisy counts"), counts)},
     )
+
+
+def _score(joint: Ints) -> float:
+    """Return the score v of one attribute from its table of counts."""
+    return float(noisy_score(joint[None], joint[None].sum(axis=2))[0])
 
 
 def records() -> tuple[Ints, Ints]:

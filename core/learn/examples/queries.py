@@ -29,7 +29,7 @@ from ...studies.bias_queries import (
 )
 from ...studies.bias_queries.gaps import global_sensitivity
 from ...studies.model_card import Published, Release, measured, pinned, project
-from .example import Columns, Example, compose, number, numbers, signed, total
+from .example import Columns, Example, compose, decision, number, numbers, signed, total
 
 _ACCEPTED = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1], float)
 _ADVANTAGED = np.array([1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0], np.uint8)
@@ -46,6 +46,7 @@ def single_flip(name: str) -> Example:
     read = reveal_double(
         (first, second), (float(_ACCEPTED[_TARGET_PERSON]), float(flipped[_TARGET_PERSON]))
     )
+    group = "The advantaged group" if read else "The other group"
     step = second - first
     size = 1 / abs(step)
     accepted = _ACCEPTED == 1
@@ -63,7 +64,7 @@ def single_flip(name: str) -> Example:
             "size": size,
             "shares": f"{n_advantaged}/{int(side.sum())} − {n_disadvantaged}/{int((~side).sum())}",
         },
-        right="The advantaged group" if read else "The other group",
+        right=group,
         table=_people_table(),
     )
 
@@ -77,10 +78,8 @@ def flip_everybody(name: str) -> Example:
     assert recovery.values is not None and recovery.threshold is not None
     weights = 1 / recovery.recovered.sum() - recovery.values
     answer_sum = float(answers.sum())
-    query_rows = (
-        (i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i])))
-        for i in range(n)
-    )
+    query_rows = ((i + 1, decision(_ACCEPTED[i]), signed(float(answers[i]))) for i in range(n))
+    group_names = ("other", "advantaged")
     people = (
         (
             i + 1,
@@ -88,7 +87,7 @@ def flip_everybody(name: str) -> Example:
             signed(float(answers[i])),
             signed(float(answers[i]) - base),
             signed(float(weights[i])),
-            "advantaged" if recovery.recovered[i] else "other",
+            group_names[int(recovery.recovered[i])],
         )
         for i in range(n)
     )
@@ -121,6 +120,7 @@ def noisy_answer(name: str) -> Example:
     drawn = float(
         mechanism.answer(_ACCEPTED, _ADVANTAGED, rng=child_generator(1, "example of noise"))[0]
     )
+    sign = "+" if drawn >= exact else "−"
     step = 1 / (n - n1)
     budgets = (
         (
@@ -140,7 +140,7 @@ def noisy_answer(name: str) -> Example:
             "exact": exact,
             "drawn": drawn,
             "drawn_noise": drawn - exact,
-            "sign": "+" if drawn >= exact else "−",
+            "sign": sign,
             "size_of_noise": abs(drawn - exact),
             "limit": accuracy_limit(_EPSILON),
         },
@@ -158,7 +158,7 @@ def _flipped(person: int) -> Floats:
 
 def _people_table() -> Columns:
     return ("Person", "First model"), (
-        (i + 1, "accepted" if accepted else "refused") for i, accepted in enumerate(_ACCEPTED)
+        (i + 1, decision(accepted)) for i, accepted in enumerate(_ACCEPTED)
     )
 
 
@@ -183,10 +183,8 @@ def card(name: str) -> Example:
         (person, f"model A only (person {person + 1})"),
         (11, "neither model"),
     )
-    size = {
-        i: sum(column == _CARD_ACCEPTED[:, i].tolist() for column in _CARD_ACCEPTED.T.tolist())
-        for i, _ in cells
-    }
+    answers = list(map(tuple, _CARD_ACCEPTED.T.tolist()))  # of both models, one a person
+    size = {i: answers.count(answers[i]) for i, _ in cells}
     gains = [float(size[i] * (1 - _entropy(after[i]))) for i, _ in cells]
     people = [
         (label, size[i], number(_PRIOR[i]), number(after[i], 3), number(gain, 2))
@@ -214,14 +212,7 @@ def card(name: str) -> Example:
         right=float(person + 1),
         table=(
             ("Person", "Model A", "Model B", "Attacker's probability of “woman”"),
-            (
-                (
-                    i + 1,
-                    *("accepted" if model[i] else "refused" for model in _CARD_ACCEPTED),
-                    number(_PRIOR[i]),
-                )
-                for i in range(12)
-            ),
+            ((i + 1, *map(decision, answers[i]), number(_PRIOR[i])) for i in range(12)),
         ),
         tables={
             3: (
@@ -248,8 +239,9 @@ def _precision(release: Release, decimals: int | None, person: int) -> tuple[str
     """Return the row of one precision: rates, one person's probability, bits, and how many are exposed."""
     published = replace(release, decimals=decimals).publish(_WOMEN)
     after = project(_PRIOR, published).probability
+    precision = "exact" if decimals is None else decimals
     return (
-        "exact" if decimals is None else decimals,
+        precision,
         *(number(_rate(published, model)) for model in (0, 1)),
         number(after[person], 3),
         number(measured(_PRIOR, after, _WOMEN).bits.value, 2),
