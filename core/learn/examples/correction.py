@@ -287,7 +287,9 @@ def proportions(name: str) -> Example:
         _ACCEPTED, vectors["proportions"], metric="statistical_parity"
     )
     columns = zip(truth, guess, *vectors.values(), strict=True)
-    rows = ((i, *map(_group, codes)) for i, codes in enumerate(columns, start=1))
+    rows: list[tuple[str | int, ...]] = [
+        (i, *map(_group, codes)) for i, codes in enumerate(columns, start=1)
+    ]
     return compose(
         name,
         numbers
