@@ -203,6 +203,9 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
     policy = report.policy
     provenance = report.provenance
     extra_columns = [name for name in data.features if name not in reference.data.features]
+    columns = "none of its own"
+    if extra_columns:
+        columns = f"only here: {', '.join(extra_columns)}"
     limits: dict[str, Any] = {}
     for limit in policy.limits:
         title = check_title(limit.check, attribute)
@@ -220,9 +223,7 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
                 f"{name} records": data.sets.get(name)
                 for name in ("train", "attack", "validation", "test")
             },
-            "columns": f"only here: {', '.join(extra_columns)}"
-            if extra_columns
-            else "none of its own",
+            "columns": columns,
             "sensitive attribute": data.attribute,
             "label": data.label,
         },
@@ -252,10 +253,13 @@ def _parts(report: Report, reference: Report, attribute: str) -> dict[str, dict[
 
 def _value(part: str, what: str, values: Mapping[str, Any]) -> Any:
     """Return what one report tells, in words where it has no such package or limit."""
-    return values.get(
-        what,
-        "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None,
-    )
+    if what in values:
+        return values[what]
+    if part == "Code":
+        return "not installed"
+    if what.startswith("limit: "):
+        return "no limit"
+    return None
 
 
 def _text(value: Any) -> str:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from html import unescape
+from itertools import cycle
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -66,27 +67,37 @@ def bullet(row: CheckVerdict) -> Markup:
     """
     if not row.limit:
         return Markup("")
-    description = (
-        f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
-    )
+    number = row.number if row.measured else row.value.capitalize()
+    description = f"{number}. Limit: {row.limit_label}."
     return bar(row.check, places_of(row), description, row.verdict)
 
 
 def bar(check: str, places: Bullet | None, description: str, kind: str) -> Markup:
     """Return a bar with the sides that a check allows and forbids, a value with its interval, and what it is called."""
-    if CHECKS[check].at_least:
-        sides = ("forbidden", "allowed")
-    else:
-        sides = ("allowed", "forbidden")
-    parts = [_box(f"side {side if places else 'empty'}") for side in sides] + [_box("limit")]
+    parts = [_box(f"side {side}") for side in sides_of(check, places)] + [_box("limit")]
     if places is not None:
         if places.high > places.low:
             parts.append(_box("interval", left=places.low, width=places.high - places.low))
         parts.append(_box("dot", left=places.value))
-        parts += [_box("right", "▸") if right else _box("left", "◂") for right in places.arrows]
+        parts += [_arrow(right) for right in places.arrows]
     return element(
         "span", *parts, role="img", aria_label=clean(description), class_=f"bullet {kind}"
     )
+
+
+def sides_of(check: str, places: Bullet | None) -> tuple[str, str]:
+    """Return what the left and the right side of a check's bar are; empty where there is no number."""
+    if places is None:
+        return ("empty", "empty")
+    if CHECKS[check].at_least:
+        return ("forbidden", "allowed")
+    return ("allowed", "forbidden")
+
+
+def _arrow(right: bool) -> Markup:
+    if right:
+        return _box("right", "▸")
+    return _box("left", "◂")
 
 
 def _box(name: str, text: str = "", **places: float) -> Markup:
@@ -125,7 +136,8 @@ def line_chart(table: TitledTable) -> Markup:
     if columns[:1] != ("tolerance",) or not {"attacker", "before", "after"} <= set(columns):
         return Markup("")
     points: dict[str, list[dict[str, float]]] = {}
-    for row in (dict(zip(columns, row, strict=True)) for row in table.rows):
+    for cells in table.rows:
+        row = dict(zip(columns, cells, strict=True))
         point = {
             name: _real(row.get(name))
             for name in ("tolerance", "before", "after", "after, low", "after, high")
@@ -140,13 +152,20 @@ def line_chart(table: TitledTable) -> Markup:
     y = percents("Accuracy (%), dashed: before")
     for name, series in points.items():
         series.sort(key=lambda point: point["tolerance"])
-        color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
-        x, before, after, low, high = ([point[part] for point in series] for part in series[0])
+        if name in _ATTACKERS:
+            color = _ATTACKERS[name]
+        elif len(spare) > 1:
+            color = spare.pop(0)
+        else:
+            color = spare[0]
+        x = [point["tolerance"] for point in series]
+        before = [point["before"] for point in series]
         estimates = [
-            Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)
+            Estimate(value=point["after"], low=point["after, low"], high=point["after, high"], n=0)
+            for point in series
         ]
         curves.append(Curve(x=x, of=before, color=color, width=1.6, dash="dash"))
-        look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
+        look = {"name": clean(name), "value": percent(series[-1]["after"]), "width": 2.6}
         curves.append(Curve(x=x, of=estimates, color=color, band=True, **look))
     ends = (places[0], places[-1])
     head = f"at {places[-1]:g}"
@@ -175,7 +194,8 @@ def group_chart(groups: Sequence[GroupSummary]) -> Markup:
     for field, title in _RATES:
         rates = [(i, group.group, getattr(group, field)) for i, group in enumerate(groups)]
         measured_rates = [(i, name, e) for i, name, e in rates if e.value == e.value]
-        rows += [Row(name="", note=title, separated=bool(rows))] if measured_rates else []
+        if measured_rates:
+            rows.append(Row(name="", note=title, separated=bool(rows)))
         for i, name, e in measured_rates:
             color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")
             value = f"<b>{percent(e.value)}</b>"
@@ -209,14 +229,19 @@ class _Paper:
 
     def across(self, x: float, ref: str = "x") -> float:
         """Return where a place of the x axis lies."""
-        (low, high) = self.ends[0]
         share = x
-        return self.left + self.wide * (share if ref == "paper" else (x - low) / (high - low))
+        if ref != "paper":
+            low, high = self.ends[0]
+            share = (x - low) / (high - low)
+        return self.left + self.wide * share
 
     def down(self, y: float, ref: str = "y") -> float:
         """Return where a height lies."""
-        low, high = self.ends[1]
-        return self.top + self.high * (1 - (y if ref == "paper" else (y - low) / (high - low)))
+        share = y
+        if ref != "paper":
+            low, high = self.ends[1]
+            share = (y - low) / (high - low)
+        return self.top + self.high * (1 - share)
 
     def shape(self, shape: Mapping[str, Any]) -> Markup:
         """Return a line or a rectangle that is no data."""
@@ -291,10 +316,10 @@ class _Paper:
         look = {"text_anchor": side, "fill": annotation["font"]["color"], "font_size": size}
         parts = []
         for i, line in enumerate(lines):
-            pieces = enumerate(re.split("</?b>", line))  # every second one is bold
+            pieces = zip(re.split("</?b>", line), cycle((None, 600)))  # every second one is bold
             inside = [
-                element("tspan", unescape(piece), font_weight=600 if k % 2 else None)
-                for k, piece in pieces
+                element("tspan", unescape(piece), font_weight=weight)
+                for piece, weight in pieces
                 if piece
             ]
             parts.append(element("text", *inside, x=x, y=y + LINE * size * (i + 0.78), **look))
@@ -332,10 +357,13 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     shapes = [paper.shape(shape) for shape in paper.layout["shapes"]]
     traces = [paper.trace(part) for part in paper.data]
     texts = [paper.annotation(part) for part in paper.layout["annotations"]]
+    description = Markup("")
+    if chart.description:
+        description = element("desc", chart.description)
     return element(
         "svg",
         element("title", f"{chart.title}."),
-        element("desc", chart.description) if chart.description else Markup(""),
+        description,
         *shapes,
         *traces,
         *paper.ticks(),

@@ -89,11 +89,8 @@ def _tables(tables: Mapping[str, Any]) -> tuple[TitledTable, ...]:
 
 def _table(title: str, rows: Any) -> TitledTable:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return TitledTable(
-        title=title,
-        columns=columns,
-        rows=tuple(tuple(row.get(name) for name in columns) for row in rows),
-    )
+    cells = tuple(tuple(map(row.get, columns)) for row in rows)
+    return TitledTable(title=title, columns=columns, rows=cells)
 
 
 def from_json(text: str) -> Report:

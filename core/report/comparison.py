@@ -186,7 +186,8 @@ def compare(before: Report, after: Report, *, margin: float | None = None) -> Co
         raise InputError(
             f"margin must be a number above 0, such as 0.01 for a point, got {value_excerpt(margin)}."
         )
-    was, now = ({row.check: row for row in report.rows} for report in (before, after))
+    was = {row.check: row for row in before.rows}
+    now = {row.check: row for row in after.rows}
     limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
     question = _question(before, after)
     people = same_people(before, after)
@@ -198,8 +199,11 @@ def compare(before: Report, after: Report, *, margin: float | None = None) -> Co
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
-    failed = {"earlier audit": before.self_tests, "later audit": after.self_tests}
-    broken = [name for name, tests in failed.items() if not all(test.passed for test in tests)]
+    broken = []
+    if not all(test.passed for test in before.self_tests):
+        broken.append("earlier audit")
+    if not all(test.passed for test in after.self_tests):
+        broken.append("later audit")
     if broken and verdict != Outlook.WORSE:
         verdict = Outlook.INCONCLUSIVE
         headline = f"Inconclusive: self-test failed ({', '.join(broken)})."
@@ -230,10 +234,8 @@ def change_between(
     added. See the module's docstring for what the interval covers.
     """
     freedom = min((value for value in freedoms if value is not None), default=None)
-    was, now = (
-        _brought(estimate, estimate_freedom, freedom)
-        for estimate, estimate_freedom in zip((before, after), freedoms, strict=True)
-    )
+    was = _brought(before, freedoms[0], freedom)
+    now = _brought(after, freedoms[1], freedom)
     moved = replace(weighted_sum([(1.0, now), (-1.0, was)]), n=min(before.n, after.n), level=LEVEL)
     if folded:
         below = now.value - now.low + was.high - was.value
@@ -279,26 +281,27 @@ def _paired(
     either = now or was
     assert either is not None
     limits = [row.limit for row in (was, now) if row is not None and row.limit is not None]
+    was_verdict = None if was is None else was.verdict
+    verdict = None if now is None else now.verdict
     check_change = CheckChange(
         check=name,
         title=either.title or name,
         required=any(limit.required for limit in limits),
         turn=Turn.NOT_DISTINGUISHABLE,
-        was=None if was is None else was.verdict,
-        now=None if now is None else now.verdict,
+        was=was_verdict,
+        now=verdict,
         before=_number(was),
         after=_number(now),
         limit=float(limits[-1].value),
     )
     turn, why = _incomparable(check_change, was, now, question)
     if turn is not None or check_change.before is None or check_change.after is None:
-        if check_change.now == Status.FAIL:
-            fails = " It fails now."
-        else:
-            fails = ""
-        return replace(check_change, turn=turn or Turn.NOT_RUN, why=why + fails), None
+        if verdict == Status.FAIL:
+            why += " It fails now."
+        return replace(check_change, turn=turn or Turn.NOT_RUN, why=why), None
+    assert was is not None and now is not None  # as both have a number
     check = CHECKS[name]
-    freedoms = (was.attempt.freedom if was else None, now.attempt.freedom if now else None)
+    freedoms = (was.attempt.freedom, now.attempt.freedom)
     if same and _equal(check_change.before, check_change.after):
         change = certain(0.0, check_change.after.n)
         freedom = None
@@ -315,9 +318,8 @@ def _paired(
 
 def _number(row: CheckVerdict | None) -> Estimate | None:
     if row is None or row.attempt.outcome != Outcome.DONE:
-        estimate = None
-    else:
-        estimate = row.attempt.estimate
+        return None
+    estimate = row.attempt.estimate
     if estimate is None or math.isnan(estimate.value):
         return None
     return estimate
@@ -346,6 +348,10 @@ def _incomparable(
     return (None, "")
 
 
+_DECIDED_TURNS = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}
+"""Verdict on "no change" -> what became of a check."""
+
+
 def _decided(
     paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None
 ) -> tuple[CheckChange, ...]:
@@ -354,10 +360,10 @@ def _decided(
     decisions = holm_decisions(claims, level=LEVEL)
     within_margin: dict[str, bool] = {}
     if margin is not None:
-        margin_tests = {
-            name: replace(claim, limit=-margin if claim.at_least else margin)
-            for name, claim in claims.items()
-        }
+        margin_tests = {}
+        for name, claim in claims.items():
+            limit = -margin if claim.at_least else margin
+            margin_tests[name] = replace(claim, limit=limit)
         within_margin = {
             name: decision.verdict == Status.PASS
             for name, decision in holm_decisions(margin_tests, level=LEVEL).items()
@@ -365,12 +371,13 @@ def _decided(
     done = []
     for check_change, _ in paired:
         if (decision := decisions.get(check_change.check)) is not None:
-            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(
-                decision.verdict, check_change.turn
-            )
+            if _equal(check_change.before, check_change.after):
+                turn = Turn.UNCHANGED
+            else:
+                turn = _DECIDED_TURNS.get(decision.verdict, check_change.turn)
             check_change = replace(
                 check_change,
-                turn=Turn.UNCHANGED if _equal(check_change.before, check_change.after) else turn,
+                turn=turn,
                 decided=decision.decided,
                 p_adjusted=decision.p_adjusted,
                 within=within_margin.get(check_change.check),
@@ -456,13 +463,12 @@ def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     """Return what the headline leaves out."""
     turns = Counter(check.turn for check in checks if not check.required)
     parts = [
-        f"Optional checks {turn}: {count}."
+        f"Optional checks {turn}: {turns[turn]}."
         for turn in (Turn.WORSE, Turn.BETTER)
-        if (count := turns[turn])
+        if turns[turn]
     ]
-    changed_parts = [
-        part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)
-    ]
+    differing = {change.part for change in changed}
+    changed_parts = [part.lower() for part in _OF_AUDIT if part in differing]
     if changed_parts:
         parts.append(
             f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause."
@@ -531,39 +537,29 @@ COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
 
 def comparison_html(comparison: Comparison) -> str:
     """Return a comparison as a page."""
-    return (
-        environment()
-        .get_template("compare.html")
-        .render(
-            found=comparison,
-            checks=[_row(check) for check in comparison.checks],
-            verdict=COLOURS.get(comparison.verdict, "not_run"),
-            running="FairLeak comparison of two audits, internal",
-            fingerprint=comparison.after.fingerprint,
-            logo=logo(),
-            no_proof=NO_PROOF,
-            margin="" if comparison.margin is None else f"{comparison.margin:g}",
-        )
+    margin = "" if comparison.margin is None else f"{comparison.margin:g}"
+    template = environment().get_template("compare.html")
+    return template.render(
+        found=comparison,
+        checks=[_row(check) for check in comparison.checks],
+        verdict=COLOURS.get(comparison.verdict, "not_run"),
+        running="FairLeak comparison of two audits, internal",
+        fingerprint=comparison.after.fingerprint,
+        logo=logo(),
+        no_proof=NO_PROOF,
+        margin=margin,
     )
 
 
 def _row(check_change: CheckChange) -> dict[str, Any]:
-    numbers = [
-        _number_and_interval(check_change.check, estimate)
-        for estimate in (check_change.before, check_change.after)
-    ]
-    verdicts = [
-        VERDICT_TITLES[status] if status else "none"
-        for status in (check_change.was, check_change.now)
-    ]
     return {
         "title": check_change.title,
         "turn": check_change.turn,
         "colour": COLOURS.get(check_change.turn, "not_run"),
         "required": check_change.required,
-        "before": numbers[0],
-        "after": numbers[1],
-        "verdicts": " → ".join(verdicts),
+        "before": _number_and_interval(check_change.check, check_change.before),
+        "after": _number_and_interval(check_change.check, check_change.after),
+        "verdicts": f"{_verdict_title(check_change.was)} → {_verdict_title(check_change.now)}",
         "change": change_text(check_change),
         "range": change_range(check_change),
         "decided": change_range(check_change, decided=True),
@@ -573,11 +569,19 @@ def _row(check_change: CheckChange) -> dict[str, Any]:
     }
 
 
+def _verdict_title(status: Status | None) -> str:
+    if status is None:
+        return "none"
+    return VERDICT_TITLES[status]
+
+
 def _number_and_interval(check: str, estimate: Any) -> tuple[str, str]:
     if estimate is None:
         return "no number", ""
     value, interval = estimate_text(check, estimate)
-    return value, "" if interval == "no interval" else interval
+    if interval == "no interval":
+        interval = ""
+    return value, interval
 
 
 def _bar(check_change: CheckChange) -> Markup:
@@ -595,8 +599,7 @@ def _bar(check_change: CheckChange) -> Markup:
 
 def since(check_change: CheckChange) -> tuple[str, str, str]:
     """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
+    number = ""
     if check_change.turn != Turn.UNCHANGED:
         number = change_text(check_change, unit=False)
-    else:
-        number = ""
     return number, str(check_change.turn), COLOURS.get(check_change.turn, "")

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ..auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from ..auditing.policy import VERDICT_TITLES, CheckVerdict, placeholders_text
 from ..auditing.policy import bullet as places_of
 from ..base.caveats import Caveat
 from ..base.errors import FairLeakError
@@ -24,7 +24,7 @@ from ..charts import LIGHT
 from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import count
 from ..studies.study import Outcome
-from .charts import clean
+from .charts import clean, sides_of
 from .page import COLOURS, KINDS, constraint_text
 from .report import Report
 
@@ -103,13 +103,14 @@ def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str,
     verdict = report.verdict
     overall = str(verdict.overall)
     title = plain_line(report.title, 90)
+    tint = overall if overall in COLOURS else "none"
     word = VERDICT_TITLES[overall]
     content = {
         "name": f"{word}: {title}. FairLeak release audit, one-page summary",
         "title": title,
         "running": plain_line(" · ".join(filter(None, ("Internal report", report.started_on))), 60),
         "overall": overall,
-        "tint": overall if overall in COLOURS else "none",
+        "tint": tint,
         "word": f"{word}.",
         "headline": plain_line(verdict.headline, 160),
         "detail": plain_line(verdict.detail, 900, prose=True),
@@ -155,11 +156,8 @@ def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
     policy = report.policy
     provenance = report.provenance
     names = [plain_line(group.group, 40) for group in report.groups]
-    yield (
-        "Data",
-        f"{data.title}: {count(data.n)} people{', synthetic records' if data.synthetic else ''}",
-        90,
-    )
+    synthetic = ", synthetic records" if data.synthetic else ""
+    yield "Data", f"{data.title}: {count(data.n)} people{synthetic}", 90
     yield (
         "Attribute",
         f"{plain_line(data.attribute, 60)}, {len(names)} groups: {', '.join(names)}",
@@ -185,10 +183,6 @@ def _audited(report: Report) -> Iterator[tuple[str, str, int]]:
 def _check(row: CheckVerdict) -> dict[str, Any]:
     """Return what the table has of one check with a limit."""
     places = places_of(row)
-    if CHECKS[row.check].at_least:
-        sides = ["forbidden", "allowed"]
-    else:
-        sides = ["allowed", "forbidden"]
     bar = None
     if places is not None:
         bar = {
@@ -197,21 +191,25 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
             "high": places.high,
             "arrows": list(places.arrows),
         }
+    brief = ""
+    if row.attempt.outcome == Outcome.DONE:
+        brief = plain_line(row.attempt.attacked, 110, prose=True)
+    source = "placeholder"
+    if not row.placeholder:
+        source = plain_line(row.source, 80, prose=True)
     interval = plain_line(row.interval.removeprefix("95%: "), 40)
     return {
         "verdict": str(row.verdict),
         "word": VERDICT_TITLES[row.verdict],
         "title": plain_line(row.title, 90),
-        "brief": ""
-        if row.attempt.outcome != Outcome.DONE
-        else plain_line(row.attempt.attacked, 110, prose=True),
+        "brief": brief,
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
-        "sides": sides if bar else ["empty", "empty"],
+        "sides": list(sides_of(row.check, places)),
         "bar": bar,
         "limit": row.limit_label,
-        "source": "placeholder" if row.placeholder else plain_line(row.source, 80, prose=True),
+        "source": source,
         "placeholder": row.placeholder,
     }
 
@@ -231,14 +229,12 @@ def _lists(report: Report) -> Iterator[tuple[str, str]]:
     if not report.self_tests:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
-    free = [row for row in report.rows if not row.limit and row.measured]
-    entries = (
-        f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free
-    )
-    yield (
-        "Not covered by the policy",
-        "; ".join(entries) + "." if free else "nothing that was measured.",
-    )
+    entries = [
+        f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})"
+        for row in report.rows
+        if not row.limit and row.measured
+    ]
+    yield "Not covered by the policy", "; ".join(entries or ["nothing that was measured"]) + "."
 
 
 def _caveats(caveats: Sequence[Caveat]) -> Iterator[str]:
@@ -268,19 +264,18 @@ def disagreement(signatures: Sequence[Signed]) -> str:
 
 
 def _signature(signature: Signed) -> dict[str, Any]:
+    if signature.void:
+        state = f"void: {signature.void}"
+    elif signature.proven:
+        state = "stands"
+    else:
+        state = "stands; name typed"
     return {
         "decision": plain_line(signature.title, 30),
         "name": plain_line(signature.name, 60),
         "role": plain_line(signature.role, 60),
         "day": plain_line(signature.when[:10], 10),
-        "state": plain_line(
-            f"void: {signature.void}"
-            if signature.void
-            else "stands"
-            if signature.proven
-            else "stands; name typed",
-            70,
-        ),
+        "state": plain_line(state, 70),
         "reason": plain_line(signature.reason, _MOST_REASON, prose=True),
         "void": bool(signature.void),
     }
@@ -291,7 +286,8 @@ def _footer(mark: str, *, signatures: int, unknown: bool) -> Iterator[str]:
     if signatures > _MOST_SIGNATURES:
         yield f"{signatures - _MOST_SIGNATURES} earlier signatures are not shown; all of them stand in the history."
     check = f"Check: fairleak report verify REPORT --fingerprint {mark[:16]}"
-    yield f"{'Signed for' if signatures else 'For signature on'} the report with this fingerprint. {check}"
+    intent = "Signed for" if signatures else "For signature on"
+    yield f"{intent} the report with this fingerprint. {check}"
     yield (
         "Not legal advice. A pass holds for these attacks on this model and this table. An attack that fails does not "
         "prove that nothing leaks."

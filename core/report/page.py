@@ -245,9 +245,12 @@ def _replay(plan: AuditPlan) -> str:
 def _difference(report: Report) -> str:
     """Write the difference between groups on the test records, from the groups' rates that the report holds."""
     rates = _METRIC_RATES.get(report.model.metric, ())
-    return _between(
-        largest_difference([[getattr(group, name) for group in report.groups] for name in rates])
-    )
+    by_rate = [_group_rates(report, name) for name in rates]
+    return _between(largest_difference(by_rate))
+
+
+def _group_rates(report: Report, name: str) -> list[Estimate]:
+    return [getattr(group, name) for group in report.groups]
 
 
 def _between(estimate: Estimate) -> str:
@@ -261,22 +264,19 @@ def _model(report: Report) -> list[tuple[str, str]]:
     has_sets = report.plan.has_true_sets
     details = next((m.details for m in report.measurements if m.check == "unfairness"), None) or {}
     difference = difference_title(model.metric)
-    seen = "training records" if has_sets else "people attacked"
+    seen, seen_by_model = "people attacked", "the people attacked"
+    if has_sets:
+        seen, seen_by_model = "training records", "training records"
     on_training = details.get(f"{difference}, on the {seen}", math.nan)
+    training_text = "not measured" if math.isnan(on_training) else f"{on_training:.3f}"
     return [
         ("Model", f"{model.title}, {KINDS.get(model.kind, model.kind)}"),
         ("Fairness metric", constraint_text(model)),
         (f"{UNFAIRNESS_TITLE}, {seen}", _achieved(model)),
         (f"{UNFAIRNESS_TITLE}, test records", _between(model.unfairness_test)),
-        (
-            f"{difference}, {seen}",
-            "not measured" if on_training != on_training else f"{on_training:.3f}",
-        ),
+        (f"{difference}, {seen}", training_text),
         (f"{difference}, test records", _difference(report)),
-        (
-            "Accuracy on " + ("training records" if has_sets else "the people attacked"),
-            rate_text(model.accuracy_train),
-        ),
+        (f"Accuracy on {seen_by_model}", rate_text(model.accuracy_train)),
         ("Accuracy on test records", rate_text(model.accuracy_test)),
         ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]
@@ -290,10 +290,7 @@ def _achieved(model: ModelSummary) -> str:
 
 def _sets(report: Report) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
-    if report.plan.has_true_sets:
-        names = {}
-    else:
-        names = {"train": "attacked"}
+    names = {} if report.plan.has_true_sets else {"train": "attacked"}
     sets = report.data.sets
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
     return ", ".join(f"{names.get(name, name)} {count(sets[name])}" for name in order)

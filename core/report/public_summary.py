@@ -241,8 +241,9 @@ def _settings(plan: AuditPlan) -> Iterator[SettingRow]:
     declared = {**params(AuditConfig), **params(ModelPlan)}
     of_model = {name: declared[name] for name in _OF_MODEL if trained or name not in _TRAINING}
     for row in _rows("Model", of_model, model):
-        hidden = not trained and row.setting == declared["tolerance"].param.title
-        yield replace(row, value=_NOT_STATED) if hidden else row
+        if not trained and row.setting == declared["tolerance"].param.title:
+            row = replace(row, value=_NOT_STATED)
+        yield row
     for name, part in PARTS.items():
         yield from _rows(
             _PART_TITLES[name],

@@ -42,20 +42,17 @@ class ReportTable:
     @property
     def numeric(self) -> frozenset[str]:
         """Columns that hold nothing but numbers."""
+        columns = zip(*self.rows, strict=True)
         return frozenset(
             name
-            for i, name in enumerate(self.columns)
-            if any(is_number(row[i]) for row in self.rows)
-            and all(
-                row[i] is None or is_number(row[i]) or row[i] in ("inf", "-inf")
-                for row in self.rows
-            )
+            for name, cells in zip(self.columns, columns, strict=False)
+            if any(map(is_number, cells)) and all(map(_is_numeric, cells))
         )
 
     @property
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """The rows as they are shown."""
-        return tuple(tuple(cell_text(cell) for cell in row) for row in self.rows)
+        return tuple(tuple(map(cell_text, row)) for row in self.rows)
 
     @property
     def formatted(self) -> ReportTable:
@@ -65,11 +62,12 @@ class ReportTable:
         column_names = self.visible_columns or tuple(
             name for name in self.columns if name not in inside
         )
-        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        cells = [
-            tuple(self._formatted_cell(name, ends[name], row) for name in column_names)
-            for row in rows
-        ]
+        cells = []
+        for values in self.rows:
+            row = dict(zip(self.columns, values, strict=True))
+            cells.append(
+                tuple(self._formatted_cell(name, ends[name], row) for name in column_names)
+            )
         return ReportTable(
             name=self.name, title=self.title, columns=column_names, rows=tuple(cells)
         )
@@ -88,6 +86,11 @@ class ReportTable:
         return f"{cell_text(value)} ({cell_text(limits[0])} to {cell_text(limits[1])})"
 
 
+def _is_numeric(cell: Cell) -> bool:
+    """Whether a cell may stand in a column of numbers."""
+    return cell is None or is_number(cell) or cell in ("inf", "-inf")
+
+
 def _ends(name: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of an interval's ends; none for a column without."""
     pairs = ((f"{name}{between}low", f"{name}{between}high") for between in (" ", ", "))
@@ -104,12 +107,13 @@ def cell_text(value: Cell) -> str:
         return count(value).replace("-", "−")
     if abs(value) >= 1000:
         text = f"{value:,.0f}"
+    elif abs(value) < 1:
+        text = f"{value:.4f}".rstrip("0").rstrip(".")
     else:
-        if abs(value) < 1:
-            text = f"{value:.4f}".rstrip("0").rstrip(".")
-        else:
-            text = f"{value:.4g}"
-    return ("0" if text in ("-0", "") else text).replace("-", "−")
+        text = f"{value:.4g}"
+    if text in ("-0", ""):
+        return "0"
+    return text.replace("-", "−")
 
 
 def rate_text(estimate: Estimate, *, of: bool = False) -> str:
@@ -118,17 +122,18 @@ def rate_text(estimate: Estimate, *, of: bool = False) -> str:
         if of:
             return "no records"
         return "not measured"
-    return f"{percent(estimate)} ({interval(estimate)})" + (
-        f" of {count(estimate.n)}" if of else ""
-    )
+    text = f"{percent(estimate)} ({interval(estimate)})"
+    if of:
+        return f"{text} of {count(estimate.n)}"
+    return text
 
 
 def _of_estimate(prefix: str, estimate: Estimate | None, of: str = "") -> dict[str, Cell]:
     """Return the cells of an estimate by their columns, with the number of people it is `of` in one of that name."""
-    ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | (
-        {of: "n"} if of else {}
-    )
-    return {name: getattr(estimate, end, None) for name, end in ends.items()}
+    parts = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"}
+    if of:
+        parts[of] = "n"
+    return {name: getattr(estimate, part, None) for name, part in parts.items()}
 
 
 def _yes(value: bool) -> str:
@@ -160,13 +165,14 @@ def people_tables(report: Report) -> tuple[ReportTable, ...]:
 
 def _named_tables(tables: Sequence[TitledTable], kind: str) -> Iterator[ReportTable]:
     """Yield tables of a report, each with a name for its file that no other has, of letters every system takes."""
-    taken = {""}
+    taken: set[str] = set()
     for table in tables:
         slug = re.sub("[^a-z0-9]+", "-", table.title.lower()).strip("-")[:48].strip("-") or "table"
-        names = (
-            f"{kind}-{slug}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1)
-        )
-        taken.add(name := next(name for name in names if name not in taken))
+        name = f"{kind}-{slug}"
+        numbers = itertools.count(2)
+        while name in taken:
+            name = f"{kind}-{slug}-{next(numbers)}"
+        taken.add(name)
         yield ReportTable(name=name, title=table.title, columns=table.columns, rows=table.rows)
 
 
@@ -273,6 +279,7 @@ def provenance_rows(report: Report) -> Sequence[tuple[str, str]]:
     )
     seeds = ", ".join(f"{name} {seed:g}" for name, seed in sorted(provenance.seeds.items()))
     seconds = report.times.seconds
+    seconds_text = "" if seconds is None else cell_text(seconds)
     rows = (
         ("Fingerprint of the policy", provenance.policy),
         ("Fingerprint of the plan", provenance.plan),
@@ -284,7 +291,7 @@ def provenance_rows(report: Report) -> Sequence[tuple[str, str]]:
         ("Machine", provenance.platform),
         ("Packages", versions),
         ("Seeds", seeds),
-        ("Seconds", "" if seconds is None else cell_text(seconds)),
+        ("Seconds", seconds_text),
         ("Started", report.times.started),
     )
     return [(name, text) for name, text in rows if text]

@@ -289,17 +289,18 @@ def contradictions(report: Report) -> list[str]:
 
 def _first_difference(stated: CheckVerdict, computed: CheckVerdict) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
-    stated_entries, computed_entries = (
-        {name: value for name, value in strict(row).items() if name not in _PROSE}
-        for row in (stated, computed)
-    )
-    changes = changed_values(stated_entries, computed_entries)
+    changes = changed_values(_entries(stated), _entries(computed))
     for change in sorted(changes, key=lambda change: change.path != "verdict"):
         if not _close(change.before, change.now):
             return [
                 f"{computed.check}: {change.path} is {_cited(change.before)}, judged again it is {_cited(change.now)}"
             ]
     return []
+
+
+def _entries(row: CheckVerdict) -> dict[str, Any]:
+    """Return what is judged of a check's row."""
+    return {name: value for name, value in strict(row).items() if name not in _PROSE}
 
 
 def _close(stated: Any, computed: Any) -> bool:
