@@ -289,7 +289,8 @@ def plan_comments(facts: Iterable[Fact]) -> dict[str, str]:
 
 def _one_line(text: str) -> str:
     """Return a text with U+FFFD for characters that are not shown: a comment must not end in its middle."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+    hidden = {character for character in text if not character.isprintable()}
+    return text.translate({ord(character): "\ufffd" for character in hidden})
 
 
 def refuse_blocking(facts: Iterable[Fact]) -> None:

@@ -398,8 +398,9 @@ def commented_plan(
     instead: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the plan as TOML, a comment over every key; `notes` and `instead` as of `core.base.settings.toml_text`."""
-    entry = CATALOG.get(plan.data.dataset)
-    texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
+    texts = {"attributes": ""}
+    if plan.data.dataset in CATALOG:
+        texts["attributes"] = ", ".join(CATALOG[plan.data.dataset].attributes)
     studies = {name: plan.settings_of(name, settings) for name, settings in other_studies().items()}
     studies |= dict(plan.studies)
     return toml_text(

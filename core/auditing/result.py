@@ -241,14 +241,13 @@ def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
 
 def plan_fingerprint(plan: AuditPlan) -> str:
     """Return the SHA-256 of what a plan asks for: everything but the paths of its files, which it may have or not."""
-    return content_fingerprint(
-        replace(
-            plan,
-            data=replace(plan.data, file="given" if plan.data.file else ""),
-            model=replace(plan.model, file="given" if plan.model.file else ""),
-            policy="",
-        )
-    )
+    data = plan.data
+    if data.file:
+        data = replace(data, file="given")
+    model = plan.model
+    if model.file:
+        model = replace(model, file="given")
+    return content_fingerprint(replace(plan, data=data, model=model, policy=""))
 
 
 def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
@@ -296,8 +295,11 @@ def versions() -> dict[str, str]:
 
 def kind_of_machine() -> str:
     """Return system and processor, such as "Linux x86_64 (Haswell)", of whatever machine of this kind."""
+    machine = f"{platform.system()} {platform.machine()}"
     built_for = _linear_algebra()
-    return f"{platform.system()} {platform.machine()}" + (f" ({built_for})" if built_for else "")
+    if built_for:
+        return f"{machine} ({built_for})"
+    return machine
 
 
 def _linear_algebra() -> str:

@@ -34,6 +34,7 @@ from ..studies.correction import ATTACKERS
 from ..studies.people import MEMBERS, PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import (
+    Check,
     Finding,
     Measurement,
     Outcome,
@@ -107,25 +108,21 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
         raise error
     if isinstance(error, (InputError, DataUnavailableError)):
         return Outcome.NOT_RUN, str(error)
-    has_message = isinstance(error, FairLeakError)
-    return Outcome.FAILED, str(
-        error
-    ) if has_message else f"The attack stopped with an error ({type(error).__name__})."
+    if isinstance(error, FairLeakError):
+        return Outcome.FAILED, str(error)
+    return Outcome.FAILED, f"The attack stopped with an error ({type(error).__name__})."
 
 
 def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
-    answers = len(DECODERS) if plan.bias_queries.questions else 0
+    steps = len(ATTACKERS) + 1 + len({*other_studies(), *dict(plan.studies)})
+    if plan.bias_queries.questions:
+        steps += len(DECODERS)
     if plan.model.kind == "train":
-        shadows = plan.membership.shadows
-    else:
-        shadows = 0
+        steps += plan.membership.shadows
     if plan.attriguard.budget:
-        noise = TableDefense.steps(plan.attriguard)
-    else:
-        noise = 0
-    steps = answers + shadows + noise + len({*other_studies(), *dict(plan.studies)})
-    return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
+        steps += TableDefense.steps(plan.attriguard)
+    return 1 + steps + 1  # model first, tables last
 
 
 def run_audit(
@@ -158,7 +155,9 @@ def run_audit(
     audit_tables = tables(audited)
     people = people_section(audited)
     audited.progress.reach(audited.progress.total)
-    tests = tuple(self_tests() if callable(self_tests) else self_tests)
+    if callable(self_tests):
+        self_tests = self_tests()
+    tests = tuple(self_tests)
     caveats = input_caveats(audited, table)
     verdict = judge(
         policy,
@@ -167,6 +166,9 @@ def run_audit(
         failed_tests=failed_tests(tests),
         caveats=verdict_caveats(caveats, chosen=chosen is not None, self_tests=tests),
     )
+    findings = findings_of(audited)
+    if chosen is not None:
+        findings = (*findings, chosen)
     return ReleaseAudit(
         plan=plan,
         data=data_summary(audited, table),
@@ -175,7 +177,7 @@ def run_audit(
         measurements=measurements,
         verdict=verdict,
         tables=audit_tables,
-        findings=(*findings_of(audited), *((chosen,) if chosen else ())),
+        findings=findings,
         people=people,
         self_tests=tests,
         provenance=provenance(plan, policy),
@@ -237,20 +239,19 @@ def audited_on(
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    study = next(
-        study
-        for study in STUDIES.values()
-        if check in {declared.name for declared in study.declared}
-    )
+    study = next(study for study in STUDIES.values() if _declares(study.declared, check))
     return _unless_broken(check, lambda: checks_of(study, audited)[check])
 
 
 def measured_number(name: str, audited: Audited) -> Measurement:
     """Return one of the numbers that studies measure beside their checks, as `measured` returns a check."""
-    study = next(
-        study for study in STUDIES.values() if name in {number.name for number in study.numbers}
-    )
+    study = next(study for study in STUDIES.values() if _declares(study.numbers, name))
     return _unless_broken(name, lambda: study.number(name, *result_of(study, audited)))
+
+
+def _declares(numbers: Sequence[Check], name: str) -> bool:
+    """Whether a number is among those that a study declares."""
+    return any(number.name == name for number in numbers)
 
 
 def _unless_broken(name: str, measure: Callable[[], Measurement]) -> Measurement:
@@ -281,7 +282,7 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         is_additional = study.name in own_tables()
 
         def report(done: int, total: int) -> None:
-            progress.reach(progress.done + (0 if is_additional else 1))
+            progress.reach(progress.done + int(not is_additional))
 
         *_, result = study.run(audited, settings, report)
         progress.reach(

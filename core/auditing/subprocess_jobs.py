@@ -80,7 +80,8 @@ def run_in_subprocess(
         return
     process = processes.start(_MODULES, serve=f"{__name__}:serve", nice=nice, then=then)
     try:
-        _pickled(process.questions, (make, about, {} if about is None else about.cached_results()))
+        memo = {} if about is None else about.cached_results()
+        _pickled(process.questions, (make, about, memo))
         while True:
             message, content = _Reader(process.answers, about).load()
             if message is _Message.STEP:
@@ -107,7 +108,10 @@ def run_in_process(
 ) -> Iterator[T]:
     """Yield the same, made here."""
     result = make(report)
-    yield from result if isinstance(result, Iterator) else iter([result])
+    if isinstance(result, Iterator):
+        yield from result
+    else:
+        yield result
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:

@@ -113,23 +113,24 @@ def suggested_plan(
     )
     roles = suggestion.roles
     reasons = dict(suggestion.reasons)
-    for role, column in (("attribute", roles.sensitive), ("label", roles.label)):
-        if not column:
-            reason = reasons["sensitive" if role == "attribute" else role]
-            raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    for role, option in (("sensitive", "attribute"), ("label", "label")):
+        if not getattr(roles, role):
+            raise InputError(
+                f"In {quoted(table.title)} {reasons[role]}; name yours with --{option} COLUMN."
+            )
     check_values(table.frame, roles)
     roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
     roles = replace(roles, confirmed=confirmed)
-    if model_file:
-        kind = "file"
-    elif roles.gives_predictions:
-        kind = "predictions"
-    else:
-        kind = "train"
+    kind = "train"
+    method = config.method
+    membership = MembershipSettings()
+    if model_file or roles.gives_predictions:
+        kind = "file" if model_file else "predictions"
+        method = GIVEN_PREDICTIONS
+        membership = MembershipSettings(shadows=0)
+    unnamed = 0
     if model_file and not model_file.feature_names:
         unnamed = model_file.width or 0
-    else:
-        unnamed = 0
     attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
     excluded = {label, roles.label, *attributes, roles.sets, *roles.excluded}
     features = [str(name) for name in table.frame.columns if str(name) not in excluded]
@@ -137,14 +138,9 @@ def suggested_plan(
         title=table.title,
         data=DataPlan(dataset="", file=file),
         model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
-        config=replace(
-            config,
-            dataset=UPLOAD,
-            roles=roles,
-            method=config.method if kind == "train" else GIVEN_PREDICTIONS,
-        ),
+        config=replace(config, dataset=UPLOAD, roles=roles, method=method),
         bias_queries=_ANSWERS,
-        membership=MembershipSettings() if kind == "train" else MembershipSettings(shadows=0),
+        membership=membership,
     )
     questions = tuple(
         role for role in suggestion.questions if not (role == "positive" and positive)
@@ -188,9 +184,9 @@ def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
     if dataset.scores is None:
         return OutputsPlan(released="labels")
     decimals = decimals_of(dataset.scores)
-    return OutputsPlan(
-        decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None
-    )
+    if kind == "predictions" and decimals <= _MOST_DECIMALS:
+        return OutputsPlan(decimals=decimals)
+    return OutputsPlan(decimals=None)
 
 
 def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:

@@ -83,7 +83,9 @@ class Account:
 
     def n(self, metric: str) -> int:
         """Return how many people a metric is about."""
-        return int(self.body["n"] if metric == "statistical_parity" else self.body["n_positive"])
+        if metric == "statistical_parity":
+            return int(self.body["n"])
+        return int(self.body["n_positive"])
 
     def count(self, metric: str) -> tuple[int, Released] | None:
         """Return the noisy size of the disadvantaged group and its entry, None where it is not released yet."""
@@ -411,11 +413,12 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
         reason = f"Verification failed: {error}."
     except FormatError as error:
         reason = f"Verification failed: {error}"
+    seal = state.hash if state.number else None
     return ExportVerification(
         ok=reason is None,
         reason=reason,
         n_entries=state.number,
-        seal=state.hash if state.number else None,
+        seal=seal,
         budgets=tuple(state.status(name) for name in sorted(state.accounts)),
     )
 
@@ -424,11 +427,9 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
     """Return an export's header, the line it stands on, and the lines of its entries."""
     if isinstance(export, bytes):
         name = "given"
-    else:
-        name = quoted(export, 200)
-    if isinstance(export, bytes):
         content = export
     else:
+        name = quoted(export, 200)
         content = content_of(export, what="The export")
     first, _, rest = content.partition(b"\n")
     try:

@@ -44,7 +44,9 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
 
     The ledger does not keep what it was asked about; of labels the difference of their means is the same number.
     """
-    return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
+    if labels:
+        return _LABEL_GAPS[metric]
+    return _SCORE_GAPS[metric]
 
 
 def advantaged(roles: Roles) -> str:
@@ -108,14 +110,14 @@ def counted(charged: float, epsilon: float) -> str:
 def price(quote: Quote, epsilon: float) -> tuple[str, str]:
     """Return what a question costs at a price, and what it leaves."""
     if quote.from_past:
+        stays = f"Nothing is charged; {_epsilon(quote.remaining)} stays."
         old = earlier(quote.standard_error, epsilon)
-        return (
-            f"Free ({FREE})",
-            f"Nothing is charged; {_epsilon(quote.remaining)} stays.{f' {old}' if old else ''}",
-        )
-    left = round(quote.remaining - quote.charged, 6)
-    after = f"{_epsilon(quote.remaining)} is left now, {_epsilon(left)} afterwards."
-    return f"Costs {_epsilon(quote.charged)}", "" if quote.refused else after
+        return f"Free ({FREE})", f"{stays} {old}".rstrip()
+    left = ""
+    if not quote.refused:
+        remaining = _epsilon(round(quote.remaining - quote.charged, 6))
+        left = f"{_epsilon(quote.remaining)} is left now, {remaining} afterwards."
+    return f"Costs {_epsilon(quote.charged)}", left
 
 
 def earlier(error: float, epsilon: float) -> str:

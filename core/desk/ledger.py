@@ -369,9 +369,9 @@ def _planned(
     people = np.ones(test_set.n, dtype=bool)
     if choice(metric, METRICS, name="metric") == "equal_opportunity":
         if test_set.labels is None or test_set.labels.sum() < 2:
+            positives = "no labels" if test_set.labels is None else test_set.labels.sum()
             raise InputError(
-                f"Equal opportunity needs two people with label 1 at least, {quoted(account.name)} has "
-                f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
+                f"Equal opportunity needs two people with label 1 at least, {quoted(account.name)} has {positives}."
             )
         people = test_set.labels[order] == 1
     digest = hashlib.sha256(
@@ -382,7 +382,12 @@ def _planned(
     earlier = account.earlier(metric, digest)
     if again and reach:  # of scores that are all the same the answer is exact
         earlier = None
-    is_new = bool(reach) and earlier is None
+    new_sum = None
+    new_count = None
+    if reach and earlier is None:
+        new_sum = Noise(reach, price, HALF_STEP)
+        if count is None:
+            new_count = Noise(1, account.count_epsilon, 1.0)
     return _Plan(
         metric=metric,
         price=price,
@@ -390,8 +395,8 @@ def _planned(
         people=people,
         values=values,
         earlier=earlier,
-        new_sum=Noise(reach, price, HALF_STEP) if is_new else None,
-        new_count=Noise(1, account.count_epsilon, 1.0) if is_new and count is None else None,
+        new_sum=new_sum,
+        new_count=new_count,
         count=count,
     )
 
@@ -436,26 +441,28 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> floa
     """Return the standard error an answer with this noise would have if the gap were zero."""
     n = int(plan.people.sum())
     total = float(plan.values.sum() * HALF_STEP)
-    first = account.registration().n_disadvantaged
     if plan.count is None:
         of_count = plan.new_count
-    else:
-        of_count = plan.count[1].noise
-    if plan.count is None:
+        first = account.registration().n_disadvantaged
         size = first.value / first.n * n
     else:
+        of_count = plan.count[1].noise
         size = plan.count[1].value
-    deviation, count_deviation = (
-        0.0 if noise is None else noise.deviation for noise in (of_sum, of_count)
-    )
     return standard_error(
         n,
         total=total,
         part=total * size / n,
-        deviation=deviation,
+        deviation=_deviation(of_sum),
         count=size,
-        count_deviation=count_deviation,
+        count_deviation=_deviation(of_count),
     )
+
+
+def _deviation(noise: Noise | None) -> float:
+    """Return the standard deviation of a noise; 0 without any."""
+    if noise is None:
+        return 0.0
+    return noise.deviation
 
 
 def _answered(
@@ -486,6 +493,7 @@ def _answered(
         name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon}
         for name, r in new.items()
     }
+    size_entry = None if size is None else entry
     return {
         "kind": "answered",
         "metric": plan.metric,
@@ -498,7 +506,7 @@ def _answered(
         "total": total,
         "part": part,
         "size": count,
-        "size_from": None if size is None else entry,
+        "size_from": size_entry,
         "gap": gap.value,
         "low": gap.low,
         "high": gap.high,

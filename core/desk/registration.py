@@ -61,11 +61,13 @@ def visible_text(text: object) -> str:
     """Text in NFKC, trimmed, without control and format characters, one blank between words."""
     plain = str(text)
     if not (plain.isascii() and plain.isprintable()):
-        spaced = "".join(" " if character.isspace() else character for character in plain)
-        seen = "".join(
-            character for character in spaced if unicodedata.category(character) not in _INVISIBLE
-        )
-        plain = unicodedata.normalize("NFKC", seen)
+        letters = []
+        for character in plain:
+            if character.isspace():
+                letters.append(" ")
+            elif unicodedata.category(character) not in _INVISIBLE:
+                letters.append(character)
+        plain = unicodedata.normalize("NFKC", "".join(letters))
     return " ".join(plain.split())
 
 

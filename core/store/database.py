@@ -92,9 +92,8 @@ class Transaction(Generic[R]):
         record = self.says.of(self.entries())
         end = self._end()
         if end != (record.number, record.hash):
-            raise Damaged(
-                f"it ends with entry {record.number} and should end with entry {end[0] if end else 0}"
-            )
+            last = end[0] if end else 0
+            raise Damaged(f"it ends with entry {record.number} and should end with entry {last}")
         return record
 
     def _end(self) -> tuple[int, str] | None:
@@ -365,7 +364,10 @@ def _make(kind: type[Transaction[Any]], path: Path) -> None:
             for ending in ("", "-wal", "-shm", "-journal"):
                 Path(f"{half}{ending}").unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
-        reason = disk_message(error) or (why(error) if isinstance(error, OSError) else error)
+        if isinstance(error, OSError):
+            reason = disk_message(error) or why(error)
+        else:
+            reason = disk_message(error) or str(error)
         raise InputError(
             f"The {kind.noun} {quoted(path, 200)} cannot be made there: {reason}."
         ) from None

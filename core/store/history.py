@@ -264,12 +264,18 @@ class History:
         with self._store.write_transaction() as change:
             events = change.record()
             valid_signatures = [signature for signature in events.signatures if not signature.void]
+            signed = {
+                entry.id
+                for entry in events.entries.values()
+                for signature in valid_signatures
+                if signature.covers(entry)
+            }
             old = [
                 entry
                 for entry in events.entries.values()
                 if entry.deleted is None
                 and project in (None, entry.project)
-                and not any(signed.covers(entry) for signed in valid_signatures)
+                and entry.id not in signed
                 and datetime.strptime(entry.when, TIME).replace(tzinfo=UTC) <= limit
             ]
             return self._delete(change, events, old, who, f"kept for {days} days")
@@ -283,13 +289,13 @@ class History:
         reason: str,
     ) -> tuple[Entry, ...]:
         who = check_line(who, "who")
-        attribution = {
-            "who": who,
-            "reason": check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else "",
-        }
+        reason = reason.strip()
+        if reason:
+            reason = check_line(reason, "reason", most=_LONGEST_REASON)
         for entry in entries:
             change.drop(entry.id)
-            change.add(events, {"kind": "deleted", "entry": entry.id, **attribution, "when": now()})
+            deletion = {"kind": "deleted", "entry": entry.id, "who": who, "reason": reason}
+            change.add(events, {**deletion, "when": now()})
         return tuple(events.entries[entry.id] for entry in entries)
 
     def _events(self) -> Events:

@@ -62,8 +62,11 @@ class LimitTest:
     @property
     def satisfied(self) -> bool:
         """Whether the value is on the limit's allowed side."""
-        over = (self.estimate.value - self.limit) * (-1.0 if self.at_least else 1.0)
-        return over <= (_ROUNDING if self.computed else 0.0)
+        over = self.estimate.value - self.limit
+        if self.at_least:
+            over = -over
+        rounding = _ROUNDING if self.computed else 0.0
+        return over <= rounding
 
     @property
     def computed(self) -> bool:
@@ -92,9 +95,7 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
     """
     done = {
-        name: CheckVerdict(
-            check=name, verdict=Status.PASS if claim.satisfied else Status.FAIL, why=""
-        )
+        name: CheckVerdict(check=name, verdict=_side(claim), why="")
         for name, claim in claims.items()
         if claim.computed
     }
@@ -106,27 +107,29 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     for rank, index in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
         claim = claims[family[index]]
         decisive = adjusted[index] < alpha
-        if not decisive:
-            verdict = Status.INCONCLUSIVE
-        elif claim.satisfied:
-            verdict = Status.PASS
-        else:
-            verdict = Status.FAIL
-        before = (
-            rank if decisive else rejected
-        )  # the step that stopped the procedure is that of all that are left
+        verdict = _side(claim) if decisive else Status.INCONCLUSIVE
+        # the step that stopped the procedure is that of all that are left
+        before = rank if decisive else rejected
         step = alpha / (len(family) - before)
+        decided = None
+        if claim.bounded:
+            decided = _decided(claim, min(step, 1.0 - claim.estimate.level), decisive)
         done[family[index]] = CheckVerdict(
             check=family[index],
             verdict=verdict,
             why="",
-            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), decisive)
-            if claim.bounded
-            else None,
+            decided=decided,
             p_value=raw[index],
             p_adjusted=adjusted[index],
         )
     return {name: done[name] for name in claims}
+
+
+def _side(claim: LimitTest) -> Status:
+    """Return the verdict on a value that is certain to lie on its side of the limit."""
+    if claim.satisfied:
+        return Status.PASS
+    return Status.FAIL
 
 
 def _p_value(claim: LimitTest, alpha: float) -> float:
@@ -323,7 +326,10 @@ def _limit_row(
 ) -> CheckVerdict:
     decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
     row = replace(decision, limit=limit, item=item, measurement=measurement)
-    row = replace(row, why=why(row) if decided else _why_not_run(limit, measurement))
+    if decided is None:
+        row = replace(row, why=_why_not_run(limit, measurement))
+    else:
+        row = replace(row, why=why(row))
     return replace(row, blocks=limit.required and row.verdict != Status.PASS and not row.excused)
 
 

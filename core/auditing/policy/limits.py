@@ -439,7 +439,8 @@ def limit_text(check: str, value: float) -> str:
     integer, _, rest = _number(unit, value, _MOST).partition(".")
     rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
     text = f"{integer}.{rest}" if rest else integer
-    return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
+    side = "at least" if CHECKS[check].at_least else "at most"
+    return f"{side} {_with_unit(text, unit)}"
 
 
 def source_text(limit: Limit) -> str:
@@ -473,7 +474,8 @@ def _places(unit: str, values: Sequence[float], limit: float | None, least: int)
 
 
 def _number(unit: str, value: float, places: int, *, signed: bool = False) -> str:
-    return number_text(UNITS[unit].factor * value, f"{'+' if signed else ''}.{places}f")
+    sign = "+" if signed else ""
+    return number_text(UNITS[unit].factor * value, f"{sign}.{places}f")
 
 
 def _ends(unit: str, ends: tuple[float, float], places: int) -> str:

@@ -175,48 +175,41 @@ class CheckVerdict(Result):
         limit = self.limit
         yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
         yield "Quantity", self.definition
-        if measurement.outcome == Outcome.FAILED:
-            broken = "The attack stopped with an error."
+        if self.measured:
+            result = self.number
+        elif measurement.outcome == Outcome.FAILED:
+            result = f"The attack stopped with an error. {measurement.reason}".strip()
         else:
-            broken = "No number."
-        yield "Result", self.number if self.measured else f"{broken} {measurement.reason}".strip()
+            result = f"No number. {measurement.reason}".strip()
+        yield "Result", result
         yield "Check", measurement.attacked
         yield "The attacker knows", measurement.knows
         yield "Control", self.control
         yield "Assumptions", measurement.assumptions
         if measurement.estimate is not None:
             yield "Evidence", "{}: {}.".format(*BASIS_LABELS[measurement.basis])
-        yield (
-            "Further numbers",
-            {name: _number(value) for name, value in sorted((measurement.details or {}).items())},
-        )
+        details = sorted((measurement.details or {}).items())
+        yield "Further numbers", {name: _number(value) for name, value in details}
         if limit is not None:
-            if limit.if_not_run == "allowed":
-                where = "where it can be run"
-            else:
-                where = "for release"
-            if limit.required:
-                needed = f"required {where}"
-            else:
+            if not limit.required:
                 needed = "shown, not required"
+            elif limit.if_not_run == "allowed":
+                needed = "required where it can be run"
+            else:
+                needed = "required for release"
             who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
-            yield (
-                "Limit",
-                f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}.",
-            )
+            text = f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}."
+            yield "Limit", text
             yield "Why this limit", limit.rationale.strip() or "No reason given."
             yield "Source", self.source
 
     @property
     def _p_value(self) -> str:
-        adjusted = self.p_adjusted
-        if adjusted < 0.001:
-            small = "p < 0.001"
-        else:
-            small = f"p = {adjusted:.3f}"
-        if adjusted != adjusted:
+        if math.isnan(self.p_adjusted):
             return ""
-        return f"{small} (Holm-adjusted)."
+        if self.p_adjusted < 0.001:
+            return "p < 0.001 (Holm-adjusted)."
+        return f"p = {self.p_adjusted:.3f} (Holm-adjusted)."
 
     @property
     def _number_and_interval(self) -> tuple[str, str]:
@@ -227,9 +220,8 @@ class CheckVerdict(Result):
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
             computed = self.attempt.basis == "declared"
-            return value_text(
-                self.check, estimate.value, limit=beside
-            ), "calculated" if computed else ""
+            interval_text = "calculated" if computed else ""
+            return value_text(self.check, estimate.value, limit=beside), interval_text
         return estimate_text(self.check, estimate, limit=beside)
 
     @property
@@ -250,7 +242,8 @@ def _number(value: float) -> str:
     if abs(value) < 0.0005:
         return "0.0"
     is_count = value == round(value) and abs(value) > 1
-    return (f"{value:,.0f}" if is_count else f"{value:.3f}").replace("-", "−")
+    text = f"{value:,.0f}" if is_count else f"{value:.3f}"
+    return text.replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,10 +276,12 @@ def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -
     verdicts = {row.verdict for row in rows if row.counts}
     if not verdicts:
         return Status.NOT_RUN
-    return next(
-        (verdict for verdict in _BLOCKING if verdict in verdicts),
-        Status.INCONCLUSIVE if failed_tests else Status.PASS,
-    )
+    for verdict in _BLOCKING:
+        if verdict in verdicts:
+            return verdict
+    if failed_tests:
+        return Status.INCONCLUSIVE
+    return Status.PASS
 
 
 def headline_and_detail(
@@ -396,7 +391,7 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     The scale of a limit L is 0 to 2L. Of a limit below 0 it is 2L to 0, and of a limit of 0 it is ±0.05, or ±1 column,
     so that larger values are always further to the right.
     """
-    estimate = row.measurement.estimate if row.measurement else None
+    estimate = row.attempt.estimate
     if (
         row.limit is None
         or estimate is None
@@ -405,13 +400,19 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     ):
         return None
     limit = float(row.limit.value)
-    span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
+    span = abs(limit)
+    if not span:
+        span = 1.0 if CHECKS[row.check].unit == "columns" else 0.05
     return on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
 
 
 def on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
     """Return the positions of a value and the interval shown on a scale of `span` to either side of the middle."""
-    ends = [value if math.isnan(x) else x for x in (value, interval.low, interval.high)]
+    ends = [value, interval.low, interval.high]
+    if math.isnan(interval.low):
+        ends[1] = value
+    if math.isnan(interval.high):
+        ends[2] = value
     positions = [0.5 + (x - middle) / span / 2 for x in ends]
     beyond = {position > 0.5 for position in positions if not -1e-9 <= position <= 1 + 1e-9}
     at, low, high = (min(1.0, max(0.0, position)) for position in positions)
@@ -515,7 +516,9 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         how = f"No number of {unit} is enough"
         if times < 1000:
             how = f"It would take {_two_digits(times):,} times as many {unit}"
-        return f"{wider}{how}{', and then likely fail' if beyond else ''}. Decide in writing."
+        if beyond:
+            how += ", and then likely fail"
+        return f"{wider}{how}. Decide in writing."
     if table and unit == "records":
         amount = f"A table about {_tenths(times):g} times as large as this"
     elif decided.n > 0:
@@ -523,9 +526,9 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         amount = f"About {more:,} more {unit}"
     else:
         amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
-    return (
-        f"{wider}{amount}{', then likely a fail' if beyond else ', or accept the risk in writing'}."
-    )
+    if beyond:
+        return f"{wider}{amount}, then likely a fail."
+    return f"{wider}{amount}, or accept the risk in writing."
 
 
 def times_needed(estimate: Estimate, limit: float) -> float:
