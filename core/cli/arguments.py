@@ -119,11 +119,9 @@ def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
     """Add --seeds; `of_plan` says that a plan's seed is taken where none is given."""
-    default = "the plan's, else 42" if of_plan else "42"
-    help_text = f"Seeds, such as 0,1,2 or 0-9 (default: {default})."
-    parser.add_argument(
-        "--seeds", default=None if of_plan else "42", metavar="LIST", help=help_text
-    )
+    default, described = (None, "the plan's, else 42") if of_plan else ("42", "42")
+    help_text = f"Seeds, such as 0,1,2 or 0-9 (default: {described})."
+    parser.add_argument("--seeds", default=default, metavar="LIST", help=help_text)
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
@@ -184,9 +182,11 @@ def seeds_in(text: str) -> tuple[int, ...]:
     name = "--seeds"
     for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
+        if not dash:
+            last = first
         try:
             low = int(first)
-            high = int(last if dash else first)
+            high = int(last)
         except ValueError:
             raise InputError(
                 f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}."
@@ -251,7 +251,7 @@ def collected(
 
     What follows from a table that the user `uploaded` is kept in memory; a file named for it is refused.
     """
-    store = _store("none" if uploaded and arguments.store is None else arguments.store)
+    store = _store(arguments.store, uploaded=uploaded)
     report = _progress(console, noun)
     points = measured(
         n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report
@@ -284,10 +284,12 @@ def _progress(console: Console, noun: str) -> Callable[[int, int], None]:
     return report
 
 
-def _store(name: str | None) -> FileStore | MemoryStore:
-    if name == "none":
+def _store(name: str | None, *, uploaded: bool) -> FileStore | MemoryStore:
+    if name == "none" or (name is None and uploaded):
         return MemoryStore()
-    return FileStore(default_store() if name is None else Path(name))
+    if name is None:
+        return FileStore(default_store())
+    return FileStore(Path(name))
 
 
 def report_in(path: Path, *, what: str = "REPORT") -> Path:

@@ -146,12 +146,13 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         raise InputError(attacked[0].reason)
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
     tables |= study.tables(result, settings)
+    notes = () if study.name in STUDIES else (_INTERNAL,)
     outcome = CommandOutcome(
         about=_about(study, subject),
         findings=study.findings(result, settings),
         tables=tables,
         details=[title for title, rows in tables.items() if len(rows) > _MOST_ROWS],
-        notes=() if study.name in STUDIES else (_INTERNAL,),
+        notes=notes,
         settings={"study": study.name, **described, "settings": plain(settings)},
     )
     present(outcome, arguments, console)
@@ -204,9 +205,7 @@ def _about(study: Study[Any, Any], subject: Any) -> tuple[str, ...]:
 
 
 def _check_row(measurement: Measurement) -> dict[str, Any]:
-    control_name = ""
-    if measurement.control is not None:
-        control_name = measurement.control_name
+    control_name = "" if measurement.control is None else measurement.control_name
     return {
         "check": measurement.check,
         "value": Quantity(measurement.estimate),

@@ -382,12 +382,16 @@ def _printed(reports: Reports) -> Iterator[str]:
 
 
 def _row(row: CheckVerdict) -> list[str]:
+    verdict = VERDICT_TITLES[row.verdict]
+    if row.limit is not None and not row.limit.required:
+        verdict += " (not required)"
+    basis = "" if row.attempt.estimate is None else row.attempt.basis
+    value = row.value if row.measured else ""
     return [
-        VERDICT_TITLES[row.verdict]
-        + ("" if row.limit is None or row.limit.required else " (not required)"),
+        verdict,
         row.title,
-        "" if row.attempt.estimate is None else row.attempt.basis,
-        row.value if row.measured else "",
+        basis,
+        value,
         row.interval,
         row.limit_label,
         row.control,

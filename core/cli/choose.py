@@ -102,11 +102,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     settings = from_arguments(arguments, ChooseSettings)
     if arguments.plans:
         candidate_sets = _of_plans(arguments, settings)
-    else:
-        candidate_sets = [_of_dataset(arguments, settings)]
-    if arguments.plans:
         folder = arguments.plans[0].absolute().parent
     else:
+        candidate_sets = [_of_dataset(arguments, settings)]
         folder = Path.cwd()
     policy = _policy(arguments, candidate_sets)
     measured = partial(measure_all, candidate_sets, seconds=60 * settings.minutes)
@@ -122,11 +120,10 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     if arguments.output is not None:
         plan_path = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
+        command = ["fairleak", "audit", plan_path.name]
         if arguments.policy:
-            policy_too = ["--policy", arguments.policy]
-        else:
-            policy_too = []
-        audit = shlex.join(["fairleak", "audit", plan_path.name, *policy_too])
+            command += ["--policy", arguments.policy]
+        audit = shlex.join(command)
         console.note(
             f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it."
         )
@@ -171,7 +168,8 @@ def _seeds(arguments: argparse.Namespace, base: AuditConfig) -> tuple[int, ...]:
 def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[CandidateSet]:
     """Return the model of each plan; of one plan to train by, models made of its settings."""
     candidate_sets: list[CandidateSet] = []
-    for name, default in (_OF_PLANS if len(arguments.plans) > 1 else _OF_PLAN).items():
+    settled = _OF_PLANS if len(arguments.plans) > 1 else _OF_PLAN
+    for name, default in settled.items():
         if (value := getattr(arguments, name, default)) != default:
             raise InputError(
                 f"--{name.replace('_', '-')} must be left out where plans say it, got {value_excerpt(value)}."
@@ -188,6 +186,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
         dataset = checked_dataset(plan, table, model_file=load_model(plan, folder=folder))
         config = replace(plan.config, roles=dataset.roles)
         trained = plan.model.kind == "train"
+        model_name = "" if trained else path.stem
         if len(arguments.plans) > 1:
             configs: Sequence[AuditConfig] = [config]
         elif trained:
@@ -197,7 +196,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
                 "to compare their models."
             )
-        candidate_sets.append(CandidateSet(configs, dataset, plan, "" if trained else path.stem))
+        candidate_sets.append(CandidateSet(configs, dataset, plan, model_name))
     names = [candidate_set.name for candidate_set in candidate_sets if candidate_set.name]
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")

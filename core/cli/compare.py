@@ -21,6 +21,7 @@ from ..report.comparison import (
     comparison_html,
 )
 from ..report.verification import readable
+from ..stats.estimates import Estimate
 from ..store.events import Entry
 from ..store.history import History
 from .arguments import add_file_arguments, add_history_argument, read_report, report_in
@@ -128,7 +129,9 @@ def _printed(comparison: Comparison) -> Iterator[str]:
     reasons = [
         f"{check.title}: {check.turn}. {check.why}" for check in comparison.checks if check.why
     ]
-    yield from ("", *reasons) if reasons else ()
+    if reasons:
+        yield ""
+        yield from reasons
     yield ""
     yield NO_PROOF
     yield comparison.people
@@ -143,21 +146,26 @@ def _printed(comparison: Comparison) -> Iterator[str]:
 
 
 def _row(change: CheckChange) -> list[str]:
-    numbers = [
-        "" if estimate is None else estimate_text(change.check, estimate)[0]
-        for estimate in (change.before, change.after)
-    ]
-    if change.within is None:
-        within = ""
-    elif change.within:
-        within = " (within the margin)"
-    else:
-        within = " (may exceed the margin)"
+    verdict = str(change.turn)
+    if change.within is not None:
+        verdict += " (within the margin)" if change.within else " (may exceed the margin)"
+    if not change.required:
+        verdict += " (not required)"
+    adjusted = ""
+    if change.decided:
+        adjusted = change_range(change, decided=True)
     return [
-        f"{change.turn}{within}{'' if change.required else ' (not required)'}",
+        verdict,
         change.title,
-        *numbers,
+        _number(change.check, change.before),
+        _number(change.check, change.after),
         change_text(change),
         change_range(change),
-        change_range(change, decided=True) if change.decided else "",
+        adjusted,
     ]
+
+
+def _number(check: str, estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    return estimate_text(check, estimate)[0]

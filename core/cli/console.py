@@ -9,6 +9,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TextIO
 
 from ..base.files import csv_bytes, write_file
@@ -48,20 +49,22 @@ def aligned(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)
 ) -> Block:
     """Return a table with the columns `left` flush left and the others flush right."""
-    header = [visible(cell) for cell in header]
-    rows = [[visible(cell) for cell in row] for row in rows]
-    widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
+    header = list(map(visible, header))
+    rows = [list(map(visible, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    line = partial(_aligned_line, widths=widths, left=left)
+    separator = "  ".join("-" * width for width in widths)
+    return Block("\n".join([line(header), separator, *map(line, rows)]))
 
-    def line(cells: Sequence[str]) -> str:
-        set_ = [
-            c.ljust(w) if i in left else c.rjust(w)
-            for i, (c, w) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join(set_).rstrip()
 
-    return Block(
-        "\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)])
-    )
+def _aligned_line(cells: Sequence[str], *, widths: Sequence[int], left: Collection[int]) -> str:
+    padded = []
+    for i, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        if i in left:
+            padded.append(cell.ljust(width))
+        else:
+            padded.append(cell.rjust(width))
+    return "  ".join(padded).rstrip()
 
 
 def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
@@ -74,13 +77,14 @@ def interval_text(estimate: Estimate | None, *, signed: bool = False, percent: b
     if estimate is None or math.isnan(estimate.value):
         return "none"
     scale, digits = (100, 1) if percent else (1, 4)
-    numbers = [
-        f"{scale * number:{'+' if signed else ''}.{digits}f}"
+    sign = "+" if signed else ""
+    value, low, high = (
+        f"{scale * number:{sign}.{digits}f}"
         for number in (estimate.value, estimate.low, estimate.high)
-    ]
+    )
     if math.isnan(estimate.low):
-        return numbers[0]
-    return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+        return value
+    return f"{value} [{low}, {high}]"
 
 
 @dataclass(slots=True)
@@ -93,7 +97,9 @@ class Console:
 
     def result(self, text: str = "") -> None:
         """Write one line of results, or several as a `Block`; what would steer a terminal is made visible."""
-        self.out.write(f"{text if isinstance(text, Block) else visible(text)}\n")
+        if not isinstance(text, Block):
+            text = visible(text)
+        self.out.write(f"{text}\n")
 
     def results(self, lines: Iterable[str]) -> None:
         """Write lines of results as they come."""
@@ -183,17 +189,13 @@ class CommandOutcome:
 def present(outcome: CommandOutcome, arguments: argparse.Namespace, console: Console) -> None:
     """Print what was found, and write it where --csv and --json ask for it."""
     console.results(_lines(outcome))
-    tables = {title: [plain_row(row) for row in rows] for title, rows in outcome.tables.items()}
-    rows = [
-        *_set(outcome.settings),
-        *({"table": title, **row} for title, table_rows in tables.items() for row in table_rows),
-    ]
+    tables = {title: list(map(plain_row, rows)) for title, rows in outcome.tables.items()}
+    rows = list(_set(outcome.settings))
+    for title, table_rows in tables.items():
+        rows += [{"table": title, **row} for row in table_rows]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    write_csv(
-        csv_bytes(columns, ([row.get(name) for name in columns] for row in rows)),
-        arguments,
-        console,
-    )
+    cells = (list(map(row.get, columns)) for row in rows)
+    write_csv(csv_bytes(columns, cells), arguments, console)
     content = {"about": list(outcome.about), "findings": list(outcome.findings), "tables": tables}
     write_json({**outcome.content, **outcome.settings, **content}, arguments, console)
 
@@ -217,21 +219,16 @@ def _lines(outcome: CommandOutcome) -> Iterator[str]:
             header, cells, left = formatted_table(rows)
             yield from ("", title, aligned(header, cells, left=left))
     hidden = ", ".join(title for title in outcome.details if outcome.tables.get(title))
-    notes = (
-        [*outcome.notes, f"Only in the files of --csv and --json: {hidden}."]
-        if hidden
-        else outcome.notes
-    )
-    yield from ("", *notes) if notes else ()
+    notes = list(outcome.notes)
+    if hidden:
+        notes.append(f"Only in the files of --csv and --json: {hidden}.")
+    if notes:
+        yield ""
+        yield from notes
 
 
 def sentences(finding: Finding) -> Iterator[str]:
     """Yield what a finding says, a line each."""
-    # a heading has no full stop
-    if finding.point.endswith("."):
-        point = finding.point
-    else:
-        point = f"{finding.point}."
-    yield from filter(
-        None, (point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)
-    )
+    point = f"{finding.point.removesuffix('.')}."  # a heading has no full stop
+    texts = (point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)
+    yield from filter(None, texts)

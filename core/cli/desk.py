@@ -298,7 +298,10 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
                 "charged + free": f"{len(status.answers) - free} + {free}",
             }
         )
-    console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
+    if rows:
+        console.result(table(rows, left=3))
+    else:
+        console.result("Nothing is registered yet.")
 
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
@@ -377,16 +380,18 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
         console.result(
             "Compare a hash with one noted earlier (--noted): a record rewritten as a whole would pass, too."
         )
-    rows = [
-        {
-            "name": budget.registration.name,
-            "budget": epsilon_amount(budget.registration.budget),
-            "spent": epsilon_amount(budget.spent),
-            "answers": str(len(budget.answers)),
-            "charged": str(sum(not answer.from_past for answer in budget.answers)),
-        }
-        for budget in verification.budgets
-    ]
+    rows = []
+    for budget in verification.budgets:
+        charged = sum(not answer.from_past for answer in budget.answers)
+        rows.append(
+            {
+                "name": budget.registration.name,
+                "budget": epsilon_amount(budget.registration.budget),
+                "spent": epsilon_amount(budget.spent),
+                "answers": str(len(budget.answers)),
+                "charged": str(charged),
+            }
+        )
     if rows:
         console.results(["", table(rows)])
     if verification.ok:

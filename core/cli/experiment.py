@@ -148,7 +148,10 @@ def _cells(row: ExperimentRow) -> dict[str, str]:
 
 
 def _keys(values: Mapping[str, Any]) -> dict[str, str]:
-    return {key: "none" if value is None else f"{value}" for key, value in values.items()}
+    texts = {}
+    for key, value in values.items():
+        texts[key] = "none" if value is None else f"{value}"
+    return texts
 
 
 def _printed_summary(summaries: Sequence[SeedSummary]) -> Iterator[str]:

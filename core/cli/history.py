@@ -149,19 +149,25 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
             "fingerprint": entry.short,
             "dataset": entry.dataset,
             "by": entry.who,
-            "sign-off": "deleted" if entry.deleted else _sign_off(entry, signed),
+            "sign-off": _sign_off(entry, signed),
         }
         for entry in history.entries(arguments.project, deleted=arguments.deleted)
     ]
-    console.result(table(rows, left=8) if rows else "Nothing is kept.")
+    if rows:
+        console.result(table(rows, left=8))
+    else:
+        console.result("Nothing is kept.")
 
 
 def _sign_off(entry: Entry, signatures: Iterable[Signature]) -> str:
-    """Return the decisions on an audit that stand; "void" where it has only others."""
+    """Return the decisions on an audit that stand; "void" where it has only others, or that it is deleted."""
+    if entry.deleted:
+        return "deleted"
     covering = [signature for signature in signatures if signature.covers(entry)]
-    return "; ".join(
-        dict.fromkeys(signature.title for signature in covering if not signature.void)
-    ) or ("void" if covering else "")
+    valid = [signature for signature in covering if not signature.void]
+    if covering and not valid:
+        return "void"
+    return "; ".join(dict.fromkeys(signature.title for signature in valid))
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> None:

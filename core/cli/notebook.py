@@ -174,8 +174,9 @@ def audit(
         "favourable": favourable,
     }
     plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
-    policy_name = policy or ("predictions" if plan.model.kind == "predictions" else "default")
-    judged_by = applied_policy(policy_name, plan, Path(), what="policy")
+    if not policy:
+        policy = "predictions" if plan.model.kind == "predictions" else "default"
+    judged_by = applied_policy(policy, plan, Path(), what="policy")
     try:
         audited = run_audit(plan, table, judged_by, guesses=guesses, report=report)
     except MissingAnswers as error:

@@ -190,9 +190,7 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     name = _beside(arguments.file, arguments.output, "--file")
     model = ""
     if arguments.model is not None:
-        model = _beside(
-            arguments.model, arguments.output if arguments.output else arguments.file, "--model"
-        )
+        model = _beside(arguments.model, arguments.output or arguments.file, "--model")
     table, model_file = files_of(arguments, console)
     suggestion = file_suggestion(arguments, console, table, model_file, file=name, model=model)
     comments, open_keys = _comments(suggestion, console)
