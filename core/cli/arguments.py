@@ -117,11 +117,10 @@ def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
-    """Add --seeds; `of_plan` says that a plan's seed is taken where none is given."""
-    default, described = (None, "the plan's, else 42") if of_plan else ("42", "42")
-    help_text = f"Seeds, such as 0,1,2 or 0-9 (default: {described})."
-    parser.add_argument("--seeds", default=default, metavar="LIST", help=help_text)
+def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
+    """Add --seeds; where none is given, a plan's seed is taken."""
+    help_text = "Seeds, such as 0,1,2 or 0-9 (default: the plan's, else 42)."
+    parser.add_argument("--seeds", metavar="LIST", help=help_text)
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
@@ -244,15 +243,14 @@ def collected(
     arguments: argparse.Namespace,
     console: Console,
     *,
-    noun: str,
-    uploaded: bool = False,
+    uploaded: bool,
 ) -> list[P]:
-    """Return all points of an experiment that runs as the arguments say, with progress and a store to go on from.
+    """Return all models of an experiment that runs as the arguments say, with progress and a store to go on from.
 
     What follows from a table that the user `uploaded` is kept in memory; a file named for it is refused.
     """
     store = _store(arguments.store, uploaded=uploaded)
-    report = _progress(console, noun)
+    report = _progress(console, "models")
     points = measured(
         n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report
     )

@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset_arguments(parser)
     add_settings(parser, ChooseSettings)
     add_settings(parser, AuditConfig, "metric", "train_share")
-    add_seeds_argument(parser, of_plan=True)
+    add_seeds_argument(parser)
     add_policy_argument(parser)
     add_path(parser, "-o", "--output", help="File for the plan of the chosen model.")
     add_running_arguments(parser)
@@ -109,9 +109,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     policy = _policy(arguments, candidate_sets)
     measured = partial(measure_all, candidate_sets, seconds=60 * settings.minutes)
     uploaded = any(candidate_set.dataset.uploaded for candidate_set in candidate_sets)
-    points: list[CandidatePoint] = collected(
-        measured, arguments, console, noun="models", uploaded=uploaded
-    )
+    points: list[CandidatePoint] = collected(measured, arguments, console, uploaded=uploaded)
     attribute = candidate_sets[0].dataset.roles.attribute
     planned = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--studies", default="", metavar="LIST", help=help_text)
     help_text = "Checks, and numbers beside them, that are measured instead, such as attack_before,attack_gain."
     parser.add_argument("--measures", default="", metavar="LIST", help=help_text)
-    add_seeds_argument(parser, of_plan=True)
+    add_seeds_argument(parser)
     add_running_arguments(parser)
     add_file_arguments(parser, "csv")
 
@@ -80,9 +80,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         model_file=planned.model_file,
     )
     uploaded = bool(plan.data.file)
-    rows = in_grid_order(
-        collected(measured, arguments, console, noun="models", uploaded=uploaded), points
-    )
+    rows = in_grid_order(collected(measured, arguments, console, uploaded=uploaded), points)
     summaries = summarise(rows)
     if any(len(summary.seeds) > 1 for summary in summaries):
         console.results(_printed_summary(summaries))
