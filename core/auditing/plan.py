@@ -327,9 +327,8 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
             "file", 'name a file where model.kind is "file"', plan.file
         )
     source, roles = _data(data, plan.kind)
-    if plan.kind == "train":
-        preset = {}
-    else:
+    preset = {}
+    if plan.kind != "train":
         preset = {"method": GIVEN_PREDICTIONS}
     config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
     return (

@@ -198,9 +198,8 @@ def audited_of(
     source = input_of(plan, table, model_file=model_file)
     facts = require_answers(source.table, source.roles, guesses=guesses)
     dataset = build_dataset(source.table, source.roles)
-    if model_file is None:
-        access = None
-    else:
+    access = None
+    if model_file is not None:
         access = access_of(plan, table, dataset, model_file)
     audited = audited_on(plan, dataset, access=access, report=report)
     return replace(audited, model_notes=source.notes, facts=facts)

@@ -329,9 +329,8 @@ def _enough(
                 for check in needed
             }
             if all(sizes[check] >= records for check, records in needed.items()):
-                if share == config.train_share:
-                    changes = {}
-                else:
+                changes = {}
+                if share != config.train_share:
                     changes = {"model.train_share": share}
                 return {**groups, **changes}
     return {}

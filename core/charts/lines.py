@@ -399,9 +399,8 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
     if any(len(piece) > 1 for piece in pieces):
         pointed = hover if fit(curve.name, 9999) else None
         drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=pointed)
-    if curve.dots:
-        alone = []
-    else:
+    alone = []
+    if not curve.dots:
         alone = [piece[0] for piece in pieces if len(piece) == 1]
     if alone:
         _draw_points(drawing, placed, alone, limits, hover)

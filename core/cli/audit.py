@@ -76,10 +76,9 @@ _PUBLIC = re.compile(r"summary\.(json|html)|model-card\.md")
 def check_folder(out: Path, *, force: bool) -> None:
     """Refuse a folder that holds anything an audit did not write, before the work rather than after."""
     check_writable(out, what="--out", folder=True)
+    names = []
     if out.is_dir():
         names = sorted(path.name for path in out.iterdir())
-    else:
-        names = []
     if not names:
         return
     if not force:
@@ -241,20 +240,17 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     if plan.policy in SHIPPED:
         plan = replace(plan, policy="")
     check_folder(arguments.out, force=arguments.force)
-    if arguments.choice is None:
-        chosen = None
-    else:
+    chosen = None
+    if arguments.choice is not None:
         chosen = _chosen(arguments.choice, plan, policy)
-    if arguments.sign is None:
-        key = None
-    else:
+    key = None
+    if arguments.sign is not None:
         key = private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     if arguments.project is not None:
         check_line(arguments.project, "--project")
     # before the work, not after it
-    if arguments.project is None:
-        history = None
-    else:
+    history = None
+    if arguments.project is not None:
         history = History.open(arguments.history)
     table = load_table(
         plan,

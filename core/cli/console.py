@@ -136,9 +136,8 @@ class Console:
 
     def count(self, done: int, total: int, noun: str, seconds: float | None) -> None:
         """Write how far the work is, and how many seconds it will take where that is known."""
-        if seconds is None:
-            left = ""
-        else:
+        left = ""
+        if seconds is not None:
             left = f", about {_duration(seconds)} left"
         self.note(f"{done} of {total} {noun}{left}")
 

@@ -344,9 +344,8 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
 
 def _registration(registration: Registration) -> list[tuple[str, str]]:
     size = registration.n_disadvantaged
-    if registration.n_positive is None:
-        positives = ""
-    else:
+    positives = ""
+    if registration.n_positive is not None:
         positives = f", {count(registration.n_positive)} with a positive label"
     value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
     return [

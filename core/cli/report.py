@@ -75,9 +75,8 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     """Verify and print each finding."""
     path = arguments.report
     content, text = read_report(path)
-    if arguments.signer is None:
-        signer = None
-    else:
+    signer = None
+    if arguments.signer is not None:
         signer = content_of(arguments.signer, what="--signer")
     verification = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
     findings = [*verification.findings, _signature(path, content, signer, str(arguments.signer))]
@@ -98,10 +97,9 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
 
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> VerificationIssue:
     beside = path.with_name(f"{path.name}{ENDING}")
+    signature = None
     if os.path.lexists(beside):
         signature = content_of(beside, what="The signature")
-    else:
-        signature = None
     try:
         return signature_finding(content, signature, signer=signer, name=name)
     except InputError:

@@ -288,15 +288,13 @@ def _standard_error(
         f"entry {number} is about another number of people than registered",
     )
     entry = body["size_from"]
-    if entry is None:
-        size = None
-    else:
+    size = None
+    if entry is not None:
         size = released[_integer(entry), "count"]
     deviations = {}
     for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
-        if number_released is None:
-            value = 0.0
-        else:
+        value = 0.0
+        if number_released is not None:
             value = number_released.value
         deviations[name] = 0.0 if number_released is None else number_released.noise.deviation
         close = math.isclose(value, body[name], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
@@ -439,10 +437,9 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
     if not isinstance(header, dict) or header.get("kind") != _KIND:
         raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
     check_format(header.get("version"), thing=f"The export {name}")
+    lines = []
     if rest:
         lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    else:
-        lines = []
     return header, first.decode("utf-8", "replace"), lines
 
 

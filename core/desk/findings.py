@@ -276,10 +276,9 @@ def _of(epsilon: float) -> str:
 def verified(verification: ExportVerification, name: str) -> str:
     """Say whether an export passes verification, and what is in it."""
     if not verification.ok:
+        good = ""
         if verification.n_entries:
             good = f" Good entries before: {count(verification.n_entries)}."
-        else:
-            good = ""
         return f"{verification.reason or 'Verification failed.'}{good}"
     answers = sum(len(budget.answers) for budget in verification.budgets)
     return (

@@ -321,9 +321,8 @@ class TestSet:
 
     def __post_init__(self) -> None:
         ids = tuple(str(identifier) for identifier in self.ids)
-        if self.labels is None:
-            labels = None
-        else:
+        labels = None
+        if self.labels is not None:
             labels = binary_array(self.labels, name="labels")
         attribute = binary_array(self.attribute, name="attribute")
         one_length(ids=ids, attribute=attribute, labels=labels)
@@ -364,9 +363,8 @@ class TestSet:
 
     def seal(self, key: bytes) -> str:
         """Keyed hash (64 hex digits) of identifiers, attribute and labels."""
-        if self.labels is None:
-            labels = b""
-        else:
+        labels = b""
+        if self.labels is not None:
             labels = self.labels[self.order].tobytes()
         return _hash(
             key, b"whole", self.attribute[self.order].tobytes(), labels, *self._sorted_ids()

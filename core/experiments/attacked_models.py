@@ -91,10 +91,9 @@ def method_points(
     """
     points: list[GridPoint] = []
     for metric, method in product(metrics, METHODS):
+        tolerance = 0.0
         if method in TOLERANCE_METHODS:
             tolerance = plan.config.tolerance
-        else:
-            tolerance = 0.0
         varied = {
             "model.metric": (metric,),
             "model.method": (method,),
@@ -155,9 +154,8 @@ def trained_tolerances(
     else:
         holds = "hollow: it does not hold for the model"
     counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
-    if config.method in TOLERANCE_METHODS:
-        training_note = ""
-    else:
+    training_note = ""
+    if config.method not in TOLERANCE_METHODS:
         training_note = " All are trained by exponentiated gradient."
     effects = ""
     if len(gains) >= 4 and (helps or misleads):

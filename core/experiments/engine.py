@@ -226,14 +226,12 @@ def measured_points(
     _check(dataset, n_jobs, scheduler, store)
     unique_configs = list(dict.fromkeys(configs))
     more = getattr(measure, "parts", ())
+    keys = []
     if store is not None:
         keys = [point_key(config, dataset, result, *more) for config in unique_configs]
-    else:
-        keys = []
+    stored = {}
     if store is not None:
         stored = {i: store.load(key, result) for i, key in enumerate(keys)}
-    else:
-        stored = {}
     restored = {i: point for i, point in stored.items() if point is not None}
     done = len(restored)
     left = spread([(i, config) for i, config in enumerate(unique_configs) if i not in restored])

@@ -257,10 +257,9 @@ def _estimated(leak: LeakOverSeeds) -> Finding:
 
 def _identified(summary: SeedSummary, metric: str) -> str:
     """Return in how many seeds the attacker estimates a metric; equalized odds is never it."""
+    count = 0
     if metric in IDENTIFIABLE:
         count = summary.count(f"estimates_{metric}")
-    else:
-        count = 0
     return f"{count} of {len(summary.seeds)}"
 
 

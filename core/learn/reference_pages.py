@@ -140,15 +140,13 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
     if actions:
         yield from ("", "| Argument | What it is |", "|---|---|")
     for action in actions:
-        if action.nargs == 0:
-            value = ""
-        else:
+        value = ""
+        if action.nargs != 0:
             value = f" {action.metavar or action.dest.upper()}"
         name = f"{', '.join(action.option_strings)}{value}".strip()
+        required = ""
         if action.required and action.option_strings:
             required = " Required."
-        else:
-            required = ""
         help_text = str(action.help).replace("%%", "%").replace("|", "\\|")
         yield f"| `{name}` | {help_text}{required} |"
     if parser.epilog:

@@ -397,9 +397,8 @@ def signature_finding(
     None to take the key that comes with the signature; `name` what sentences call the signer's file. InputError if that
     is no public key.
     """
-    if signer is None:
-        expected_key = None
-    else:
+    expected_key = None
+    if signer is not None:
         expected_key = public_key(signer, name=name)
     holds, sentence = _signed(content, signature, expected_key, name)
     return VerificationIssue("signature", holds, sentence, note=signature is None)

@@ -304,10 +304,9 @@ class History:
 
 
 def _by(deletion: Deletion) -> str:
+    why = ""
     if deletion.reason:
         why = f": {deletion.reason.rstrip('.')}"
-    else:
-        why = ""
     return f"by {deletion.who} on {deletion.when[:10]}{why}"
 
 

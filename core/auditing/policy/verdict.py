@@ -479,10 +479,9 @@ def _not_run(row: CheckVerdict) -> str:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
         return "Remove the cause of the error and audit again, or remove the requirement."
+    reason = ""
     if row.measurement is not None:
         reason = row.measurement.reason
-    else:
-        reason = ""
     if reason == SETS_UNKNOWN:
         return _ADD_SETS
     if reason:

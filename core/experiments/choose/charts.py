@@ -96,10 +96,9 @@ def draw_choice(choice: Choice) -> Drawing:
         f"{candidate.title} {percent(candidate.choosing.accuracy)}, {_leak(candidate, choice)}"
         for candidate in choice.candidates[:4]
     ]
+    more = []
     if len(choice.candidates) > 4:
         more = [f"and {len(choice.candidates) - 4} more"]
-    else:
-        more = []
     leaks = f"{leak_text(chosen.low)} to {leak_text(chosen.high)}"
     ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(chosen.accuracy)}, leak {leaks}"
     drawing.say(

@@ -522,9 +522,8 @@ def _span(row: CheckVerdict, chance: float) -> float:
 def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
     """Return a result's gain over chance, where its limit's is 1, with the ends of its interval; 0 for nan."""
     assert row.limit is not None
-    if row.measurement is None:
-        estimate = None
-    else:
+    estimate = None
+    if row.measurement is not None:
         estimate = row.measurement.estimate
     if estimate is None or math.isnan(estimate.value):
         return 0.0, 0.0, 0.0

@@ -124,10 +124,9 @@ def _leak(side: Side, attribute: str) -> str:
 def _compared(choice: Choice, passing: int) -> str:
     unclear = len(choice.with_status(Status.INCONCLUSIVE))
     within = len(choice.with_status(Status.PASS))
+    accurate = ""
     if within:
         accurate = f" Accurate enough of these: {count(passing)}."
-    else:
-        accurate = ""
     return (
         f"Models compared: {count(len(choice.candidates))}. Within all limits on the half that chooses: "
         f"{count(within)}.{accurate} Inconclusive: {count(unclear)}."
@@ -177,10 +176,9 @@ def _point(choice: Choice, passing: int) -> str:
         among = f"{best} of {passing}" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
         return f"Choose {name}: {among} {', '.join([f'within all limits{where}', *qualities])}."
+    enough = ""
     if qualities:
         enough = f" of those {', '.join(qualities)}"
-    else:
-        enough = ""
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     within = choice.with_status(Status.PASS)
@@ -191,10 +189,9 @@ def _point(choice: Choice, passing: int) -> str:
     if within or not _held_back(choice):
         return f"No model within all limits is accurate enough. {nearest}{enough}: {name}."
     fails = Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status)
+    certain = ""
     if choice.with_status(Status.INCONCLUSIVE):
         certain = " for certain"
-    else:
-        certain = ""
     return f"No model is within all limits{certain}. {nearest}{enough}: {name}{', which fails' * fails}."
 
 
@@ -262,10 +259,9 @@ def _unfair(choice: Choice) -> str:
         for candidate in choice.candidates
         if candidate.useful(choice.least_accuracy) and not candidate.unfair
     ]
+    alternative = ""
     if fair:
         alternative = f"; of those within it and accurate enough, the smallest is that of {candidate_label(fair[0])}"
-    else:
-        alternative = ""
     return f"Its measured unfairness is above the limit{alternative}. "
 
 
@@ -342,19 +338,17 @@ def held_back(choice: Choice) -> str:
 
 def _against(row: CheckVerdict, attribute: str) -> str:
     name = short_check(row.check, attribute)
-    if row.limit is None:
-        limit = ""
-    else:
+    limit = ""
+    if row.limit is not None:
         limit = limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
         return f"{name}: {row.why}"
     beside = None if row.limit is None else float(row.limit.value)
     estimate = row.measurement.estimate
     value, ends = estimate_text(row.check, row.decided or estimate, limit=beside)
+    adjusted = ""
     if row.decided and row.decided.level > estimate.level:
         adjusted = ", adjusted for several limits"
-    else:
-        adjusted = ""
     ends = ends.replace(":", " CI", 1) + adjusted
     if row.verdict == Status.FAIL:
         does = "is beyond its limit"
@@ -445,10 +439,9 @@ def choice_reason(choice: Choice) -> str:
         )
     if (runner_up := choice.runner_up) is not None and (lead := chosen.lead(runner_up)).n:
         chance = lead.low <= 0.0 <= lead.high
+        fair = ""
         if chance:
             fair = " Not significant, so that one is a fair choice too."
-        else:
-            fair = ""
         sentences.append(
             f"The recommended model's lead over {candidate_label(runner_up)}: {points(lead)} "
             f"({point_interval(lead)}).{fair}"
