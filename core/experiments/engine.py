@@ -227,10 +227,9 @@ def measured_points(
     unique_configs = list(dict.fromkeys(configs))
     more = getattr(measure, "parts", ())
     keys = []
-    if store is not None:
-        keys = [point_key(config, dataset, result, *more) for config in unique_configs]
     stored = {}
     if store is not None:
+        keys = [point_key(config, dataset, result, *more) for config in unique_configs]
         stored = {i: store.load(key, result) for i, key in enumerate(keys)}
     restored = {i: point for i, point in stored.items() if point is not None}
     done = len(restored)

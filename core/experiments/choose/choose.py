@@ -522,9 +522,7 @@ def _span(row: CheckVerdict, chance: float) -> float:
 def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
     """Return a result's gain over chance, where its limit's is 1, with the ends of its interval; 0 for nan."""
     assert row.limit is not None
-    estimate = None
-    if row.measurement is not None:
-        estimate = row.measurement.estimate
+    estimate = row.attempt.estimate
     if estimate is None or math.isnan(estimate.value):
         return 0.0, 0.0, 0.0
     limit = float(row.limit.value)
