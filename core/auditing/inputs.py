@@ -23,7 +23,7 @@ from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
 from ..models.model_answers import QueryAccess, opposite_access
-from ..studies.subject import Subject
+from ..studies.subject import OutputsPlan, Progress, Subject
 from .plan import AuditPlan
 
 if TYPE_CHECKING:
@@ -52,6 +52,19 @@ class Audited(Subject):
         """Return the same subject under a plan with other settings of studies; what is made of it, both keep."""
         changed = replace(self, plan=plan)
         changed._cache = self._cache
+        changed._model_cache = self._model_cache
+        return changed
+
+    def releasing(self, outputs: OutputsPlan) -> Audited:
+        """Return the same model with another release; what is made of the model, both keep."""
+        progress = self.progress
+
+        def report(done: int, total: int) -> None:
+            progress.reach(progress.done)  # which may stop it
+
+        plan = replace(self.plan, outputs=outputs)
+        changed = replace(self, plan=plan, progress=Progress(1, report))
+        changed._model_cache = self._model_cache
         return changed
 
 

@@ -43,7 +43,7 @@ from ..stats.estimates import Estimate, proportion
 from ..studies.study import Finding, Measurement, Row
 from .inputs import Audited
 from .plan import AuditPlan
-from .policy import Policy, Verdict
+from .policy import Alternative, Policy, Verdict
 
 if TYPE_CHECKING:
     from ..models.model_files import ModelFile
@@ -185,7 +185,7 @@ class ReleaseAudit(Result):
     (column -> text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO
     8601, UTC) and "seconds": all that differs between two runs. `findings` are those of the studies that ran;
     `people` is there where the plan asks for it. `caveats` are those on what was audited, whatever it is judged by;
-    all caveats are the verdict's.
+    all caveats are the verdict's. `alternatives` are narrower releases that were tried.
     """
 
     plan: AuditPlan
@@ -201,6 +201,7 @@ class ReleaseAudit(Result):
     findings: tuple[StudyFindings, ...] = ()
     people: PeopleSection | None = None
     caveats: tuple[Caveat, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     schema: int = FORMAT
 
 

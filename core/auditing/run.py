@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.arrays import decimals_of
 from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from ..base.files import write_file
 from ..base.fingerprint import code_fingerprint, content_fingerprint
@@ -44,10 +45,19 @@ from ..studies.study import (
     Study,
     not_run,
 )
-from ..studies.subject import Progress, splits_with_unanswered, train_model
+from ..studies.subject import OutputsPlan, Progress, splits_with_unanswered, train_model
 from .inputs import Audited, access_of, input_of, require_answers
 from .plan import AuditPlan, other_studies, own_tables
-from .policy import CHECKS, Limit, Policy, Status, judge
+from .policy import (
+    CHECKS,
+    Alternative,
+    Limit,
+    Policy,
+    Status,
+    Verdict,
+    judge,
+    judged_alternatives,
+)
 from .result import (
     SELF_TEST_SEED,
     PeopleSection,
@@ -159,12 +169,14 @@ def run_audit(
         self_tests = self_tests()
     tests = tuple(self_tests)
     caveats = input_caveats(audited, table)
+    alternatives = measured_alternatives(audited, policy, measurements)
     verdict = judge(
         policy,
         measurements,
         attribute=audited.attribute,
         failed_tests=failed_tests(tests),
         caveats=verdict_caveats(caveats, chosen=chosen is not None, self_tests=tests),
+        alternatives=alternatives,
     )
     findings = findings_of(audited)
     if chosen is not None:
@@ -183,7 +195,58 @@ def run_audit(
         provenance=provenance(plan, policy),
         times={"started": started, "seconds": time.perf_counter() - begun},
         caveats=caveats,
+        alternatives=alternatives,
     )
+
+
+def measured_alternatives(
+    audited: Audited, policy: Policy, measurements: Sequence[Measurement]
+) -> tuple[Alternative, ...]:
+    """Measure narrower releases where what is released keeps the model from passing, until one passes.
+
+    Of each the checks that do not pass are measured first: while they do not pass, no other is. Nothing is tried where
+    a required check that does not depend on the release does not pass either.
+    """
+    verdict = judge(policy, measurements, attribute=audited.attribute)
+    dependent = {
+        check.name for study in STUDIES.values() if study.reads_outputs for check in study.declared
+    }
+    open_checks = [row.check for row in verdict.rows if row.counts and row.verdict != Status.PASS]
+    if not open_checks or not dependent.issuperset(open_checks):
+        return ()
+    releases = narrower_releases(audited)
+    tried: list[Alternative] = []
+    for outputs in releases:
+        changed = audited.releasing(outputs)
+        alternative = Alternative(outputs=outputs, measurements=(), tries=len(releases))
+        for checks in (open_checks, sorted(dependent.difference(open_checks))):
+            again = tuple(measured(check, changed) for check in checks)
+            alternative = replace(alternative, measurements=alternative.measurements + again)
+            (judged,) = judged_alternatives(
+                policy, measurements, [alternative], attribute=audited.attribute
+            )
+            if not _satisfied(judged.verdict, open_checks):
+                break
+        tried.append(alternative)
+        if judged.passes:
+            break
+    return tuple(tried)
+
+
+def _satisfied(verdict: Verdict, checks: Collection[str]) -> bool:
+    """Return whether none of these checks keeps a model from its release."""
+    return not any(row.blocks for row in verdict.rows if row.check in checks)
+
+
+def narrower_releases(audited: Audited) -> tuple[OutputsPlan, ...]:
+    """Return what releases less of a model's scores, the most useful first; nothing where labels alone are released."""
+    scores = audited.released_scores
+    if scores is None:
+        return ()
+    labels = OutputsPlan(released="labels")
+    if decimals_of(scores) > 1:
+        return OutputsPlan(decimals=1), labels
+    return (labels,)
 
 
 def audited_of(

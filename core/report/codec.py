@@ -18,7 +18,7 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from ..auditing.plan import optional_tables
 from ..auditing.policy import Verdict
 from ..base.errors import FORMAT, FormatError, InputError, check_format
 from ..base.settings import params, value_excerpt
+from ..studies.study import Measurement
 from .report import (
     KIND,
     PeopleAtRiskSection,
@@ -56,8 +57,10 @@ def report_document(audit: ReleaseAudit) -> Report:
         verdict=verdict_section(audit.verdict),
         caveats=audit.verdict.caveats,
         policy=audit.verdict.policy,
-        measurements=tuple(
-            dataclasses.replace(m, details=m.details or {}) for m in audit.measurements
+        measurements=_with_details(audit.measurements),
+        alternatives=tuple(
+            dataclasses.replace(each, measurements=_with_details(each.measurements))
+            for each in audit.alternatives
         ),
         plan=audit.plan,
         data=audit.data,
@@ -71,6 +74,11 @@ def report_document(audit: ReleaseAudit) -> Report:
         people_at_risk=people,
     )
     return report_of(strict(dataclasses.replace(report, fingerprint=report.content_fingerprint)))
+
+
+def _with_details(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """Return measurements that all have details, if need be none."""
+    return tuple(dataclasses.replace(each, details=each.details or {}) for each in measurements)
 
 
 def verdict_section(verdict: Verdict) -> VerdictSection:

@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import Any
 
 from ..auditing.plan import AuditPlan
-from ..auditing.policy import CheckVerdict, Policy, Status
+from ..auditing.policy import Alternative, CheckVerdict, Policy, Status
 from ..auditing.result import (
     DataSummary,
     GroupSummary,
@@ -231,6 +231,7 @@ class Report(Result):
     caveats: tuple[Caveat, ...]
     policy: Policy
     fingerprint: str = ""
+    alternatives: tuple[Alternative, ...] = field(default=(), metadata=UNSAID)
     people_at_risk: PeopleAtRiskSection | None = field(default=None, metadata=UNSAID)
 
     @property

@@ -267,7 +267,11 @@ def contradictions(report: Report) -> list[str]:
     """
     failed = failed_tests(report.self_tests)
     verdict = judge(
-        report.policy, report.measurements, attribute=report.data.attribute, failed_tests=failed
+        report.policy,
+        report.measurements,
+        attribute=report.data.attribute,
+        failed_tests=failed,
+        alternatives=report.alternatives,
     )
     computed = verdict_section(verdict)
     stated = report.verdict

@@ -152,6 +152,8 @@ class Study(Generic[S, R]):
     """What a policy may limit of it."""
     numbers: ClassVar[tuple[Check, ...]] = ()
     """What an experiment may measure of it besides, and no policy limits."""
+    reads_outputs: ClassVar[bool] = False
+    """Whether its checks depend on what is released about each person, such as the decimals of scores."""
     plants: ClassVar[tuple[Plant[Any], ...]] = ()
     """What it must find, and must not."""
     command_defaults: ClassVar[Mapping[str, Any]] = {}

@@ -359,6 +359,20 @@ class OutputsPlan(Settings):
         return f"predicted labels and scores{decimals}"
 
 
+def _made_once(cache: dict[str, Any], name: str, make: Callable[[], T]) -> T:
+    if name not in cache:
+        try:
+            cache[name] = make()
+        except Cancelled:
+            raise
+        except Exception as error:
+            cache[name] = error
+    result: T = cache[name]
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
 _MOST_LEARNERS = round(0.7 * MAX_ATTACKER_SAMPLE)
 
 
@@ -471,6 +485,8 @@ class Subject:
     with_unanswered: Splits | None = field(default=None, kw_only=True)
     """The sets with the people without an answer of the model, where there are some."""
     _cache: dict[str, Any] = field(default_factory=dict, init=False, metadata=MEMO)
+    _model_cache: dict[str, Any] = field(default_factory=dict, init=False, metadata=MEMO)
+    """What is made of the model, whatever is released of it."""
 
     @property
     def everyone(self) -> Splits:
@@ -508,17 +524,11 @@ class Subject:
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
-        if name not in self._cache:
-            try:
-                self._cache[name] = make()
-            except Cancelled:
-                raise
-            except Exception as error:
-                self._cache[name] = error
-        result: T = self._cache[name]
-        if isinstance(result, Exception):
-            raise result
-        return result
+        return _made_once(self._cache, name, make)
+
+    def once_for_model(self, name: str, make: Callable[[], T]) -> T:
+        """Return the same of what depends on the model alone, and not on what is released of it."""
+        return _made_once(self._model_cache, name, make)
 
     @property
     def has_scores(self) -> bool:

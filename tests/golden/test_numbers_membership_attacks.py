@@ -210,7 +210,7 @@ def limits() -> NamedValues:
     again = replace(many.subject, trainable=True)
     yield "steps", study.STUDY.steps(again, MembershipSettings(shadows=6))
     yield "left out", study._assumptions(replace(many, subject=again))[-1]
-    again.once(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
+    again.once_for_model(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
     for decimals in (None, 2):
         again.outputs = OutputsPlan(decimals=decimals)
         evidence = evidence_of(again, 4)

@@ -1,6 +1,7 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from .decisions import judge
+from .alternatives import Alternative, JudgedAlternative
+from .decisions import judge, judged_alternatives
 from .limits import (
     CHECKS,
     NO_SOURCE,
@@ -37,7 +38,9 @@ __all__ = [
     "NO_SOURCE",
     "UNITS",
     "VERDICT_TITLES",
+    "Alternative",
     "CheckVerdict",
+    "JudgedAlternative",
     "Limit",
     "Policy",
     "Status",
@@ -49,6 +52,7 @@ __all__ = [
     "headline_and_detail",
     "is_placeholder",
     "judge",
+    "judged_alternatives",
     "limit_text",
     "next_step",
     "placeholders_text",

@@ -33,6 +33,7 @@ from ...base.errors import InputError
 from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
 from ...studies.study import Basis, Measurement, Outcome
+from .alternatives import Alternative, JudgedAlternative, tries_text, way_out
 from .limits import (
     CHECKS,
     Limit,
@@ -224,6 +225,7 @@ def judge(
     attribute: str,
     failed_tests: Sequence[str] = (),
     caveats: tuple[Caveat, ...] = (),
+    alternatives: Sequence[Alternative] = (),
 ) -> Verdict:
     """Return the verdict of a policy on an audit, with a row for every check of `core.auditing.policy.CHECKS`.
 
@@ -231,12 +233,62 @@ def judge(
     and blocks where it is required; without a limit it is "not_asked" and never blocks. `attribute` is what the
     sensitive attribute is called. Where FairLeak's test of itself failed for an attack (`failed_tests`), no release
     passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing. The `caveats`
-    go with the verdict as they are.
+    go with the verdict as they are. Of `alternatives`, narrower releases, headline and detail say which would pass.
 
     InputError if the policy breaks a rule, or a measurement is the second of its check or holds a number that its check
     cannot take: both may come from a report that somebody wrote by hand.
     """
     check_policy(policy)
+    verdict = _verdict(
+        policy, measurements, attribute=attribute, failed_tests=failed_tests, level=policy.level
+    )
+    headline = verdict.headline
+    detail = verdict.detail
+    if verdict.overall != Status.PASS:
+        judged = judged_alternatives(
+            policy, measurements, alternatives, attribute=attribute, failed_tests=failed_tests
+        )
+        headline = " ".join(filter(None, (headline, way_out(judged))))
+        detail = " ".join(filter(None, (detail, tries_text(judged))))
+    return replace(verdict, headline=headline, detail=detail, caveats=caveats)
+
+
+def judged_alternatives(
+    policy: Policy,
+    measurements: Sequence[Measurement],
+    alternatives: Sequence[Alternative],
+    *,
+    attribute: str,
+    failed_tests: Sequence[str] = (),
+) -> tuple[JudgedAlternative, ...]:
+    """Return narrower releases with their verdicts, each at a level that allows for all that may be tried.
+
+    `measurements` are those of the whole release; they stand where an alternative has none of a check.
+    """
+    judged = []
+    for alternative in alternatives:
+        again = {measurement.check: measurement for measurement in alternative.measurements}
+        replaced = [again.get(measurement.check, measurement) for measurement in measurements]
+        verdict = _verdict(
+            policy,
+            replaced,
+            attribute=attribute,
+            failed_tests=failed_tests,
+            level=1.0 - (1.0 - policy.level) / alternative.tries,
+        )
+        judged.append(JudgedAlternative(alternative=alternative, verdict=verdict))
+    return tuple(judged)
+
+
+def _verdict(
+    policy: Policy,
+    measurements: Sequence[Measurement],
+    *,
+    attribute: str,
+    failed_tests: Sequence[str],
+    level: float,
+) -> Verdict:
+    """Return the verdict of a policy's limits at a level."""
     by_check = _by_check(measurements)
     limits = {limit.check: (item, limit) for item, limit in enumerate(policy.limits, start=1)}
     claims = {
@@ -244,7 +296,7 @@ def judge(
         for name, (_, limit) in limits.items()
         if (claim := _claim(limit, by_check.get(name)))
     }
-    decisions = holm_decisions(claims, level=policy.level)
+    decisions = holm_decisions(claims, level=level)
     rows = [
         _limit_row(item, limit, by_check.get(name), decisions.get(name))
         for name, (item, limit) in limits.items()
@@ -260,11 +312,9 @@ def judge(
         key=lambda row: list(Status).index(row.verdict)
     )  # stable: within a verdict the policy's order stays
     titled = tuple(_titled(row, attribute) for row in rows)
-    headline, detail = headline_and_detail(titled, level=policy.level, failed_tests=failed_tests)
+    headline, detail = headline_and_detail(titled, level=level, failed_tests=failed_tests)
     worst = overall(titled, failed_tests=failed_tests)
-    return Verdict(
-        overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats
-    )
+    return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy)
 
 
 def _titled(row: CheckVerdict, attribute: str) -> CheckVerdict:

@@ -539,6 +539,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     title = "Attribute inference from outputs"
     settings = AttributeSettings
     plants = PLANTED
+    reads_outputs = True
     declared = (
         Check(
             name="attribute_excess",

@@ -301,6 +301,26 @@ TARGET = "membership target"
 """Under which a subject keeps what its model can be trained again with."""
 
 
+_MOST_REMEMBERED = 64
+"""Trainings whose scores are kept: the shadow models of a usual audit."""
+
+
+def remembering(train: Train) -> Train:
+    """Return the same training, which keeps its first scores: a narrower release asks for the same shadow models."""
+    scores_by_training: dict[tuple[bytes, int], Floats] = {}
+
+    def again(rows: Ints, seed: int) -> Floats:
+        key = (rows.tobytes(), seed)
+        scores = scores_by_training.get(key)
+        if scores is None:
+            scores = train(rows, seed)
+            if len(scores_by_training) < _MOST_REMEMBERED:
+                scores_by_training[key] = scores
+        return scores
+
+    return again
+
+
 def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = None) -> Evidence:
     """Return what attackers are given of a subject's training and test records, all of whom are judged.
 
@@ -310,7 +330,9 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
         raise InputError(SETS_UNKNOWN)
     splits = subject.splits
     decimals = subject.outputs.decimals
-    target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
+    target = subject.once_for_model(
+        TARGET, lambda: remembering(audited_target(subject.config, subject.dataset))
+    )
     return Evidence(
         released=subject.released_scores,
         features=subject.dataset.features,

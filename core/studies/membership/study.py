@@ -118,7 +118,7 @@ def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]
         seed, f"remembered, planted {planted}", _SIDE, (_REMEMBERED,) * 2 if planted else (0.0, 0.0)
     )
     subject.trainable = True
-    subject.once(TARGET, lambda: again)
+    subject.once_for_model(TARGET, lambda: again)
     return subject, MembershipSettings(shadows=4)
 
 
@@ -218,6 +218,7 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
     settings = MembershipSettings
     declared = DECLARED
     plants = PLANTED
+    reads_outputs = True
 
     def steps(self, subject: Subject, settings: MembershipSettings) -> int:
         """Return how many steps `run` reports: one for each shadow model."""

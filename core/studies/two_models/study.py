@@ -274,6 +274,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     name = "two_models"
     title = "Two models of one table"
     settings = TwoModelsSettings
+    reads_outputs = True
     command_defaults: ClassVar[Mapping[str, Any]] = {"companion": COUNTERPART}
     plants = (
         Plant(

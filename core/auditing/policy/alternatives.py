@@ -1,0 +1,75 @@
+"""What could be released instead: an audit's checks measured again on less, and judged by the same policy.
+
+Releasing less comes in steps, the most useful first: scores with one decimal, then labels alone. All steps that may be
+tried are one family: each is judged at 1 − α / k for k steps, α one minus the policy's level (Bonferroni), so that the
+chance that one of them passes wrongly is at most α.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...base.serialize import Result
+from ...studies.study import Measurement
+from ...studies.subject import OutputsPlan
+from .limits import VERDICT_TITLES
+from .verdict import Status, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative(Result):
+    """A narrower release of the audited model, and what was measured of it.
+
+    `measurements` are those of the checks that depend on what is released; where a first of them did not pass, the
+    others were left out and stand as for the whole release. `tries` are the steps of its family.
+    """
+
+    outputs: OutputsPlan
+    measurements: tuple[Measurement, ...]
+    tries: int
+
+    @property
+    def title(self) -> str:
+        """What is released: "labels alone", "scores with 1 decimal"."""
+        if self.outputs.released == "labels":
+            return "labels alone"
+        return f"scores with {self.outputs.decimals} decimal{'s' * (self.outputs.decimals != 1)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedAlternative:
+    """A narrower release with its verdict."""
+
+    alternative: Alternative
+    verdict: Verdict
+
+    @property
+    def passes(self) -> bool:
+        """Whether the policy lets it be released."""
+        return self.verdict.overall == Status.PASS
+
+
+def way_out(judged: Sequence[JudgedAlternative]) -> str:
+    """Return the first narrower release that passes, in a sentence; empty where none does."""
+    for alternative in judged:
+        if alternative.passes:
+            return f"{_capital(alternative.alternative.title)} would pass."
+    return ""
+
+
+def tries_text(judged: Sequence[JudgedAlternative]) -> str:
+    """Return what was tried instead, with the verdict of each, in a sentence; empty where nothing was tried."""
+    if not judged:
+        return ""
+    verdicts = [
+        f"{each.alternative.title}: {VERDICT_TITLES[each.verdict.overall].lower()}"
+        for each in judged
+    ]
+    return (
+        f"Tried instead, adjusted for {judged[0].alternative.tries} steps: {'; '.join(verdicts)}."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
