@@ -7,6 +7,7 @@ from pages.shell import shell
 shell.guard()
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,7 @@ from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from pages._report import report_audit, report_history, report_plan
 from pages._report.report_audit import Attacks, SelfTests
-from pages._report.report_plan import plan_of, released
+from pages._report.report_plan import plan_of, release_instead, released
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
@@ -50,6 +51,7 @@ _STYLE = (
     "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
     ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
     ".st-key-placeholders {margin-top: -.7rem}"
+    ".st-key-way_out {background: var(--fl-way-out); border-radius: 6px; padding: .8rem 1rem}"
     "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
     "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
     " {width: 100% !important; flex: 1 1 100% !important}}"
@@ -173,6 +175,7 @@ else:
     finding(_ICONS[verdict.overall], verdict.headline, " ".join([verdict.detail, worth, *first]))
     tested.warn()
     placeholders()
+    report_audit.draw_way_out(release, partial(release_instead, config, table))
     compared = report_history.chosen(release)
     style(verdict.overall)
     board_options: dict[str, Any] = {}

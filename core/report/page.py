@@ -154,6 +154,7 @@ COLOURS = {
     "forbidden": ("#F3DEDA", "#3A2524"),
     "empty": ("#F0EEE9", "#1F232A"),
     "banner": ("#F8F0DC", "#3A3018"),
+    "way-out": ("#EAF5EE", "#16301F"),
     "line": ("#E3DFD8", "#2A2E36"),
     "hover": ("#F7F5F0", "#1A1D23"),
 }

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
-from core.auditing.policy import Policy, default_policy, judge
+from core.auditing.policy import Policy, Status, judge, judged_alternatives
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.fingerprint import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page
 from core.report.tables import self_test_table
+from core.studies.subject import OutputsPlan
 from pages._report import report_history
 from pages._report.report_plan import AuditRequest
 from pages.shell import cached, panels, shell, state
@@ -41,7 +43,7 @@ class Attacks(Background):
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
     def _attack(self, job: Job) -> Reports:
-        """Return the audit's reports, judged by FairLeak's own policy."""
+        """Return the audit's reports, judged by the policy of the moment."""
         return job.in_subprocess(partial(_reports, self.subject))  # type: ignore[no-any-return]
 
     def show_progress(self) -> None:
@@ -53,13 +55,13 @@ class Attacks(Background):
 
 
 def _reports(subject: AuditRequest, report: ReportProgress) -> Reports:
-    """Audit of a subject, judged by FairLeak's own policy."""
+    """Audit of a subject, judged by the policy of the moment."""
     from core.auditing import run_audit
 
     audit = run_audit(
         subject.plan,
         subject.table,
-        default_policy(),
+        subject.policy,
         model_file=subject.model_file,
         report=report,
     )
@@ -151,6 +153,7 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
             attribute=attribute,
             failed_tests=failed,
             caveats=caveats,
+            alternatives=base_audit.alternatives,
         )
         origin = provenance(plan, policy)
         audit = replace(base_audit, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
@@ -158,6 +161,51 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
 
     policy_reports: Reports = work.store.remember(key, again)
     return policy_reports
+
+
+_COST = {
+    "labels": "Accuracy stays as it is. Who needs the order of people, or how sure the model is, loses it.",
+    "scores": "Labels and accuracy stay as they are. Scores lose their further decimals.",
+}
+"""What a narrower release costs, by what is still released."""
+
+
+def draw_way_out(reports: Reports, adopt: Callable[[OutputsPlan], None]) -> None:
+    """Draw the first narrower release that passes, with its numbers, its cost and a button; nothing if none does."""
+    audit = reports.audit
+    verdict = audit.verdict
+    judged = judged_alternatives(
+        verdict.policy,
+        audit.measurements,
+        audit.alternatives,
+        attribute=audit.data.attribute,
+        failed_tests=failed_tests(audit.self_tests),
+    )
+    passing = [each for each in judged if each.passes]
+    if verdict.overall == Status.PASS or not passing:
+        return
+    release = passing[0].alternative
+    after = {row.check: row for row in passing[0].verdict.rows}
+    changes = [
+        f"{row.title}: {row.value} → {after[row.check].value}, limit {row.limit_label}"
+        for row in verdict.rows
+        if row.blocks and row.measured
+    ]
+    with st.container(key="way_out", gap="small"):
+        shell.whisper(
+            shell.escape(f"Release {release.title}: all required checks pass"),
+            "What you can do, already measured and judged by the same policy",
+        )
+        st.markdown("  \n".join(shell.escape(change) for change in changes))
+        st.caption(_COST[release.outputs.released])
+        st.button(
+            f"Audit {release.title}",
+            key="adopt_way_out",
+            type="primary",
+            icon=":material/published_with_changes:",
+            on_click=adopt,
+            args=(release.outputs,),
+        )
 
 
 FILES = {

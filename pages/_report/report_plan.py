@@ -320,6 +320,8 @@ class AuditRequest:
 
     plan: AuditPlan
     table: Table
+    policy: Policy
+    """By which the audit decides what else it tries; a changed limit needs no new audit."""
     model_file: ModelFile | None = None
     picked: bool = False
     """Whether it was picked from several in this session."""
@@ -401,7 +403,7 @@ def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> Aud
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(requested_plan, data=data, config=replace(config, roles=None))
-        return AuditRequest(plan=plan, table=table, **chosen)
+        return AuditRequest(plan=plan, table=table, policy=current_policy(config), **chosen)
     if table.uploaded:
         data = DataPlan(dataset="", file=table.title)
     else:
@@ -418,7 +420,13 @@ def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> Aud
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(requested_plan, data=data, model=model, config=replace(config, roles=roles))
-    return AuditRequest(plan=plan, table=table, model_file=model_file, **chosen)
+    return AuditRequest(
+        plan=plan,
+        table=table,
+        policy=current_policy(config),
+        model_file=model_file,
+        **chosen,
+    )
 
 
 def released(outputs: OutputsPlan) -> str:
@@ -495,6 +503,12 @@ def attacks(config: AuditConfig, table: Table) -> None:
     st.session_state[_REQUEST] = AuditPlan(**parts)
     st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
     st.rerun()
+
+
+def release_instead(config: AuditConfig, table: Table, outputs: OutputsPlan) -> None:
+    """Audit another release of the same model from now on."""
+    title = plan_of(config, table).title
+    st.session_state[_RELEASED] = {_released_of(config, table): (title, outputs)}
 
 
 def _edited_part(part: P, names: tuple[str, ...], mark: str, **options: Any) -> P:

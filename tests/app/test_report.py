@@ -18,6 +18,7 @@ import skops.io
 import core.auditing
 from core.auditing import AuditPlan, plan_text, read_plan, verdict_caveats
 from core.auditing.policy import (
+    Alternative,
     Policy,
     Verdict,
     default_policy,
@@ -33,6 +34,7 @@ from core.cli.audit import _printed as audit_lines
 from core.cli.console import Console
 from core.report import Reports, report_document, to_json
 from core.report.one_page import one_page
+from core.studies.subject import OutputsPlan
 from pages._report import report_audit
 from pages._report.report_plan import changed_limit, with_limit
 from pages.shell.shell import escape
@@ -43,8 +45,10 @@ from tests.app.deciding import SELF_TESTS, Attacks, attacks, board, changed, sec
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
+from tests.policy_samples import done
 from tests.samples_report import POLICY, sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.unit.policy.test_files import comfortable
 
 __all__ = ["attacks"]
 
@@ -55,7 +59,12 @@ LATER = "Two models released: gain over the better one; Privacy mechanisms that 
 def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:
     """Return core's verdict on what was found last."""
     audit = attacks.audits[-1]
-    return judge(policy or default_policy(), audit.measurements, attribute=audit.data.attribute)
+    return judge(
+        policy or default_policy(),
+        audit.measurements,
+        attribute=audit.data.attribute,
+        alternatives=audit.alternatives,
+    )
 
 
 def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
@@ -94,6 +103,23 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
 def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = replace(sample(), caveats=(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT),))
     assert escape(CONSTANT_TEXT) in dashboard.open("report").finding
+
+
+def test_the_first_release_that_passes_is_shown_with_its_numbers_and_adopted(dashboard: Dashboard, attacks: Attacks):
+    rest = [measurement for measurement in comfortable(default_policy()) if measurement.check != "membership_auc"]
+    labels = OutputsPlan(released="labels")
+    alternative = Alternative(outputs=labels, measurements=(done("membership_auc", 0.503, 0.001),), tries=2)
+    attacks.instead = replace(
+        sample(), measurements=(*rest, done("membership_auc", 0.7, 0.01)), alternatives=(alternative,)
+    )
+    dashboard.open("report")
+    assert dashboard.finding.count("Labels alone would pass.") == 1
+    card = dashboard.test.main.markdown
+    (changes,) = [text.value for text in card if "0.700 → 0.503" in text.value]
+    assert "limit at most 0.55" in changes
+    dashboard.click("adopt_way_out")
+    dashboard.settle()
+    assert attacks.plans[-1].outputs == labels
 
 
 NAME = "<b>Bob & Co.</b>"
@@ -250,8 +276,8 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
     start: Start, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):
     def endless(folder: object, report: Callable[[int, int], None]) -> None:
-        for done in itertools.count():
-            report(done, 10**6)
+        for step in itertools.count():
+            report(step, 10**6)
             time.sleep(0.01)
 
     monkeypatch.setattr(core.auditing, "self_test_in_subprocess", endless)
