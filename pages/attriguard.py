@@ -90,7 +90,8 @@ further_key = "further_guard" if work.is_ratings else "further_guard_table"
 offered = {name: analysis for name, analysis in ANALYSES.items() if name != missing}
 if further := panels.further(offered, key=further_key):
     _, draw, follows_budget = further
-    controls.stand(controls.budget(work.exposure()) if follows_budget else None)
+    if follows_budget:
+        controls.stand(controls.budget(work.exposure()))
 
     @st.fragment
     def section() -> None:

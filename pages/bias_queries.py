@@ -123,11 +123,11 @@ def draw(running: bool) -> None:
         quantity = f"Median and 95th percentile; m = {count(now.questions)}, ε = {now.epsilon:g} for all answers"
         panels.titled(errors, quantity, charts[errors], key="errors_chart")
         inferred(result)
-    compared = (
-        f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
-    )
+    compared = ""
+    if result.largest:
+        compared = f"Of {result.n_groups} groups the largest, {result.largest}, stands against everybody else."
     needed = curve_finding(list(results.values()), now, complete=len(results) == len(numbers))
-    panels.notes(compared if result.largest else "", needed.text)
+    panels.notes(compared, needed.text)
     tables = {title: drawing.table for title, drawing in charts.items()}
     panels.foot(guide(), panels.frames(STUDY.tables(result, now)) | tables, key="bias-queries")
 

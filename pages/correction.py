@@ -104,8 +104,10 @@ def draw_at_tolerance() -> None:
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
-        rest = effect.text.removeprefix(effect.point)
-        panels.notes(f"+ fairness constraint:{rest}" if headline.so_what else effect.text)
+        note = effect.text
+        if headline.so_what:
+            note = f"+ fairness constraint:{note.removeprefix(effect.point)}"
+        panels.notes(note)
     if not now.is_true:
         raising = "The published experiments raise the tolerance until it holds: see the switch “Paper's protocol”."
         panels.problem(f"{truth.text} {raising}")
@@ -124,7 +126,9 @@ def draw_at_tolerance() -> None:
     left, right = st.columns([3, 2], gap="large")
     groups = "Share inferred correctly before (○) and after (●), 95% intervals"
     panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", container=left)
-    statements = (proof, *noise, control, held_out, *([truth] if now.is_true else []))
+    statements = [proof, *noise, control, held_out]
+    if now.is_true:
+        statements.append(truth)
     panels.notes(*(finding.text for finding in statements), container=right)
 
 
@@ -187,4 +191,5 @@ if further := panels.further(sections, key="further"):
         panels.needs_training(title)
     else:  # drawn again while its work is under way
         busy = work_of(audit).busy
-        st.fragment(draw, run_every=2.0 if busy else None)(audit, busy)
+        every = 2.0 if busy else None
+        st.fragment(draw, run_every=every)(audit, busy)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 uploaded = upload.pending()
 is_upload = uploaded is not None or state.dataset_name() == state.UPLOAD
-row = shell.head(badge="your file" if is_upload else None)
+badge = "your file" if is_upload else None
+row = shell.head(badge=badge)
 opening = st.container() if uploaded is not None else controls.page_parts().opening
 
 _GUIDE = (
@@ -133,9 +134,9 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     positives = [group.label_rate.value * group.count for group in groups]
     negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
     significant = chi2_contingency([positives, negatives], correction=False).pvalue < 0.05
-    group_labels = [
-        f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, last)
-    ]
+    group_labels = [escape(group.group) for group in (first, last)]
+    if many:
+        group_labels = [f"“{label}”" for label in group_labels]
     pair = f"for {percent(first.label_rate)} of {group_labels[0]} and {percent(last.label_rate)} of {group_labels[1]}."
     point = f"{label} = {positive} {pair}"
     if dataset.synthetic:
@@ -199,7 +200,8 @@ def answers(dataset: AuditDataset) -> str:
     positive = percent(float(dataset.predictions.mean()))
     if roles.prediction:
         source = f"Predictions from column {escape(roles.prediction)}: positive for {positive}."
-        source += f" Scores from column {escape(roles.score)}." if roles.score else ""
+        if roles.score:
+            source += f" Scores from column {escape(roles.score)}."
     else:
         source = (
             f"Predictions from column {escape(roles.score)}: a score of at least {roles.threshold:g} is positive, "

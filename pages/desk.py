@@ -190,7 +190,7 @@ def log(status: LedgerStatus) -> None:
         {
             "Entry": answer.number,
             "When": desk_findings.moment(answer.time),
-            **({} if signin.role() is signin.Role.ASKER else {"Who": answer.asker}),
+            "Who": answer.asker,
             "Metric": METRIC_TITLES[answer.metric],
             "Gap": answer.gap.value,
             "Low": answer.gap.low,
@@ -201,10 +201,11 @@ def log(status: LedgerStatus) -> None:
         }
         for answer in reversed(status.answers)
     )
+    if signin.role() is signin.Role.ASKER:
+        table = table.drop(columns="Who")
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
-    st.dataframe(
-        table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits
-    )
+    height = panels.table_height(table, 8, 320)
+    st.dataframe(table, hide_index=True, height=height, column_config=digits)
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
 
 
@@ -242,7 +243,8 @@ def ledger_box(*, expanded: bool) -> None:
 
 
 ledger = desk_ledger.current()
-shell.head(badge="" if ledger else "synthetic example")
+badge = "" if ledger else "synthetic example"
+shell.head(badge=badge)
 if ledger is None:
     show_example()
     if not signin.is_officer():
@@ -265,12 +267,11 @@ else:
     now = chosen(statuses) if statuses else None
     with heading:
         if now is None:
-            shell.finding(
-                "The ledger is open and holds no test set yet.",
-                "Register one below: its people, their attribute, and the total budget of all queries about them."
-                if signin.is_officer()
-                else "An officer registers one: its people, their attribute, and the total budget of all queries.",
-            )
+            if signin.is_officer():
+                step = "Register one below: its people, their attribute, and the total budget of all queries about them."
+            else:
+                step = "An officer registers one: its people, their attribute, and the total budget of all queries."
+            shell.finding("The ledger is open and holds no test set yet.", step)
         else:
             panels.finding(desk_findings.finding(now))
         desk_ledger.still()
@@ -280,4 +281,5 @@ else:
     ledger_box(expanded=False)
 
 panels.how_to_read(GUIDE)
-st.caption(STORED_SIGNED_IN if signin.is_on() else STORED)
+stored = STORED_SIGNED_IN if signin.is_on() else STORED
+st.caption(stored)

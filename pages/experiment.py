@@ -188,6 +188,7 @@ n_models = sum(work.total for work in works)
 with opening:
     panels.finding(grid_announced(n_models, trained=trains_models))
 busy = any(work.busy for work in works)
-st.fragment(draw_results, run_every=2.0 if busy else None)(works, busy)
+every = 2.0 if busy else None
+st.fragment(draw_results, run_every=every)(works, busy)
 offer_command(plan, request)
 panels.how_to_read(GUIDE)

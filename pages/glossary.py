@@ -25,9 +25,11 @@ matches = {
 }
 n = sum(map(len, matches.values()))
 with opening:
+    counted = f"{n} term{'s' * (n != 1)}"
+    if query:
+        counted += f" with “{shell.escape(query)}” in term or meaning"
     shell.finding(
-        f"{n} term{'s' * (n != 1)}"
-        + (f" with “{shell.escape(query)}” in term or meaning." if query else "."),
+        f"{counted}.",
         "Pages, commands and reports use these words in these meanings.",
     )
 for chapter, terms in matches.items():

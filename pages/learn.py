@@ -59,12 +59,11 @@ def shown_table(table: ExampleTable) -> None:
     st.markdown(f"**{shell.escape(table.caption)}**")
     frame = table.to_frame().map(shell.escape)
     frame.columns = [shell.escape(column) for column in frame.columns]
-    styled = frame.style.apply(
-        lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1
-    )
-    st.table(
-        styled if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption
-    )
+    content: Any = frame
+    if table.marked:
+        looks = {row: _MARK for row in table.marked}
+        content = frame.style.apply(lambda row: [looks.get(row.name, "")] * row.size, axis=1)
+    st.table(content, hide_index=True, border="horizontal", alt=table.caption)
 
 
 def question(case: Example) -> bool:
@@ -96,9 +95,13 @@ def question(case: Example) -> bool:
 
 def sheet_button(name: str, solved: bool, key: str, **options: Any) -> None:
     """Offer the printable sheet of an example, without or with the solution; the kind goes into the key's braces."""
-    kind = "solution" if solved else "exercise"
+    kind = "exercise"
+    label = "Exercise sheet"
+    if solved:
+        kind = "solution"
+        label = "Solution"
     panels.download(
-        "Solution" if solved else "Exercise sheet",
+        label,
         lambda: sheet(example(name), solution=solved).encode("utf-8"),
         f"fairleak-{name}-{kind}.html",
         key=key.format(kind),

@@ -78,12 +78,13 @@ GUIDE = (
 def family() -> str:
     """Choose which models have numbers."""
     brought = subject.dataset.roles.gives_predictions
+    first = "audited" if brought else "mixed"
     return str(
         bound(
             SETTINGS["family"],
             f"release_family{'_brought' * brought}",
             container=row[0],
-            value="audited" if brought else "mixed",
+            value=first,
             help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
             "them with the attribute as a feature: other training records, depths, features, or fairness tolerances.",
         )
@@ -94,15 +95,17 @@ def people() -> int:
     """Choose how many test people are on the card; 0 stands for all."""
     test = int(subject.splits.test.size)
     sizes = [n for n in PEOPLE if n < test]
+    titles = {n: count(n) for n in sizes} | {0: f"all {count(test)}"}
+    first = FIRST_PEOPLE if FIRST_PEOPLE in sizes else 0
     return int(
         bound(
             SETTINGS["people"],
             f"release_people_{test}",
             "select_slider",
             container=row[1],
-            options=[*sizes, 0],
-            value=FIRST_PEOPLE if FIRST_PEOPLE in sizes else 0,
-            format_func=lambda n: count(n) if n else f"all {count(test)}",
+            options=list(titles),
+            value=first,
+            format_func=titles.__getitem__,
             help="Test people, whom no model trained here has seen. Where they are fewer, each counts for more in "
             "every number.",
         )
@@ -174,7 +177,9 @@ def with_models(settings: ModelCardSettings) -> ModelCardSettings:
     """Return settings with the number of models of the slider, which is drawn under its chart."""
     first = first_models(settings)
     number = int(state.slider_position("release_count_models", first, most=MODELS[-1]))
-    return replace(settings, count=number if number in MODELS else first)
+    if number not in MODELS:
+        number = first
+    return replace(settings, count=number)
 
 
 def run_of(settings: ModelCardSettings) -> tuple[StudyRun, ModelCardResult]:

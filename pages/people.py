@@ -64,6 +64,13 @@ def people_html() -> str:
     return f'{_STYLE}<div class="fl-people" tabindex="0"><table>{body}</table></div>'
 
 
+def _answers(n: int, noise: str, epsilon: float) -> str:
+    """Return how many bias queries are answered, and how."""
+    if not n:
+        return "no answers"
+    return answers_text(n, mechanism_of(noise, epsilon=epsilon))
+
+
 def _cells(index: int) -> Iterator[str]:
     yield f"<td>{int(result.rows[index])}</td>"
     yield f"<td>{_group(index)}</td>"
@@ -74,12 +81,15 @@ def _cells(index: int) -> Iterator[str]:
             yield _mark("–", colours.grey, "not run")
         elif leak:
             yield _mark("●", colours.leak, "found")
+        elif hit:
+            yield _mark("○", colours.strongest, "found, imputation too")
         else:
-            hollow = ("○", colours.strongest, "found, imputation too")
-            yield _mark(*(hollow if hit else ("·", colours.grey, "not found")))
+            yield _mark("·", colours.grey, "not found")
     yield f"<td><strong>{int(result.number[index])}</strong></td>"
-    too = _mark("○ too", colours.strongest, "imputation finds this person too")
-    yield too if result.imputed[index] else "<td></td>"
+    if result.imputed[index]:
+        yield _mark("○ too", colours.strongest, "imputation finds this person too")
+    else:
+        yield "<td></td>"
     fix = fix_text(result, index)
     if fix.startswith("none"):
         quiet = f' style="color: {colours.grey}"'
@@ -148,24 +158,23 @@ result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
 plan = report_plan.plan_of(config, table).bias_queries
-planned, answers = (
-    answers_text(n, mechanism_of(noise, epsilon=epsilon)) if n else "no answers"
-    for n, noise, epsilon in (
-        (plan.questions, plan.mechanism, plan.epsilon),
-        (settings.answers, settings.noise, settings.answer_epsilon),
-    )
-)
+planned = _answers(plan.questions, plan.mechanism, plan.epsilon)
+answers = _answers(settings.answers, settings.noise, settings.answer_epsilon)
 if planned != answers and not result.attacks[list(ATTACKS).index("queries")].reason:
     note = f"Bias queries of your audit plan differ ({planned}): set that under Attack settings."
     headline = replace(headline, caveats=(note,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
+links = []
+if best is not None:
+    links.append(_PAGES[best.plan[0].slot])
 with top:
-    panels.finding(headline, *([] if best is None else [_PAGES[best.plan[0].slot]]))
+    panels.finding(headline, *links)
+one_group = "" if group == _EVERYBODY else group
 try:
     indices = result.chosen(
         at_least=at_least,
-        group="" if group == _EVERYBODY else group,
+        group=one_group,
         record=record,
         hide_imputed=hidden,
     )
@@ -180,14 +189,13 @@ with left:
         title = f"Record {shell.escape(record.strip())}"
     note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
     note += ". Record: row of the table as it is used, first = 0"
+    if indices.size > MOST:
+        note += f"; the first {MOST} are shown"
     rows = people_rows(result, indices)
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
     ):
-        shell.whisper(
-            title,
-            f"{note}; the first {MOST} are shown" if indices.size > MOST else note,
-        )
+        shell.whisper(title, note)
         csv = partial(csv_of_frame, panels.frame(rows))
         panels.download(
             "Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows

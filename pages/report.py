@@ -64,9 +64,9 @@ def model_text() -> str:
     parts = [METHOD_TITLES[config.method]]
     if config.method in PRIVATE_METHODS:
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
-    return ", ".join(
-        parts if config.method == GIVEN_PREDICTIONS else [*parts, f"depth {config.depth}"]
-    )
+    if config.method != GIVEN_PREDICTIONS:
+        parts.append(f"depth {config.depth}")
+    return ", ".join(parts)
 
 
 def finding(icon: str, point: str, evidence: str) -> None:
@@ -134,7 +134,7 @@ def _numbers() -> None:
         "Table", list(tables), key="release_table", persist_state="session"
     ) or next(iter(tables))
     chosen = tables[title]
-    st.dataframe(chosen, hide_index=True, height="content" if len(chosen) <= 10 else 380)
+    st.dataframe(chosen, hide_index=True, height=panels.table_height(chosen, 10, 380))
     panels.download("CSV", lambda: csv_of_frame(chosen), "fairleak-release.csv", key="csv_release")
 
 

@@ -76,7 +76,8 @@ def check_writable(path: str | Path | None, *, what: str, folder: bool = False) 
         target = os.path.realpath(path)
         mode = _mode(target)
         if mode is not None:
-            _check_kind(mode, stat.S_ISDIR if folder else stat.S_ISREG)
+            is_kind = stat.S_ISDIR if folder else stat.S_ISREG
+            _check_kind(mode, is_kind)
             if not os.access(target, os.W_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
         with tempfile.TemporaryFile(dir=os.path.dirname(target)):

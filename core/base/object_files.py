@@ -143,11 +143,8 @@ class _TreeWriter:
                 raise UnstorableError("An array of objects cannot be written.")
             self.arrays.append(np.asarray(value))
             is_writable = isinstance(value, np.ndarray) and value.flags.writeable
-            return [
-                "scalar" if isinstance(value, np.generic) else "array",
-                len(self.arrays) - 1,
-                is_writable,
-            ]
+            form = "scalar" if isinstance(value, np.generic) else "array"
+            return [form, len(self.arrays) - 1, is_writable]
         if type(value).__name__ == "DataFrame":
             return ["frame", *self._columns(value)]
         name = _name(type(value))

@@ -227,7 +227,8 @@ class Setting:
         """What its value, or each item of it, must be besides its type; "" where nothing is asked of it."""
         param = self.param
         if param.options is not None:
-            return f"be {'some' if self.many else 'one'} of {', '.join(param.options)}"
+            how_many = "some" if self.many else "one"
+            return f"be {how_many} of {', '.join(param.options)}"
         if self.base not in (int, float):
             if param.most:
                 return f"have at most {param.most:,.0f} characters"
@@ -240,14 +241,15 @@ class Setting:
         if least is None:
             return "be a finite number"
         if most is None:
-            return f"be {'above' if param.above else 'at least'} {least}{more}"
+            side = "above" if param.above else "at least"
+            return f"be {side} {least}{more}"
         if self.base is int:
             if least == most:
                 return f"be {least}"
             return f"be from {least} to {most}"
-        return (
-            f"be in {'(' if param.above else '['}{least}, {most}{')' if param.below else ']'}{more}"
-        )
+        opening = "(" if param.above else "["
+        closing = ")" if param.below else "]"
+        return f"be in {opening}{least}, {most}{closing}{more}"
 
     @property
     def comment(self) -> str:
@@ -365,7 +367,9 @@ def _checked_value(setting: Setting, value: Any, name: str) -> Any:
             kind = "a day written YYYY-MM-DD"
         else:
             kind = _TYPES[base]
-        raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {kind}", value)
+        if setting.many:
+            kind = f"a list of {_LISTS[base]}"
+        raise broken(name, f"be {kind}", value)
     if base is str:
         return _text(setting, value, name)
     if base is tuple:
@@ -553,7 +557,8 @@ def built(cls: type[S], values: Mapping[str, Any], title: str = "", **more: Any)
     try:
         return cls(**{name: values[name] for name in params(cls) if name in values}, **more)
     except InputError as error:
-        raise InputError(f"[{title}]: {error}" if title else str(error)) from None
+        message = f"[{title}]: {error}" if title else str(error)
+        raise InputError(message) from None
 
 
 def values_of(*objects: object) -> dict[str, Any]:
@@ -580,7 +585,8 @@ def toml_text(
     written = list(values)
     lines: list[str] = []
     for title, table_values in written:
-        lines += ["", f"[{title}]"] if title else []
+        if title:
+            lines += ["", f"[{title}]"]
         lines += _commented(notes.get(title, ""))
         inner: list[str] = []
         for key, setting in tables[title].items():
@@ -593,9 +599,8 @@ def toml_text(
             else:
                 comment = setting.comment.format(**replacements)
             if _left_out(setting, value):
-                lines += (
-                    _commented(f"{comment}\n{instead[dotted_key]}") if dotted_key in instead else []
-                )
+                if dotted_key in instead:
+                    lines += _commented(f"{comment}\n{instead[dotted_key]}")
             elif setting.param.form == "table":
                 inner += ["", f"[{dotted_key}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
             else:
@@ -609,7 +614,9 @@ def toml_text(
 
 
 def _written(setting: Setting, value: Any) -> str:
-    return toml_value(float(value) if setting.base is float and not setting.many else value)
+    if setting.base is float and not setting.many:
+        value = float(value)
+    return toml_value(value)
 
 
 def _left_out(setting: Setting, value: Any) -> bool:
@@ -663,16 +670,16 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
     elif setting.base is bool:
         parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
     elif setting.many or setting.base is tuple:
+        list_form = "TABLE" if setting.param.form == "table" else "LIST"
         parser.add_argument(
             setting.flag,
-            metavar="TABLE" if setting.param.form == "table" else "LIST",
+            metavar=list_form,
             type=partial(_list_of, setting),
             **more,
         )
     else:
-        metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[
-            setting.base
-        ]
+        text_form = "NAME" if setting.param.options else "TEXT"
+        metavar = {int: "N", float: "X", str: text_form}[setting.base]
         if setting.optional and setting.base is not str:
             kind = _or_none(setting.base)
         else:
@@ -774,4 +781,6 @@ def reference_rows(
             must = "must be given"
         else:
             must = default
-        yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), description
+        if title:
+            key = f"{title}.{key}"
+        yield key, setting.flag, must, ", ".join(rule), description

@@ -183,24 +183,27 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
         raise InputError(
             f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}."
         )
-    check_values(frame.drop(columns=[roles.sensitive] if crossed else []), roles)
+    if crossed:
+        frame = frame.drop(columns=[roles.sensitive])
+    check_values(frame, roles)
     values = as_text(frame[roles.label]).dropna().unique().tolist()
     if len(values) < 2:
         raise InputError(
             f"The label {quoted(roles.label)} must have at least two values, got only {quoted(values[0])}."
         )
+    examples = ", ".join(quoted(v, 30) for v in values[:4])
+    if len(values) > 4:
+        examples += ", …"
     if roles.positive not in values:
-        listed = ", ".join(quoted(v, 30) for v in values[:4])
         raise InputError(
             f"The positive value must be one that {quoted(roles.label)} takes "
-            f"({listed}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
+            f"({examples}), got {quoted(roles.positive)}."
         )
     if roles.favourable not in values:
-        listed = ", ".join(quoted(v, 30) for v in values[:4])
         got = quoted(roles.favourable) if roles.favourable else "none"
         raise InputError(
             f"The value that is good for the person (data.favourable) must be one that {quoted(roles.label)} takes "
-            f"({listed}{', …' if len(values) > 4 else ''}), got {got}."
+            f"({examples}), got {got}."
         )
 
 
@@ -389,8 +392,9 @@ def _optional_fields(
                 Caveat(CaveatKind.CONTRADICTIONS, text, count=odd, total=int(compared.sum()))
             )
         if hidden := int((np.isnan(scores) & answered).sum()):
+            counted = "1 record has" if hidden == 1 else f"{hidden:,} records have"
             text = (
-                f"{hidden:,} record{'s have' if hidden != 1 else ' has'} a {roles.prediction} and no {roles.score}: "
+                f"{counted} a {roles.prediction} and no {roles.score}: "
                 "whose score is withheld counts as released, and where a number is needed the label stands for it."
             )
             caveats.append(
@@ -467,10 +471,12 @@ def _labels(
 
 def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str:
     examples = ", ".join(quoted(v, 20) for v in sorted(taken)[:_MAX_EXAMPLES])
+    if len(taken) > _MAX_EXAMPLES:
+        examples += ", …"
     score = "; choose scores as the score" if number else ""
     return (
         f"The prediction {quoted(roles.prediction, 30)} must be written as {quoted(roles.label, 30)} is "
-        f"({examples}{', …' if len(taken) > _MAX_EXAMPLES else ''}) or as 0 and 1, false and true, no and yes, got "
+        f"({examples}) or as 0 and 1, false and true, no and yes, got "
         f"{quoted(value, 30)}{score}."
     )
 

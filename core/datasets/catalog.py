@@ -300,15 +300,17 @@ def _adult(
     """Return the 48,842 records of Adult, training file first, and roles: sex, race, five races, age in quarters."""
     from fairlearn.datasets import fetch_adult
 
+    folder = data_folder
+    if folder and not all((folder / name).is_file() for name in _ADULT_FILES):
+        folder = None
+    cache = cache_folder / "adult-openml" if cache_folder else None
     frame = _load_frame(
         "Adult",
         " and ".join(_ADULT_FILES),
-        data_folder
-        if data_folder and all((data_folder / name).is_file() for name in _ADULT_FILES)
-        else None,
+        folder,
         lambda folder: _tidy_adult(_read_uci(folder)),
         lambda home: _tidy_adult(fetch_adult(data_home=str(home)).frame),
-        cache_folder / "adult-openml" if cache_folder else None,
+        cache,
     )
     income = Roles(
         label="income", positive=">50K", favourable=">50K", sensitive="race", missing="drop"
@@ -410,7 +412,9 @@ def _census(
         return integers.assign(**texts, **{label: answer})
 
     cache = cache_folder / "acs-census" if cache_folder else None
-    roots = [root for root in (data_folder / "acs" if data_folder else None, cache) if root]
+    roots = [cache] if cache else []
+    if data_folder:
+        roots.insert(0, data_folder / "acs")
     return _load_frame(
         CATALOG[name].title,
         f"acs/{_PERSONS}",
@@ -528,9 +532,8 @@ def _read_compas(path: Path) -> pandas.DataFrame:
         if name in _COMPAS_TEXTS:
             cells[name] = raw[name].astype(object).str.strip()
         else:
-            cells[name] = raw[name].astype(
-                "float64" if name == "days_b_screening_arrest" else "int64"
-            )
+            kind = "float64" if name == "days_b_screening_arrest" else "int64"
+            cells[name] = raw[name].astype(kind)
     if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(
         cells["race"]
     ):
@@ -575,9 +578,8 @@ def load(name: str, *, data_folder: Path | None = None, cache_folder: Path | Non
     choice(name, CATALOG, name="dataset")
     if name == "demo":
         return demo_table()
-    data, cache = (
-        Path(folder) if folder is not None else None for folder in (data_folder, cache_folder)
-    )
+    data = None if data_folder is None else Path(data_folder)
+    cache = None if cache_folder is None else Path(cache_folder)
     frame, roles = _LOADERS[name](data, cache)
     entry = CATALOG[name]
     return Table(

@@ -136,7 +136,9 @@ def best_cut_accuracy(labels: Ints, values: Floats) -> tuple[float, float]:
     area = area_under_curve(labels == 1, values)
     if area is None:
         return accuracy, 0.0
-    return accuracy, _balanced_cut(labels, values if area.value >= 0.5 else -values)
+    if area.value < 0.5:
+        values = -values
+    return accuracy, _balanced_cut(labels, values)
 
 
 def _balanced_cut(labels: Ints, values: Floats) -> float:
@@ -452,9 +454,8 @@ class CheckedTable:
         """What columns without a role of their own hold by name and values."""
         roles = self.roles
         without = (roles.sensitive, *self.crossed)
-        return contents_of(
-            self.frame, label=roles.label if self.has(roles.label) else "", without=without
-        )
+        label = roles.label if self.has(roles.label) else ""
+        return contents_of(self.frame, label=label, without=without)
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -257,13 +257,15 @@ def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
     for name in frame.columns:
         column = frame[name]
         counts = as_text(column).value_counts()
+        kind = "number" if is_numeric(column) else "category"
+        most_frequent = str(counts.index[0]) if len(counts) else ""
         rows.append(
             {
                 "column": str(name),
-                "kind": "number" if is_numeric(column) else "category",
+                "kind": kind,
                 "missing": int(column.isna().sum()),
                 "distinct": len(counts),
-                "most frequent": str(counts.index[0]) if len(counts) else "",
+                "most frequent": most_frequent,
             }
         )
     return pd.DataFrame(rows)

@@ -241,17 +241,19 @@ class AuditDataset(Memo):
         the largest.
         """
         missing = int(self.roles.missing == "keep")
-        return tuple(
-            len(self.categories[j]) + missing
-            if self.categorical[j]
-            else (float(self.features[:, j].min()), float(self.features[:, j].max()))
-            for j in range(len(self.feature_names))
-        )
+        domains: list[int | tuple[float, float]] = []
+        for j, values in enumerate(self.features.T):
+            if self.categorical[j]:
+                domains.append(len(self.categories[j]) + missing)
+            else:
+                domains.append((float(values.min()), float(values.max())))
+        return tuple(domains)
 
     def groups(self) -> tuple[GroupRow, ...]:
         """Return size and label rate of every group: of two, the first group and the others."""
         counts = np.bincount(self.sensitive, minlength=self.n_groups).tolist()
         positives = np.bincount(self.sensitive, self.labels, self.n_groups).astype(int).tolist()
+        codes = [1, 0] if self.n_groups == 2 else list(range(self.n_groups))
         return tuple(
             GroupRow(
                 group=self.group_names[code],
@@ -259,5 +261,5 @@ class AuditDataset(Memo):
                 share=counts[code] / self.n,
                 label_rate=proportion(positives[code], counts[code]),
             )
-            for code in ((1, 0) if self.n_groups == 2 else range(self.n_groups))
+            for code in codes
         )

@@ -233,7 +233,8 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
             gaps = "The column's median fills the gaps."
         else:
             gaps = "Missing cells become a category of their own."
-        cautioned.append(Caution(point=point, more=gaps, columns=() if target else (name,)))
+        choosable = () if target else (name,)
+        cautioned.append(Caution(point=point, more=gaps, columns=choosable))
     return cautioned
 
 
@@ -344,12 +345,17 @@ def _near_copies(
         if near_copies:
             chance = 1 / int(np.nanmax(sides[side]) + 1)
             names = sorted(near_copies, key=lambda name: -near_copies[name])
+            lowest = percent(min(near_copies.values()))
+            if len(names) == 1:
+                evidence = f"Alone it predicts the {side} with a balanced accuracy of {lowest}"
+            else:
+                evidence = (
+                    f"Alone each predicts the {side} with a balanced accuracy of {lowest} or more"
+                )
             cautioned.append(
                 Caution(
                     point=f"Almost the {side} {text_of(title)}: {listed(names)}.",
-                    more=f"Alone {'it predicts' if len(near_copies) == 1 else 'each predicts'} the {side} with a "
-                    f"balanced accuracy of {percent(min(near_copies.values()))}{' or more' * (len(near_copies) > 1)} "
-                    f"(random guessing {percent(chance)}). {more}",
+                    more=f"{evidence} (random guessing {percent(chance)}). {more}",
                     columns=tuple(names),
                 )
             )

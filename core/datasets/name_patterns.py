@@ -639,7 +639,8 @@ def _answer_of_values(
     else:
         what = "score"
     if may_be_labels(column):
-        rank += 0 if content is Content.PREDICTION else len(PREDICTION_NAMES)
+        if content is not Content.PREDICTION:
+            rank += len(PREDICTION_NAMES)
         return ColumnContent(
             content=Content.PREDICTION,
             certain=True,
@@ -649,7 +650,8 @@ def _answer_of_values(
             target=target,
         )
     if is_share(column):
-        rank += len(SCORE_NAMES) + len(CLASS_SCORE_NAMES) if content is Content.PREDICTION else 0
+        if content is Content.PREDICTION:
+            rank += len(SCORE_NAMES) + len(CLASS_SCORE_NAMES)
         reason = f"named like a {what}, numbers from 0 to 1"
         return ColumnContent(
             content=Content.SCORE, certain=True, rank=rank, reason=reason, target=target
@@ -778,9 +780,8 @@ def _set(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnCont
         how = "named like a set, and its" if strong or weak else "its"
         reason = f"{how} values say who was in training and who in the test set"
         certain = plain not in _MEMBERS or all(named_set(value) for value in texts)
-        return ColumnContent(
-            content=Content.SETS, certain=certain, rank=0 if strong else 1, reason=reason
-        )
+        rank = 0 if strong else 1
+        return ColumnContent(content=Content.SETS, certain=certain, rank=rank, reason=reason)
     if not texts:
         return None
     if plain in SET_NAMES_OF_COLUMNS or _FOLDS.fullmatch(plain):
@@ -828,9 +829,8 @@ def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     if not seldom and (not sure or not called_id):
         return None
     reason = f"an identifier of which {present - distinct:,} repeat"
-    return ColumnContent(
-        content=Content.PERSON, certain=sure, rank=0 if nouns else 1, reason=reason
-    )
+    rank = 0 if nouns else 1
+    return ColumnContent(content=Content.PERSON, certain=sure, rank=rank, reason=reason)
 
 
 def _is_integral(column: pandas.Series) -> bool:

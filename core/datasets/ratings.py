@@ -353,7 +353,8 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
         )
     ratings = column.astype("Float64").fillna(0).astype(float)
     stars = ratings.max() > 1
-    outside = ratings[items.notna() & ~ratings.between(*((1, 5) if stars else (0, 1)))]
+    least, most = (1, 5) if stars else (0, 1)
+    outside = ratings[items.notna() & ~ratings.between(least, most)]
     if len(outside):
         raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside.iloc[0]:g}.")
     if stars:
@@ -512,7 +513,10 @@ def _item_names() -> list[str]:
         city, position = divmod(i, _LOCAL_APPS)
         if city < len(_CITIES):
             again, kind = divmod(position, len(_LOCAL))
-            names.append(f"{_CITIES[city]} {_LOCAL[kind]}{f' {again + 1}' if again else ''}")
+            name = f"{_CITIES[city]} {_LOCAL[kind]}"
+            if again:
+                name += f" {again + 1}"
+            names.append(name)
         else:
             again, kind = divmod(i - len(_CITIES) * _LOCAL_APPS, len(_GENERAL))
             names.append(f"{_GENERAL[kind]} {again + 1}")

@@ -248,13 +248,14 @@ def _counts(column: pandas.Series) -> dict[str, int]:
 def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> str:
     candidates = _called(columns, _ATTRIBUTES)
     sensitive = next((column for column in candidates if as_text(frame[column]).nunique() > 1), "")
-    why["sensitive"] = (
-        "named like a sensitive attribute"
-        if sensitive
-        else f"{text_of(candidates[0])} has fewer than two values"
-        if candidates
-        else "no column is called sex, race, origin, age, or another name of a sensitive attribute that is known here"
-    )
+    if sensitive:
+        why["sensitive"] = "named like a sensitive attribute"
+    elif candidates:
+        why["sensitive"] = f"{text_of(candidates[0])} has fewer than two values"
+    else:
+        why["sensitive"] = (
+            "no column is called sex, race, origin, age, or another name of a sensitive attribute that is known here"
+        )
     return sensitive
 
 
@@ -288,9 +289,8 @@ def _answers(
         return _OutputColumns(prediction=prediction, score=scores[0])
     rank = contents[scores[0]].rank
     family = [name for name in scores if contents[name].value and contents[name].rank == rank]
-    score = _score_of_positive(
-        family, contents, few_texts(frame[label], MOST_LABELS) if label else ()
-    )
+    label_values = few_texts(frame[label], MOST_LABELS) if label else ()
+    score = _score_of_positive(family, contents, label_values)
     why["score"] = contents[score].reason
     copies = tuple(name for name in family if name != score)
     return _OutputColumns(

@@ -158,7 +158,11 @@ class Roles(Result):
     @property
     def key(self) -> str:
         """Name under which the grouping is chosen: the column, and how it is split where that is not in two."""
-        return self.sensitive + ("/each" if self.each else "/ranges" if self.cuts else "")
+        if self.each:
+            return f"{self.sensitive}/each"
+        if self.cuts:
+            return f"{self.sensitive}/ranges"
+        return self.sensitive
 
 
 CROSS = " × "
@@ -223,14 +227,13 @@ def _meant(frame: pandas.DataFrame, column: str, requested: tuple[str, ...]) -> 
     if len(values) > 2 * _MOST_VALUES or set(requested) <= set(values):
         return requested
     present = [str(value) for value in values]
-    matches = [
-        [candidate for candidate in present if _loosely(candidate) == _loosely(value)]
-        for value in requested
-    ]
-    return tuple(
-        candidates[0] if value not in present and len(candidates) == 1 else value
-        for value, candidates in zip(requested, matches, strict=True)
-    )
+    meant = []
+    for value in requested:
+        candidates = [candidate for candidate in present if _loosely(candidate) == _loosely(value)]
+        if value not in present and len(candidates) == 1:
+            value = candidates[0]
+        meant.append(value)
+    return tuple(meant)
 
 
 def _loosely(value: str) -> str:
@@ -356,9 +359,8 @@ def check_values(frame: pandas.DataFrame, roles: Roles) -> None:
 def _check_role(column: pandas.Series, role: str, roles: Roles) -> None:
     if role != "sensitive":
         remedy = "; choose scores as the score" * (role == "prediction" and is_numeric(column))
-        check_distinct(
-            column, "column of sets" if role == "sets" else role, MOST_LABELS, remedy=remedy
-        )
+        title = "column of sets" if role == "sets" else role
+        check_distinct(column, title, MOST_LABELS, remedy=remedy)
     elif roles.at_most is None and not roles.cuts:
         remedy = "; choose another column, or limits for numbers"
         check_distinct(column, "sensitive attribute", MOST_ATTRIBUTE_VALUES, remedy=remedy)
@@ -414,7 +416,9 @@ def _chosen_names(group: tuple[str, ...]) -> tuple[str, str]:
     else:
         first_values = (*group[:2], f"{len(group) - 2} more")
     first = " or ".join(first_values)
-    return first, f"not {first}" if len(group) < 3 else "the others"
+    if len(group) < 3:
+        return first, f"not {first}"
+    return first, "the others"
 
 
 def _each_value(column: pandas.Series, name: str) -> Groups:
@@ -439,10 +443,9 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
             f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
             "first group or limits instead."
         )
-    code = {value: i for i, value in enumerate(separate)} | (
-        dict.fromkeys(rare, len(separate)) if together else {}
-    )
+    code = {value: i for i, value in enumerate(separate)}
     if together:
+        code |= dict.fromkeys(rare, len(separate))
         note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”."
     else:
         note = ""
@@ -453,10 +456,8 @@ def _cells(column: pandas.Series, name: str) -> Groups:
     """Return a group for each pair of values of two crossed columns; every one must have enough people."""
     text = as_text(column)
     sizes = text.value_counts()
-    sides = [
-        dict.fromkeys(side)
-        for side in zip(*(value.split(CROSS, 1) for value in sizes.index), strict=False)
-    ]
+    pairs = [value.split(CROSS, 1) for value in sizes.index]
+    sides = [dict.fromkeys(side) for side in zip(*pairs, strict=False)]
     n_cells = math.prod(map(len, sides)) * bool(sides)
     if not 2 <= n_cells <= MOST_GROUPS:
         raise InputError(
@@ -468,10 +469,10 @@ def _cells(column: pandas.Series, name: str) -> Groups:
     )
     if small:
         listing = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])
-        more = f" and fewer than {MINIMUM_PER_GROUP} in {len(small) - _SHOWN_CELLS} more"
+        if len(small) > _SHOWN_CELLS:
+            listing += f" and fewer than {MINIMUM_PER_GROUP} in {len(small) - _SHOWN_CELLS} more"
         raise InputError(
-            f"Every cell of {name} must have at least {MINIMUM_PER_GROUP} people, got {listing}"
-            f"{more if len(small) > _SHOWN_CELLS else ''}."
+            f"Every cell of {name} must have at least {MINIMUM_PER_GROUP} people, got {listing}."
         )
     names = tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
     return text.map({cell: code for code, cell in enumerate(names)}).astype("Int8"), names, ""
@@ -622,11 +623,10 @@ def role_of(name: str, roles: Roles, crossed: Sequence[str] = ()) -> str:
 
 def assign_roles(roles: Roles, assigned: Mapping[str, str]) -> Roles:
     """Return the roles with each column's role as assigned; values and groups stay."""
-    chosen: dict[str, Any] = {
-        role: next((name for name, has in assigned.items() if has == role), "")
-        for role in COLUMN_ROLES
-        if role not in (FEATURE, LEFT_OUT)
-    }
+    chosen: dict[str, Any] = {}
+    for role in COLUMN_ROLES:
+        if role not in (FEATURE, LEFT_OUT):
+            chosen[role] = next((name for name, has in assigned.items() if has == role), "")
     second = chosen.pop("crossed")
     if chosen["sensitive"] and second:
         chosen["sensitive"] = CROSS.join((chosen["sensitive"], second))

@@ -116,12 +116,9 @@ def find_copies(
     outputs = _ModelOutputs(scores=scores, predictions=predictions, positive=positive)
     copies = [copy for column in columns if (copy := _copy(column, outputs)) is not None]
     suspects = {copy.column for copy in copies}
-    return [
-        replace(copy, honest=_is_honest(copy, columns, suspects, outputs))
-        if len(columns) > len(suspects)
-        else copy
-        for copy in copies
-    ]
+    if len(columns) == len(suspects):
+        return copies
+    return [replace(copy, honest=_is_honest(copy, columns, suspects, outputs)) for copy in copies]
 
 
 class _ModelOutputs:
@@ -332,7 +329,8 @@ def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> 
 
 def _filled(values: Floats) -> Floats:
     finite = np.isfinite(values)
-    return np.where(finite, values, np.median(values[finite]) if finite.any() else 0.0)
+    median = np.median(values[finite]) if finite.any() else 0.0
+    return np.where(finite, values, median)
 
 
 def _boosted_share(matrix: Floats, target: Floats) -> float:
@@ -372,7 +370,9 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
         sample, scores=scores, predictions=predictions, positive=table.positive[rows]
     ):
         name = text_of(copy.column)
-        answer = text_of(roles.score if copy.of_score else roles.prediction or roles.score)
+        answer = text_of(roles.prediction or roles.score)
+        if copy.of_score:
+            answer = text_of(roles.score)
         evidence = f"{copy.evidence}{table.sampled}"
         if copy.honest:
             text = f"{name} almost decides {answer}: {evidence}. Other features decide the rest."

@@ -159,10 +159,10 @@ def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
     sets = {value: named_set(value, column) for value in values}
     if "test" in sets.values():
         return sets
-    return {
-        value: "test" if " ".join(value.split()).casefold() in _VALIDATION_NAMES else name
-        for value, name in sets.items()
-    }
+    for value in sets:
+        if " ".join(value.split()).casefold() in _VALIDATION_NAMES:
+            sets[value] = "test"
+    return sets
 
 
 def persons_in_several_sets(persons: npt.NDArray[np.integer], sets: npt.NDArray[np.integer]) -> int:

@@ -73,7 +73,8 @@ def text_columns(
     if not sample:
         raise empty_file(name)
     separator = _separator(sample, declared or _SEPARATORS, cut, max_columns)
-    records = _records(content, encoding, separator, 2 if declared else 1)
+    first_line = 2 if declared else 1
+    records = _records(content, encoding, separator, first_line)
     start, first = next(records)
     if not _filled(first):
         start, first = next(
@@ -388,7 +389,8 @@ def _number_styles(filled: Any) -> tuple[_NumberStyle, ...]:
     separators = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
     if separators:
         if len(separators) == 1 and not (comma and point):
-            styles = [_NumberStyle("," if comma else ".", separators[0])]
+            decimal = "," if comma else "."
+            styles = [_NumberStyle(decimal, separators[0])]
         else:
             styles = []
     elif comma and point:
@@ -455,17 +457,19 @@ def number_columns(
             numbers = None
         else:
             numbers = _values(numeric, style)
-        parsed.append(column if numbers is None else numbers)
+        cells = column if numbers is None else numbers
+        parsed.append(cells)
         if sentence and (numbers is not None or style is None):
             decisions[sentence].append(name)
         if numeric is None or numbers is None or not numeric.unit:
             continue
-        money = f"Amounts of money are read as numbers, without their {numeric.unit}, in: COLUMNS."
-        decisions[
-            "Percentages are read as shares ('12%' is 0.12) in: COLUMNS."
-            if numeric.unit == "%"
-            else money
-        ].append(name)
+        if numeric.unit == "%":
+            note = "Percentages are read as shares ('12%' is 0.12) in: COLUMNS."
+        else:
+            note = (
+                f"Amounts of money are read as numbers, without their {numeric.unit}, in: COLUMNS."
+            )
+        decisions[note].append(name)
     notes.extend(
         sentence.replace("COLUMNS", listed(affected)) for sentence, affected in decisions.items()
     )
@@ -526,7 +530,8 @@ def _choose_style(
     plain, grouped = (_EXAMPLES[style.thousands or style.decimal] for style in styles)
     both = all(style.thousands for style in styles)
     if both or _some(column.filled, _NONZERO_INTEGER):
-        doubt = f"'{plain if both else grouped}' may mean 1.234 or 1234"
+        example = plain if both else grouped
+        doubt = f"'{example}' may mean 1.234 or 1234"
         return None, f"Kept as text because {doubt}, and no other column tells: COLUMNS."
     return styles[0], f"'{plain}' is read as 1.234, though it may mean 1234, in: COLUMNS."
 
@@ -550,7 +555,9 @@ def _values(column: _Numbers, style: _NumberStyle) -> Any:
     try:
         if column.unit == "%":
             return pc.binary_join_element_wise(cells, "e-2", "").cast(pa.float64())
-        return cells.cast(pa.int64() if _every(cells.drop_null(), _INTEGER) else pa.float64())
+        is_whole = _every(cells.drop_null(), _INTEGER)
+        kind = pa.int64() if is_whole else pa.float64()
+        return cells.cast(kind)
     except pa.ArrowInvalid:  # a whole number beyond 64 bits
         return None
 

@@ -41,10 +41,13 @@ class Estimate(Result):
 
     def within(self, least: float, most: float) -> Self:
         """Return the estimate with its interval cut to [least, most]; limits that are nan stay."""
-        low, high = (
-            end if math.isnan(end) else min(most, max(least, end)) for end in (self.low, self.high)
-        )
-        return replace(self, low=low, high=high)
+
+        def cut(end: float) -> float:
+            if math.isnan(end):
+                return end
+            return min(most, max(least, end))
+
+        return replace(self, low=cut(self.low), high=cut(self.high))
 
     def folded(self) -> Self:
         """Return the estimate of the absolute value."""
@@ -131,13 +134,11 @@ def weighted_sum(terms: Iterable[tuple[float, Estimate]]) -> Estimate:
     The interval is by the method of variance estimates recovery (Newcombe 1998, method 10; Zou and Donner 2008): the
     distances to the limits add as squares, those to the upper one on the lower side where a weight is negative.
     """
-    oriented_terms = [
-        (
-            weight,
-            estimate if weight > 0 else replace(estimate, low=estimate.high, high=estimate.low),
-        )
-        for weight, estimate in terms
-    ]
+    oriented_terms = []
+    for weight, estimate in terms:
+        if not weight > 0:
+            estimate = replace(estimate, low=estimate.high, high=estimate.low)
+        oriented_terms.append((weight, estimate))
     value = sum(weight * estimate.value for weight, estimate in oriented_terms)
     below = math.hypot(
         *(weight * (estimate.value - estimate.low) for weight, estimate in oriented_terms)

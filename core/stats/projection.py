@@ -315,7 +315,8 @@ def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     residual = problem.residual(point)
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     # Backtracking (Armijo): a ten-thousandth of what the slope promises is enough.
-    for halving in range(1 if promised <= noise else 40):
+    halvings = 1 if promised <= noise else 40
+    for halving in range(halvings):
         length = 0.5**halving
         trial_multipliers = point.multipliers + length * direction
         # λ_k >= 0 for inequalities.

@@ -91,9 +91,9 @@ def plain_row(row: Row) -> PlainRow:
                 plain_cells[f"{name}, sd"] = plain_number(cell.value.sd)
         else:
             plain_value: Any = cell.value if isinstance(cell, Quantity) else cell
-            plain_cells[name] = (
-                None if isinstance(plain_value, float) and math.isnan(plain_value) else plain_value
-            )
+            if isinstance(plain_value, float) and math.isnan(plain_value):
+                plain_value = None
+            plain_cells[name] = plain_value
     return plain_cells
 
 
@@ -101,13 +101,14 @@ def formatted_table(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], li
     """Return the header and the cells of a table in words, and which columns hold texts."""
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    units = {name: _unit(row.get(name) for row in rows) for name in columns}
-    header = [f"{name} ({unit})" if (unit := units[name]) else name for name in columns]
-    texts = [
-        i
-        for i, name in enumerate(columns)
-        if all(isinstance(row.get(name, ""), str) for row in rows)
-    ]
+    header = []
+    texts = []
+    for i, name in enumerate(columns):
+        column = [row[name] for row in rows if name in row]
+        unit = _unit(column)
+        header.append(f"{name} ({unit})" if unit else name)
+        if all(isinstance(cell, str) for cell in column):
+            texts.append(i)
     cells = [[_cell_text(row.get(name)) for name in columns] for row in rows]
     return header, cells, texts
 

@@ -44,7 +44,7 @@ _SIDE_BY_SIDE = 4
 """Most values whose records fit beside each other."""
 
 _TALL = 10
-"""Rows of a record from which on it scrolls."""
+"""Rows of a record beyond which it scrolls."""
 
 _COST_POINTS = 20
 """Steps of the budget at which the cost is drawn."""
@@ -74,10 +74,10 @@ def draw_person(work: GuardRun, exposure: Exposure, budget: float) -> None:
         finding = findings.person(exposure, person, budget)
         panels.whisper(finding)
         if len(exposure.values) <= _SIDE_BY_SIDE:
-            st.dataframe(card, hide_index=True, height=_height(card))
+            st.dataframe(card, hide_index=True, height=panels.table_height(card, _TALL, 390))
         else:
             listed = by_value(card).map(shell.escape)  # a static table breaks long lines
-            st.table(listed, hide_index=True, height=_height(listed))
+            st.table(listed, hide_index=True, height=panels.table_height(listed, _TALL, 390))
         panels.notes(*finding.caveats)
     with right:
         st.caption(
@@ -87,25 +87,15 @@ def draw_person(work: GuardRun, exposure: Exposure, budget: float) -> None:
     panels.numbers({"Record": card, "Noise": drawn.table}, key="guard-person")
 
 
-def _height(table: pandas.DataFrame) -> Any:
-    if len(table) <= _TALL:
-        return "content"
-    return 390
-
-
 def by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     """Return a card of many values with a row a value: what changes for it, and how."""
     entry, now, *values = card.columns
-    cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
-    descriptions = (
-        ", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after)
-        for rows in cells.values()
-    )
-    rows = zip(values, descriptions, strict=True)
-    return panels.frame(
-        {"target value": value, "what changes": description or "nothing"}
-        for value, description in rows
-    )
+    rows = []
+    for value in values:
+        cells = zip(card[entry], card[now], card[value], strict=True)
+        changes = ", ".join(f"{name}: {was} → {after}" for name, was, after in cells if after)
+        rows.append({"target value": value, "what changes": changes or "nothing"})
+    return panels.frame(rows)
 
 
 # Transferability ------------------------------------------------------------------------------------------------------
@@ -312,23 +302,25 @@ def draw_allowed_changes(work: GuardRun, exposure: Exposure, budget: float) -> N
     columns = _column_table(defense)
     rules = _rule_table(defense)
     left.dataframe(columns, hide_index=True, height=_HEIGHT)
-    height: Any = "content" if len(rules) < 8 else _HEIGHT
-    right.dataframe(rules, hide_index=True, height=height)
+    right.dataframe(rules, hide_index=True, height=panels.table_height(rules, 7, _HEIGHT))
     with st.container(border=True):
         _draw_form(work, defense)
     panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="defense-changes")
 
 
 def _column_table(defense: TableDefense) -> pandas.DataFrame:
-    return panels.frame(
-        {
+    rows = []
+    for column in defense.columns:
+        row = {
             "column": column.name,
-            "may change": "frozen" if column.frozen else "yes",
+            "may change": "yes",
             "kind": column.kind,
-            "to": "" if column.frozen else _domain_text(column),
+            "to": _domain_text(column),
         }
-        for column in defense.columns
-    )
+        if column.frozen:
+            row |= {"may change": "frozen", "to": ""}
+        rows.append(row)
+    return panels.frame(rows)
 
 
 def _domain_text(column: Column) -> str:

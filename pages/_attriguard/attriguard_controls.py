@@ -303,6 +303,7 @@ def budget(exposure: Exposure) -> float:
 def budget_slider(exposure: Exposure) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
     last = exposure.last_budget
+    written = "%.1f" if last >= 5 else "%.2f"
     with st.container(key="guard_budget"):
         bound(
             _SETTINGS["budget"],
@@ -313,7 +314,7 @@ def budget_slider(exposure: Exposure) -> None:
             max_value=last,
             value=float(first_budget(exposure)),
             step=last / _STEPS,
-            format="%.1f" if last >= 5 else "%.2f",
+            format=written,
         )
 
 

@@ -397,9 +397,9 @@ def choose_audited(
 ) -> None:
     """Choose a candidate, and make it the audited model by a button that opens its Report."""
     options = {
-        title: _short_label(candidate) if title else "The model named above"
-        for title, candidate in _candidates_by_title(choice).items()
+        title: _short_label(candidate) for title, candidate in _candidates_by_title(choice).items()
     }
+    options[""] = "The model named above"
     panels.choose(
         "Model to audit", options, key="choose_audited", label_visibility="collapsed", width=260
     )

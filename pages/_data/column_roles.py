@@ -125,7 +125,9 @@ class _Draft:
             self.before = None
         else:
             self.before = _roles_before(table)
-        preset = current or requested or self.before or (self.guess.roles if self.guess else None)
+        preset = current or requested or self.before
+        if preset is None and self.guess:
+            preset = self.guess.roles
         assert preset is not None
         self.preset: Roles = preset
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
@@ -214,7 +216,9 @@ def _roles_before(table: Table) -> Roles | None:
     roles = state.chosen_roles(before)
     if roles is None:
         return None
-    return replace(model.taken_out(roles) if model else roles, confirmed=())
+    if model:
+        roles = model.taken_out(roles)
+    return replace(roles, confirmed=())
 
 
 def draw(table: Table, current: Roles | None) -> Form:
@@ -344,9 +348,9 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
                 reason = ""
             else:
                 reason = draft.guess.reasons.get(role, "")
-            _notice(
-                f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else "")
-            )
+            if reason:
+                reason = f"Not guessed: {reason}."
+            _notice(f"no_{role}", (f"Choose the {title}.", reason))
             to_check += 1
     for number, problem in enumerate(_sizes(draft, roles)):
         point, more = sentences(problem.reason)
@@ -372,16 +376,17 @@ def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
     """Return why the people of a table that waits are too few, for an audit with the settings of the sidebar."""
     if draft.current is not None or not (roles.label and roles.positive and roles.sensitive):
         return ()
-    has_predictions = roles.gives_predictions
+    method = state.setting("method")
+    train_share = state.setting("train_share")
+    if roles.gives_predictions:
+        method = GIVEN_PREDICTIONS
+    if roles.gives_predictions or roles.sets:
+        train_share = state.default("train_share")
     config = AuditConfig(
         dataset=draft.table.name,
-        method=GIVEN_PREDICTIONS if has_predictions else state.setting("method"),
+        method=method,
         metric=state.setting("metric"),
-        train_share=float(
-            state.default("train_share")
-            if has_predictions or roles.sets
-            else state.setting("train_share")
-        ),
+        train_share=float(train_share),
         seed=int(state.setting("seed")),
     )
     same = replace(roles, favourable="", confirmed=())  # the sizes do not depend on them
@@ -528,10 +533,11 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     reason = ""
     if guess and value == guess.roles.positive:
         reason = draft.reason(guess.reasons.get("positive"))
+    shown_value = f"{value}." if value else "…"
     gate.say(
         "positive",
         answered=answered,
-        text=f"{subject} {label} = {value}." if value else f"{subject} {label} = …",
+        text=f"{subject} {label} = {shown_value}",
         more=reason,
     )
     return value
@@ -561,7 +567,9 @@ def _shares(frame: pandas.DataFrame, label: str, values: Sequence[str]) -> str:
     sizes = as_text(frame[label]).value_counts()
     listed = [f"{value} ({count(int(sizes[value]))})" for value in values[:_SIDE_BY_SIDE]]
     more = len(values) - len(listed)
-    return ", ".join([*listed, f"{more} more"] if more else listed)
+    if more:
+        listed.append(f"{more} more")
+    return ", ".join(listed)
 
 
 def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
@@ -576,14 +584,17 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
         guess = draft.suggestion(label=label, attribute=sensitive)
     else:
         guess = None
-    preset = same or (guess.roles if guess else None)
+    preset = same
+    if guess and not same:
+        preset = guess.roles
     limit = suggested_limit(frame[sensitive])
     many, many_label = ("each", "each value") if limit is None else ("ranges", "ranges")
+    first_way = many if preset and (preset.each or preset.cuts) else "two"
     way = panels.pick(
         "Groups",
         {"two": "two groups", many: many_label},
         key=f"way_{mark}_{sensitive}",
-        default=many if preset and (preset.each or preset.cuts) else "two",
+        default=first_way,
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
     )
     groups: dict[str, Any]
@@ -592,11 +603,12 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     elif way == "ranges":
         groups = {"cuts": _cuts(frame, sensitive, same, mark)}
     elif limit is not None:
-        upper_limit = same.at_most if same else None
+        if same and same.at_most is not None:
+            limit = float(same.at_most)
         groups = {
             "at_most": st.number_input(
                 "Group 1: values up to",
-                value=limit if upper_limit is None else float(upper_limit),
+                value=limit,
                 key=f"limit_{mark}_{sensitive}",
                 persist_state="session",
                 help="Preset: the lowest quarter. Everybody else is group 2.",
@@ -640,11 +652,14 @@ def _cuts(
     frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
 ) -> tuple[float, ...]:
     """Ask into how many ranges a number is cut, each with about as many people."""
+    first_pieces = 4
+    if same and 3 <= len(same.cuts) + 1 <= 10:
+        first_pieces = len(same.cuts) + 1
     pieces = st.number_input(
         "Number of ranges, each with about as many people",
         min_value=3,
         max_value=10,
-        value=len(same.cuts) + 1 if same and 3 <= len(same.cuts) + 1 <= 10 else 4,
+        value=first_pieces,
         key=f"pieces_{mark}_{sensitive}",
         persist_state="session",
     )
@@ -726,7 +741,8 @@ def _use(draft: _Draft, roles: Roles) -> None:
 def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> str:
     sensitive = crossed_columns(frame, roles.sensitive) or (roles.sensitive,)
     needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
-    needed += features if roles.missing == "drop" else []
+    if roles.missing == "drop":
+        needed += features
     is_present = frame[[name for name in needed if name]].notna()
     n_complete = int(is_present.all(axis=1).sum())
     all_of = len(frame)

@@ -347,9 +347,9 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
             f"Ask about {shell.escape(registration.name)}",
             "The price is shown before anything is charged",
         )
-        metrics = ["statistical_parity"] + (
-            ["equal_opportunity"] if (registration.n_positive or 0) >= 2 else []
-        )
+        metrics = ["statistical_parity"]
+        if (registration.n_positive or 0) >= 2:
+            metrics.append("equal_opportunity")
         metric = panels.pick(
             _ASK_SETTINGS["metric"].param.title,
             {name: METRIC_TITLES[name] for name in metrics},
@@ -440,7 +440,9 @@ def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
         help_text = "They ask without the file and never see it; it stays in the server's memory until you close it."
         switch = f"desk_opened_{key[:16]}"
         st.session_state[switch] = opened is not None
-        handed = (key, None if opened else test_set)
+        handed: tuple[str, TestSet | None] = (key, test_set)
+        if opened:
+            handed = (key, None)
         st.toggle(
             "Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=help_text
         )

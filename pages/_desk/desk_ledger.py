@@ -89,13 +89,15 @@ def _place_fields() -> None:
         persist_state="session",
     )
     if "://" in str(st.session_state.get(_FIELD)):
-        has_password = bool(st.session_state.get(_SECRET))
+        placeholder = "leave empty if it needs none"
+        if st.session_state.get(_SECRET):
+            placeholder = "kept in this session"
         st.text_input(
             "Password of the database",
             type="password",
             key=_SECRET_FIELD,
             on_change=_take_password,
-            placeholder="kept in this session" if has_password else "leave empty if it needs none",
+            placeholder=placeholder,
             persist_state="session",
         )
 

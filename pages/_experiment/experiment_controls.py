@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,16 +58,14 @@ class GridRequest:
         values = dict(self.varied)
         if self.attributes:
             values = {"data.attribute": self.attributes} | values
-        lists = {
-            key: ",".join("none" if value is None else f"{value}" for value in values[key])
-            for key in values
-        }
-        return " ".join(
-            [
-                *(f"--vary {key}={text}" for key, text in lists.items()),
-                f"--studies {','.join(self.studies)}",
-            ]
-        )
+        options = [f"--vary {key}={_list_text(items)}" for key, items in values.items()]
+        options.append(f"--studies {','.join(self.studies)}")
+        return " ".join(options)
+
+
+def _list_text(items: Sequence[Any]) -> str:
+    """Return values as an option lists them."""
+    return ",".join("none" if item is None else f"{item}" for item in items)
 
 
 def requested_grid(config: AuditConfig, table: Table, plan: AuditPlan) -> GridRequest:

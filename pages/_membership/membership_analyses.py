@@ -162,7 +162,8 @@ class CurveJob(Background):
         if not self._waiting:
             want_instead(self)
             self.begin()
-        st.fragment(self._grow, run_every=2.0 if self.busy else None)(draw, self.busy)
+        every = 2.0 if self.busy else None
+        st.fragment(self._grow, run_every=every)(draw, self.busy)
 
     def _grow(self, draw: Draw, running: bool) -> None:
         if running and not self.busy:

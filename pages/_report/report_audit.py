@@ -246,11 +246,12 @@ def file_button(reports: Reports, name: str) -> None:
     label, mime, icon = FILES[name]
     kind, ending = name.split(".")
     stem = {"report": "fairleak-internal", "tables": "fairleak-internal-tables"}.get(kind, kind)
+    key = ending if kind == "report" else kind
     panels.download(
         label,
         partial(file, reports, name),
         f"{stem}.{ending}",
-        key=f"download_internal_{ending if kind == 'report' else kind}",
+        key=f"download_internal_{key}",
         mime=mime,
         icon=icon,
     )
@@ -275,10 +276,11 @@ def summary_button(reports: Reports, *, testing: bool = False) -> None:
     """
     possible = has_typst()
     signatures = report_history.signatures_of(reports.document.fingerprint)
-    if testing:
-        waiting = "Opens when the self-test has ended, which is part of it."
-    else:
-        waiting = None
+    hint: str | None = None
+    if not possible:
+        hint = MISSING
+    elif testing:
+        hint = "Opens when the self-test has ended, which is part of it."
     panels.download(
         "One-page summary (PDF)",
         lambda: one_page(reports.document, signatures),
@@ -288,7 +290,7 @@ def summary_button(reports: Reports, *, testing: bool = False) -> None:
         icon=":material/picture_as_pdf:",
         type="primary",
         disabled=testing or not possible,
-        help=waiting if possible else MISSING,
+        help=hint,
     )
 
 

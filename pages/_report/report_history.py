@@ -157,7 +157,7 @@ def below(compared: Comparison | None) -> None:
                 }
                 for change in compared.changed
             ]
-            st.dataframe(rows, hide_index=True, height="content" if len(rows) <= 12 else 380)
+            st.dataframe(rows, hide_index=True, height=panels.table_height(rows, 12, 380))
         else:
             st.markdown(compared.nothing_changed)
         panels.notes(compared.detail)
@@ -241,10 +241,11 @@ def _project(entries: tuple[Entry, ...], document: Report) -> str:
     last = next(
         (entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None
     )
+    index = None if last is None else projects.index(last)
     project = st.selectbox(
         "Project",
         projects,
-        index=None if last is None else projects.index(last),
+        index=index,
         key=_PROJECT,
         placeholder="choose or type a name",
         accept_new_options=True,
@@ -301,13 +302,12 @@ def _form(
     decision = panels.pick(
         "Decision", DECISIONS, key=_DECISION, default="do_not_release", container=left
     )
-    name = signin.name()
-    middle.text_input(
-        f"Role of {name}" if name else "Name and role",
-        key=_WHO,
-        placeholder="role" if name else "name, role",
-        persist_state="session",
-    )
+    label = "Name and role"
+    placeholder = "name, role"
+    if name := signin.name():
+        label = f"Role of {name}"
+        placeholder = "role"
+    middle.text_input(label, key=_WHO, placeholder=placeholder, persist_state="session")
     right.text_input(
         "Reason (required for “Accept the risk”)", key=_REASON, persist_state="session"
     )
@@ -324,9 +324,11 @@ def _form(
     opens = "" if has_project else "Name a project to sign."
     if testing:
         opens = "Keep and Sign open when the self-test has ended."
+    if decision != "release":
+        missing = needs_reason(decision, valid_signatures)
     sentences = (
         "“Release” opens when all required checks pass and every limit has a source.",
-        missing if decision == "release" else needs_reason(decision, valid_signatures),
+        missing,
         opens,
         f"The signature covers the fingerprint {mark}, {datetime.now(UTC).date()}, FairLeak {core.__version__}.",
     )

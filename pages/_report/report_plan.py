@@ -83,7 +83,8 @@ def policy_name(config: AuditConfig) -> str:
     )
     # alone: what needs scores, or whom the model was trained on, cannot be run
     alone = config.method == GIVEN_PREDICTIONS and not has_scores_and_sets
-    name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
+    first = "predictions" if alone else "default"
+    name = str(st.session_state.get(_CHOSEN) or first)
     if name in _offered():
         return name
     return "default"
@@ -133,13 +134,17 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
         )
     if (before.value, before.required) == (after.value, after.required):
         return after
-    was = limit_text(before.check, before.value) + ("" if before.required else ", not required")
+    was = limit_text(before.check, before.value)
+    if not before.required:
+        was += ", not required"
     left: dict[str, Any] = {
         "author": _marked(before.author),
         "date": _today(),
         "rationale": f"Changed on the Report page from {was}; no reason was given.",
-        "source": "" if before.value != after.value else before.source,
+        "source": before.source,
     }
+    if before.value != after.value:
+        left["source"] = ""
     return replace(
         after,
         **{key: new for key, new in left.items() if getattr(after, key) == getattr(before, key)},
@@ -223,16 +228,16 @@ def policy_editor(config: AuditConfig) -> None:
         return
     policy = current_policy(config)
     limits = {limit.check: limit for limit in policy.limits}
+    attribute = config.roles.attribute if config.roles else "the attribute"
 
     def title(name: str) -> str:
         if name == _POLICY:
             return "Name, author and confidence of the whole policy"
-        title_text = CHECKS[name].title.format(
-            attribute=config.roles.attribute if config.roles else "the attribute"
-        )
-        return (
-            title_text[:1].upper() + title_text[1:] + ("" if name in limits else " (not covered)")
-        )
+        title_text = CHECKS[name].title.format(attribute=attribute)
+        title_text = title_text[:1].upper() + title_text[1:]
+        if name in limits:
+            return title_text
+        return f"{title_text} (not covered)"
 
     options = [*limits, *(name for name in CHECKS if name not in limits), _POLICY]
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
@@ -257,8 +262,9 @@ def _limit_form(policy: Policy, check: str, limit: Limit | None, mark: str) -> P
     st.caption(shell.escape(definition.definition))
     left, right = st.columns(2, vertical_alignment="bottom")
     displayed = round(unit.factor * float(now.value), 10)
+    side = "At least" if definition.at_least else "At most"
     typed = left.number_input(
-        f"{'At least' if definition.at_least else 'At most'}, {unit.axis.lower()}",
+        f"{side}, {unit.axis.lower()}",
         min_value=unit.factor * unit.least,
         max_value=min(unit.factor * unit.most, 999_999_999.0),
         value=displayed,
@@ -286,14 +292,13 @@ def _widgets(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str,
     """Draw the widgets of some of its settings, lines in two columns; returns their values."""
     settings = params(type(about))
     columns = st.columns(2)
-    places = [
-        st if settings[name].param.form == "prose" else columns[i % 2]
-        for i, name in enumerate(names)
-    ]
+    places: list[Any] = [columns[i % 2] for i in range(len(names))]
+    for i, name in enumerate(names):
+        if settings[name].param.form == "prose":
+            places[i] = st
     values = filled(about, names, key, places)
-    return {
-        name: value.strip() if isinstance(value, str) else value for name, value in values.items()
-    }
+    texts = {name: value.strip() for name, value in values.items() if isinstance(value, str)}
+    return {**values, **texts}
 
 
 def _policy_form(policy: Policy, mark: str) -> Policy | None:
@@ -342,12 +347,9 @@ def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str
     ):  # of given predictions the tolerance is only assumed
         picked_config = replace(picked_config, tolerance=config.tolerance)
     picked = (picked_config, of) == (config, table.fingerprint)
-    return {
-        "picked": picked,
-        "chosen": choice_findings
-        if picked and basis == (outputs, current_policy(config))
-        else None,
-    }
+    if not (picked and basis == (outputs, current_policy(config))):
+        choice_findings = None
+    return {"picked": picked, "chosen": choice_findings}
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:

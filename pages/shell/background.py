@@ -472,7 +472,8 @@ class Background:
 
     def watch(self, show: Callable[[], None], *, every: float = 1.5, drawn: Any = None) -> None:
         """Show how far it is, by itself while it runs; the page is drawn again once there is more than it has drawn."""
-        st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
+        look_every = every if self.busy else None
+        st.fragment(self._watch, run_every=look_every)(show, drawn, self.busy)
 
     def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:
         if self.latest is not drawn or (running and not self.busy):
@@ -559,7 +560,8 @@ def show_works(
     if busy := [job for job in jobs if job.busy]:
         bar, button = st.columns([5, 1], vertical_alignment="center")
         steps = sum(job.total for job in busy)
-        bar.progress(sum(job.done for job in busy) / steps if steps else 0.0, text=doing(busy))
+        steps_done = sum(job.done for job in busy)
+        bar.progress(steps_done / max(steps, 1), text=doing(busy))
         arguments: dict[str, Any] = {
             "key": f"cancel_{widget}",
             "on_click": stop,

@@ -57,12 +57,12 @@ class OwnModel:
     def taken_out(self, roles: Roles) -> Roles:
         """Return roles that do not name the columns of its answers."""
         answer_columns = (self.prediction, self.score)
-        return replace(
-            roles,
-            prediction="" if roles.prediction in answer_columns else roles.prediction,
-            score="" if roles.score in answer_columns else roles.score,
-            excluded=tuple(column for column in roles.excluded if column not in answer_columns),
-        )
+        excluded = tuple(column for column in roles.excluded if column not in answer_columns)
+        if roles.prediction in answer_columns:
+            roles = replace(roles, prediction="")
+        if roles.score in answer_columns:
+            roles = replace(roles, score="")
+        return replace(roles, excluded=excluded)
 
     def put_in(self, roles: Roles) -> Roles:
         """Return roles with its answers in place of the table's own; left out where the roles have another label."""
@@ -203,9 +203,8 @@ def table_of(dataset: str) -> Table:
         from core.datasets.catalog import default_cache_folder, load
 
         local = os.environ.get("FAIRLEAK_DATA")
-        return load(
-            dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder()
-        )
+        folder = Path(local) if local else None
+        return load(dataset, data_folder=folder, cache_folder=default_cache_folder())
 
     return require_result(
         _shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch"

@@ -200,7 +200,8 @@ def audit_settings(page: str) -> None:
     model_container = _container(on_model)
     with st.sidebar:
         summary = st.empty()
-        with st.expander("Audit settings", key="audit_settings" if visible else "unseen_settings"):
+        key = "audit_settings" if visible else "unseen_settings"
+        with st.expander("Audit settings", key=key):
             places = {name: _container(not on_data) for name in _TABLE_SETTINGS}
             places |= {name: _container(not on_model) for name in _MODEL_SETTINGS}
     if on_data:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -79,7 +79,8 @@ def upload(
     if upload_value and (lost or st.session_state.get(read) != mark):
         st.session_state[read] = mark
         st.session_state[removed] = False
-        with keeping_problem(wrong), st.spinner(doing) if doing else nullcontext():
+        spinner = st.spinner(doing) if doing else nullcontext()
+        with keeping_problem(wrong), spinner:
             take(upload_value)
     kept_problem(wrong)
     return upload_value
@@ -142,7 +143,8 @@ def titled(
     heading: str, quantity: str, drawing: Drawing, key: str, *, container: Any = None
 ) -> Drawing:
     """Show a chart under its point and, in grey, what is drawn, here or in a place of the page; return it."""
-    with nullcontext() if container is None else container:
+    place = nullcontext() if container is None else container
+    with place:
         shell.whisper(heading, quantity)
         chart(drawing, key)
     return drawing
@@ -226,8 +228,15 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     with box:
         for i, (name, table) in enumerate(tables.items()):
             st.markdown(f"**{shell.escape(name)}**")
-            st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
+            st.dataframe(table, hide_index=True, height=table_height(table, 8, 300))
             download("CSV", partial(csv_of_frame, table), csv_name(key, name), key=f"csv_{key}_{i}")
+
+
+def table_height(rows: Sized, most: int, pixels: int) -> Any:
+    """Return the height of a table: that of its rows up to so many; beyond, pixels in which they scroll."""
+    if len(rows) <= most:
+        return "content"
+    return pixels
 
 
 def csv_name(key: str, title: str) -> str:

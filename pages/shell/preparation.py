@@ -89,6 +89,7 @@ class Preparation:
         if len(self.finished_pages) == len(PAGES):
             return
         command = [sys.executable, "-m", "pages.shell.prepare"]
+        group = 0 if os.name == "posix" else None
         with subprocess.Popen(
             command,
             cwd=_ROOT,
@@ -97,7 +98,7 @@ class Preparation:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            process_group=0 if os.name == "posix" else None,
+            process_group=group,
         ) as process:
             self._process = process
             assert process.stdout is not None

@@ -250,7 +250,8 @@ def navigation() -> Any:
         **more: Any,
     ) -> Any:
         path = _ROOT / "pages" / f"{file or name}.py"
-        visibility = visibility or ("visible" if person.opens(name) else "hidden")
+        if visibility is None:
+            visibility = "visible" if person.opens(name) else "hidden"
         return st.Page(
             path,
             title=title,
@@ -329,9 +330,9 @@ def offer_cancel(stop: Callable[[], None]) -> None:
 def update(doing: str) -> None:
     """Say in the place of the page's question what is being computed; "" brings the question back."""
     _, headline, page_head, badge = st.session_state["head"]
-    headline.markdown(
-        _headline(replace(page_head, question=f"**{doing}**") if doing else page_head, badge)
-    )
+    if doing:
+        page_head = replace(page_head, question=f"**{doing}**")
+    headline.markdown(_headline(page_head, badge))
 
 
 def run(page: Any) -> None:

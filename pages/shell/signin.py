@@ -140,7 +140,8 @@ def access_from_claims(claims: Mapping[str, Any], rules: Mapping[str, Any], now:
         return Access(None, reason=ANONYMOUS)
     address = str(claims.get("email") or "").strip()
     verified = bool(address) and str(claims.get("email_verified")).lower() == "true"
-    name = _name(claims, address if verified else "")
+    verified_address = address if verified else ""
+    name = _name(claims, verified_address)
     until = _until(claims, rules)
     if until <= now or _mark(claims) in _server.ended:
         return Access(None, name, ENDED, until)
@@ -148,9 +149,9 @@ def access_from_claims(claims: Mapping[str, Any], rules: Mapping[str, Any], now:
     if verified:
         held.add(_without_case(address))
     for role in reversed(Role):
-        names = {
-            _without_case(name) if "@" in name else name for name in _texts(rules.get(role.value))
-        }
+        texts = _texts(rules.get(role.value))
+        names = {text for text in texts if "@" not in text}
+        names |= {_without_case(text) for text in texts if "@" in text}
         if names & held:
             return Access(role, name, until=until)
     reason = UNLISTED
@@ -193,11 +194,11 @@ def _mark(claims: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _listed(claims: Mapping[str, Any], claim: Any) -> list[str]:
     """Return the values of a claim; a dot in its name leads into a claim that holds others."""
-    value: Any = claims
-    for part in str(claim).split(".") if claim else ():
-        value = value.get(part) if isinstance(value, Mapping) else None
-    if value is claims:
+    if not claim:
         return []
+    value: Any = claims
+    for part in str(claim).split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
     return _texts(value)
 
 
@@ -253,7 +254,8 @@ def refuse(now: Access, title: str, first: str) -> NoReturn:
             f"pages/{first}.py", label="Go to the page that is", icon=":material/arrow_forward:"
         )
         st.stop()
-    st.markdown(f"# {'No role' if now.reason.startswith(UNLISTED) else 'Sign in'}")
+    heading = "No role" if now.reason.startswith(UNLISTED) else "Sign in"
+    st.markdown(f"# {heading}")
     if now.name:
         st.text(f"Signed in as {now.name}.")
     st.text(now.reason)
@@ -293,9 +295,10 @@ def _providers() -> dict[str, str]:
         for name, provider in auth.items()
         if isinstance(provider, Mapping) and "client_id" in provider
     ]
-    return ({"": "Sign in"} if "client_id" in auth else {}) | {
-        name: f"Sign in with {name}" for name in names
-    }
+    labels = {name: f"Sign in with {name}" for name in names}
+    if "client_id" in auth:
+        return {"": "Sign in"} | labels
+    return labels
 
 
 def _sign_in(provider: str) -> None:

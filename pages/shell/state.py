@@ -179,12 +179,17 @@ def attributes(dataset: str) -> dict[str, str]:
         offered = CATALOG[dataset].attributes
     else:
         offered = {}
-    added = {
-        roles.key: roles.attribute
-        + (", each value" if roles.each else ", ranges" if roles.cuts else "")
-        for roles in _own_roles(dataset)
-    }
+    added = {roles.key: _grouping_title(roles) for roles in _own_roles(dataset)}
     return offered | {column: name for column, name in added.items() if column not in offered}
+
+
+def _grouping_title(roles: Roles) -> str:
+    """Return the name of an attribute, with how its column makes groups."""
+    if roles.each:
+        return f"{roles.attribute}, each value"
+    if roles.cuts:
+        return f"{roles.attribute}, ranges"
+    return roles.attribute
 
 
 def attribute_of(config: AuditConfig) -> str:
@@ -263,20 +268,25 @@ def config(table: Table) -> AuditConfig | None:
         method = GIVEN_PREDICTIONS
     else:
         method = setting("method")
+    depth = setting("depth")
+    if method == GIVEN_PREDICTIONS:
+        depth = default("depth")
+    training_epsilon = epsilon() if method in PRIVATE_METHODS else math.inf
+    train_share = setting("train_share")
+    if method == GIVEN_PREDICTIONS or roles.sets:
+        train_share = default("train_share")
     tuned_on, forest = st.session_state.get("forest", (None, None))
+    if tuned_on != (table.fingerprint, roles):
+        forest = None
     return AuditConfig(
         dataset=table.name,
         roles=roles,
         method=method,
         metric=setting("metric"),
         tolerance=float(setting("tolerance")),
-        train_share=float(
-            _DEFAULTS["train_share"]
-            if method == GIVEN_PREDICTIONS or roles.sets
-            else setting("train_share")
-        ),
+        train_share=float(train_share),
         seed=int(setting("seed")),
-        epsilon=epsilon() if method in PRIVATE_METHODS else math.inf,
-        forest=forest if tuned_on == (table.fingerprint, roles) else None,
-        depth=int(_DEFAULTS["depth"] if method == GIVEN_PREDICTIONS else setting("depth")),
+        epsilon=training_epsilon,
+        forest=forest,
+        depth=int(depth),
     )

@@ -181,4 +181,6 @@ class ModelsJob(Background):
         """Return the rows of what is measured so far, of some of its points where they are named."""
         from core.experiments.experiment import rows_of
 
-        return rows_of(self.points if points is None else points, self.partial)
+        if points is None:
+            points = self.points
+        return rows_of(points, self.partial)

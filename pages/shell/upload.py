@@ -184,9 +184,9 @@ def _ask_model(
         )
 
         def answer(roles_before: Roles) -> Roles:
-            return model.put_in(
-                earlier_model.taken_out(roles_before) if earlier_model else roles_before
-            )
+            if earlier_model:
+                roles_before = earlier_model.taken_out(roles_before)
+            return model.put_in(roles_before)
 
         if current is not None:
             build_dataset(answered.table, answer(current))
@@ -339,7 +339,8 @@ class Gate:
         """Write what a setting says, into its line; `more` stays where a fact takes the place of the text."""
         self.places[f"{role}_more"] = more or self.places.get(f"{role}_more", "")
         self.places[f"{role}_said"] = f"{text} {self.places[f'{role}_more']}".rstrip()
-        self._say_again(role, "ok" if answered else "ask")
+        kind = "ok" if answered else "ask"
+        self._say_again(role, kind)
 
     def _say_again(self, role: str, kind: str) -> None:
         """Write into a setting's line what it says, with this icon."""
@@ -426,10 +427,11 @@ class Gate:
                     self._button(fact, repair, roles, name=f"{fact.kind}_{number}_{position}")
 
     def _button(self, fact: Fact, repair: Repair, roles: Roles, *, name: str) -> None:
+        icon = ":material/build:" if fact.severity == Severity.BLOCKING else None
         st.button(
             shell.escape(repair.title),
             key=f"use_repair_{name}_{self.mark}",
-            icon=":material/build:" if fact.severity == Severity.BLOCKING else None,
+            icon=icon,
             on_click=self._repair,
             args=(fact, repair, roles),
         )

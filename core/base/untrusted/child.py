@@ -375,9 +375,9 @@ def ask_child(
         except (EOFError, OSError):
             code = process.ending()
             took = min(seconds, max(time.monotonic() - started, 1))
-            raise InputError(
-                too_much if watch.reason == "memory" else _ending(what, code, watch, took)
-            ) from None
+            if watch.reason == "memory":
+                raise InputError(too_much) from None
+            raise InputError(_ending(what, code, watch, took)) from None
         except Oversize:
             raise InputError(
                 f"{what} unpacks to more than {answer // 1024**2:,} MB, the most that is taken; use a smaller one."

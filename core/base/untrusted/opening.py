@@ -45,7 +45,8 @@ def warm() -> None:
     imported: set[str] = set()
     children: dict[int, tuple[int, int]] = {}
     while True:
-        events = ready.poll(0 if to_import else None)
+        patience = 0 if to_import else None
+        events = ready.poll(patience)
         if not events:
             name = to_import.pop(0)
             if name not in imported:
