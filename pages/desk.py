@@ -268,9 +268,12 @@ else:
     with heading:
         if now is None:
             if signin.is_officer():
-                step = "Register one below: its people, their attribute, and the total budget of all queries about them."
+                step = "Register one below"
+                about = "all queries about them"
             else:
-                step = "An officer registers one: its people, their attribute, and the total budget of all queries."
+                step = "An officer registers one"
+                about = "all queries"
+            step += f": its people, their attribute, and the total budget of {about}."
             shell.finding("The ledger is open and holds no test set yet.", step)
         else:
             panels.finding(desk_findings.finding(now))

@@ -555,8 +555,8 @@ def _values(column: _Numbers, style: _NumberStyle) -> Any:
     try:
         if column.unit == "%":
             return pc.binary_join_element_wise(cells, "e-2", "").cast(pa.float64())
-        is_whole = _every(cells.drop_null(), _INTEGER)
-        kind = pa.int64() if is_whole else pa.float64()
+        is_integral = _every(cells.drop_null(), _INTEGER)
+        kind = pa.int64() if is_integral else pa.float64()
         return cells.cast(kind)
     except pa.ArrowInvalid:  # a whole number beyond 64 bits
         return None

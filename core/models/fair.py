@@ -365,12 +365,8 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str) -> 
     tolerance = unit_interval(tolerance, name="tolerance")
     cells = _people(counts)
     labels = LABELS_COMPARED[choice(metric, METRICS, name="metric")]
-    rows = np.concatenate(
-        [
-            _rate_rows(cells[:, :, compared])
-            for compared in ([[label] for label in labels] or [[0, 1]])
-        ]
-    )
+    compared_labels = [[label] for label in labels] or [[0, 1]]
+    rows = np.concatenate([_rate_rows(cells[:, :, compared]) for compared in compared_labels])
     price = (cells[:, :, 0] - cells[:, :, 1]) / cells.sum() + _KEEP * np.array([1.0, -1.0])
     solution: Any = linprog(
         price.ravel(),

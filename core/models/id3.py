@@ -196,9 +196,11 @@ Domains = tuple[Entry, ...]
 
 def domain_sizes(domains: Domains) -> npt.NDArray[np.int64]:
     """Return how many codes each column has, shape (d,)."""
-    return np.array(
-        [entry if isinstance(entry, int) else BINS for entry in domains], dtype=np.int64
-    )
+    sizes = np.full(len(domains), BINS, dtype=np.int64)
+    for j, entry in enumerate(domains):
+        if isinstance(entry, int):
+            sizes[j] = entry
+    return sizes
 
 
 def codes_of(x: npt.NDArray[np.float64], domains: Domains) -> npt.NDArray[np.int64]:
@@ -229,10 +231,13 @@ def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     low = x.min(axis=0)
     high = x.max(axis=0)
     is_code = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
-    return tuple(
-        int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j]))
-        for j in range(x.shape[1])
-    )
+    domains: list[Entry] = []
+    for j in range(x.shape[1]):
+        if is_code[j]:
+            domains.append(int(high[j]) + 1)
+        else:
+            domains.append((float(low[j]), float(high[j])))
+    return tuple(domains)
 
 
 def _entry(entry: object, j: int) -> Entry:
@@ -421,7 +426,8 @@ def grow(
             return _joined(parts)
         splitting = _those(level, goes_on)
         # Ā = argmax over open attributes of V_A.
-        best, released = (_exact_best if rules.exact else _noisy_best)(splitting, rules)
+        find_best = _exact_best if rules.exact else _noisy_best
+        best, released = find_best(splitting, rules)
         offsets = np.cumsum(sizes[best]) - sizes[best]
         attribute[goes_on] = best
         # Partition of T by Ā: a child for every value of the domain, empty ones too.

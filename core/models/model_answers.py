@@ -154,7 +154,9 @@ def _listed_features(
         raise InputError(
             f"The model takes {model.width} features, got {len(features)}; list its own, in its order."
         )
-    order = ", ".join(quoted(name) for name in features[:5]) + (", …" if len(features) > 5 else "")
+    order = ", ".join(quoted(name) for name in features[:5])
+    if len(features) > 5:
+        order += ", …"
     if not model.feature_names:
         notes.append(
             f"The model's file does not name its features; they are taken to be {order}, in this order."
@@ -240,7 +242,8 @@ def _cells(
                 return (lowered == "true").astype(object).reindex(column.index)
             return lowered == "true"
         strange = texts[pd.to_numeric(texts, errors="coerce").isna()]
-        value = next(iter(strange if len(strange) else texts), "")
+        examples = strange if len(strange) else texts
+        value = next(iter(examples), "")
         expected = kind if kind == "true or false" else "numbers"
         raise refuse(
             f"holds text, such as {quoted(value)}, where the model takes {expected}; correct the column or ask for its "
@@ -249,7 +252,8 @@ def _cells(
     if missing or pd.api.types.is_float_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
-        values = column.to_numpy(dtype=bool if pd.api.types.is_bool_dtype(column) else np.int64)
+        dtype = bool if pd.api.types.is_bool_dtype(column) else np.int64
+        values = column.to_numpy(dtype=dtype)
     if np.isinf(values).any():
         raise refuse("holds infinite values, which the model cannot take; replace them")
     truths = np.isin(values, (0, 1)) | np.isnan(values)
@@ -516,9 +520,9 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
                 kept_as = serves_as
         for name in _LEARNED:
             arrays = state.get(name, ())
-            parameters += sum(
-                np.size(array) for array in (arrays if isinstance(arrays, list) else [arrays])
-            )
+            if not isinstance(arrays, list):
+                arrays = [arrays]
+            parameters += sum(map(np.size, arrays))
         if "leaf_people_" in state:
             people.append(state["leaf_people_"])
             roots.append(int(people[-1].sum()))
@@ -529,17 +533,17 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
             people.append(part.nodes["count"][part.nodes["is_leaf"] == 1])
             roots.append(int(part.nodes["count"][0]))
     sizes = np.concatenate([np.empty(0, dtype=np.int64), *people])
+    if not rows and not sampled:  # a tree of a forest counts the records drawn for it alone
+        rows = max(roots)
+    smallest = int(sizes.min()) if sizes.size else 0
     return Structure(
         leaves=sizes.size,
         small_leaves=int(np.count_nonzero(sizes < FEWEST_IN_LEAF)),
-        smallest=int(sizes.min()) if sizes.size else 0,
+        smallest=smallest,
         stored_records=n_stored,
         stored_as=kept_as,
         parameters=parameters + sizes.size,
-        rows=rows
-        or (
-            0 if sampled else max(roots)
-        ),  # a tree of a forest counts the records drawn for it alone
+        rows=rows,
     )
 
 
@@ -557,10 +561,10 @@ def _parts(estimator: Any) -> Iterator[Any]:
         seen.add(id(part))
         if isinstance(part, dict):
             waiting.extend(part.values())
-        elif isinstance(part, (list, tuple)) or (
-            isinstance(part, np.ndarray) and part.dtype == object
-        ):
-            waiting.extend(np.ravel(part) if isinstance(part, np.ndarray) else part)
+        elif isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting.extend(np.ravel(part))
         elif type(part).__module__.partition(".")[0] in _ROOMS:
             yield part
             waiting.extend(getattr(part, "__dict__", {}).values())

@@ -76,7 +76,7 @@ def kind_of(content: bytes, name: str) -> str:
             "ask for a smaller model."
         )
     if content.startswith(b"PK\x03\x04") != (kind == "skops"):
-        expected = KINDS["onnx" if kind == "skops" else "skops"]
+        expected = KINDS["onnx"] if kind == "skops" else KINDS["skops"]
         raise InputError(
             f"The file {quoted(name)} is refused because it is not {KINDS[kind]}; if it is {expected}, let its name "
             f"end in .{expected.lower()}."
@@ -175,10 +175,10 @@ def read_model(content: bytes, name: str) -> ModelFile:
     """
     kind = kind_of(content, name)
     reply, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
-    values = ((attribute.name, reply[attribute.name]) for attribute in fields(Takes))
-    taken: dict[str, Any] = {
-        title: tuple(value) if isinstance(value, list) else value for title, value in values
-    }
+    taken: dict[str, Any] = {}
+    for attribute in fields(Takes):
+        value = reply[attribute.name]
+        taken[attribute.name] = tuple(value) if isinstance(value, list) else value
     return ModelFile(
         kind=kind,
         name=name,
@@ -218,13 +218,9 @@ def _raw(reply: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
             table["label"].to_numpy()
         ]
     scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
-    return RawAnswers(
-        labels=labels,
-        probability=np.column_stack(scores).astype(np.float64) if scores else None,
-        classes=None
-        if reply["classes"] is None
-        else tuple(str(label) for label in reply["classes"]),
-    )
+    probability = np.column_stack(scores).astype(np.float64) if scores else None
+    classes = None if reply["classes"] is None else tuple(map(str, reply["classes"]))
+    return RawAnswers(labels=labels, probability=probability, classes=classes)
 
 
 def file_access(
@@ -445,8 +441,9 @@ def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
     chosen = range(0, len(frame), max(1, len(frame) // 20))
     good = next((frame.iloc[[row]] for row in chosen if works(frame.iloc[[row]])), None)
     record = f"record {first + low + 1:,}"
-    for j, name in enumerate(frame.columns if good is not None else ()):
-        assert good is not None
+    if good is None:
+        return record
+    for j, name in enumerate(frame.columns):
         mended = failing.astype(object)
         mended.isetitem(j, [good.iloc[0, j]])
         if works(mended.infer_objects()):

@@ -54,17 +54,17 @@ class OnnxModel(Runtime):
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
-        output_names = [*([self.label] if self.label else []), *self.scores]
+        output_names = list(filter(None, (self.label, *self.scores)))
         n = len(frame)
         if self.feature_names:
             for j, (name, _, _) in enumerate(self.inputs):
                 if name in self.encoder_values:
                     warn_of_new_values(frame.iloc[:, j], self.encoder_values[name])
-            columns = [_column(frame, j, dtype) for j, (_, dtype, _) in enumerate(self.inputs)]
-            feed = {
-                name: column.reshape(-1, 1) if rank == 2 else column
-                for (name, _, rank), column in zip(self.inputs, columns, strict=True)
-            }
+            feed = {}
+            for j, (name, dtype, rank) in enumerate(self.inputs):
+                feed[name] = _column(frame, j, dtype)
+                if rank == 2:
+                    feed[name] = feed[name].reshape(-1, 1)
         else:
             name, dtype, _ = self.inputs[0]
             feed = {
@@ -82,7 +82,8 @@ class OnnxModel(Runtime):
             return RawAnswers(labels=labels, probability=None, classes=self.classes)
         if isinstance(outputs[0], list):  # one dict a record
             classes = tuple(outputs[0][0])
-            table = stack([[record[label] for record in outputs[0]] for label in classes], n)
+            records = outputs[0]
+            table = stack([[record[label] for record in records] for label in classes], n)
             return RawAnswers(labels=labels, probability=table, classes=classes)
         if sum(np.asarray(column).size for column in outputs) > _MOST_SCORES * n:
             raise ValueError(f"it gives more than {_MOST_SCORES} scores a record")
@@ -122,18 +123,27 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
             raise MemoryError from None
         raise InputError(f"The ONNX file {quoted(name)} cannot be run: {cause(error)}.") from None
     inputs, kinds, width = _inputs(session, name)
-    has_names = width is None
+    names: tuple[str, ...] = ()
+    if width is None:
+        names = tuple(feature for feature, *_ in inputs)
+        width = len(inputs)
+    else:
+        kinds *= width or 1
     label, scores, classes = _outputs(session, _classes(nodes), name)
     extra_outputs = [
         str(output.name) for output in session.get_outputs() if output.name not in (label, *scores)
     ]
-    beside = f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
+    notes = list(onnx_structure(graph).notes)
+    if extra_outputs:
+        notes.append(
+            f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
+        )
     return OnnxModel(
-        feature_names=tuple(feature for feature, *_ in inputs) if has_names else (),
-        dtypes=kinds if has_names else kinds * (width or 1),
-        width=len(inputs) if has_names else width or None,
+        feature_names=names,
+        dtypes=kinds,
+        width=width or None,
         takes_missing=any(map(_takes_missing, nodes)),
-        notes=(*onnx_structure(graph).notes, *([beside] if extra_outputs else [])),
+        notes=tuple(notes),
         session=session,
         inputs=inputs,
         label=label,
@@ -179,7 +189,8 @@ def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | No
         inputs.append((str(node.name), dtype, len(node.shape)))
         kinds.append(kind)
         last = node.shape[1] if len(node.shape) == 2 else 1
-        widths.append(last if isinstance(last, int) else 0)
+        width = last if isinstance(last, int) else 0
+        widths.append(width)
     if inputs and all(width == 1 for width in widths):
         return tuple(inputs), tuple(kinds), None
     if len(inputs) == 1:
@@ -214,7 +225,8 @@ def _outputs(
         raise InputError(
             f"The ONNX file {quoted(name)} gives {listing}; export one label, and the probabilities of a classifier."
         )
-    return (str(labels[0].name) if labels else ""), tuple(scores), classes
+    label = str(labels[0].name) if labels else ""
+    return label, tuple(scores), classes
 
 
 def _takes_missing(node: Any) -> bool:

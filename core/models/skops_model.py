@@ -97,9 +97,10 @@ class SkopsModel(Runtime):
                 table = None
         if labels.ndim != 1 or len(labels) != len(frame):
             raise ValueError("it does not give one answer a record")
+        probability = None if table is None else stack([table], len(frame))
         return RawAnswers(
             labels=labels,
-            probability=None if table is None else stack([table], len(frame)),
+            probability=probability,
             classes=tuple(np.asarray(self.estimator.classes_).tolist()),
         )
 
@@ -168,9 +169,8 @@ def _look_through(content: bytes, name: str) -> str:
         part = waiting.pop()
         if isinstance(part, dict):
             title = f"{part.get('__module__')}.{part.get('__class__')}"
-            what = REFUSED_LOADERS.get(
-                str(part.get("__loader__")), "the type" if title in REFUSED_TYPES else ""
-            )
+            what = "the type" if title in REFUSED_TYPES else ""
+            what = REFUSED_LOADERS.get(str(part.get("__loader__")), what)
             if what:
                 raise _refused(name, f"{what} {quoted(title, 80)}")
             _check_settings(part, name)

@@ -143,8 +143,8 @@ def titled(
     heading: str, quantity: str, drawing: Drawing, key: str, *, container: Any = None
 ) -> Drawing:
     """Show a chart under its point and, in grey, what is drawn, here or in a place of the page; return it."""
-    place = nullcontext() if container is None else container
-    with place:
+    column = nullcontext() if container is None else container
+    with column:
         shell.whisper(heading, quantity)
         chart(drawing, key)
     return drawing
