@@ -232,11 +232,15 @@ def text_of(name: object, most: int = 60) -> str:
     return quoted(text, most)
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
+_MOST_LISTED = 4
+"""Columns that a note names."""
+
+
+def listed(names: Sequence[str]) -> str:
     """Return names of columns for use in a note, the first few of them."""
-    text = ", ".join(text_of(name) for name in names[:most])
-    if len(names) > most:
-        return f"{text} and {len(names) - most} more"
+    text = ", ".join(text_of(name) for name in names[:_MOST_LISTED])
+    if len(names) > _MOST_LISTED:
+        return f"{text} and {len(names) - _MOST_LISTED} more"
     return text
 
 

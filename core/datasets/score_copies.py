@@ -128,11 +128,9 @@ class _ModelOutputs:
         self.positive = positive.astype(np.int64)
         if scores is None:
             self.scored = np.zeros(positive.size, dtype=bool)
-        else:
-            self.scored = ~np.isnan(scores)
-        if scores is None:
             self.scores = np.zeros(0)
         else:
+            self.scored = ~np.isnan(scores)
             self.scores = scores[self.scored]
         if self.scores.size:
             self.ranks = mean_ranks(self.scores)
@@ -142,11 +140,9 @@ class _ModelOutputs:
         self.many_scores = np.unique(self.scores).size > _MANY_SCORES
         if predictions is None:
             self.predicted = np.zeros(positive.size, dtype=bool)
-        else:
-            self.predicted = predictions >= 0
-        if predictions is None:
             self.predictions = np.zeros(0, dtype=np.int64)
         else:
+            self.predicted = predictions >= 0
             self.predictions = predictions[self.predicted]
 
     @property

@@ -622,7 +622,6 @@ def require_result(
     work: Work,
     *,
     lane: str = "audit",
-    patience: float = _PATIENCE,
 ) -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
     result = store.get(key)
@@ -633,7 +632,7 @@ def require_result(
         needed
     ):  # finished, but since dropped
         job = needed.go_on()
-        job.wait(patience)
+        job.wait(_PATIENCE)
         if job.state == State.FINISHED:
             return store.get(key)
     return needed.first(lambda: _show_needed(needed, label))
