@@ -91,9 +91,10 @@ def _checked(name: str, value: Any) -> Any:
     if name == "max_depth" and value is None:
         return None
     low, high = _INTEGER_RANGES[name]
-    return whole_number(
-        value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else ""
-    )
+    none_text = ""
+    if name == "max_depth":
+        none_text = " or None"
+    return whole_number(value, name=name, least=low, most=high, also=none_text)
 
 
 def balanced_forest(parameters: Mapping[str, Any] | None, seed: int) -> Any:
@@ -120,7 +121,10 @@ class Adversary:
         self, features: Floats, labels: Codes, predictions: Codes | None = None
     ) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
-        columns = known_columns(features, labels, predictions if self.sees_predictions else None)
+        seen_predictions = None
+        if self.sees_predictions:
+            seen_predictions = predictions
+        columns = known_columns(features, labels, seen_predictions)
         return np.asarray(self.estimator.predict_proba(columns), dtype=np.float64)
 
 
@@ -249,7 +253,11 @@ def train_strong(
     counts = np.bincount(sensitive)
     if categorical is not None and categorical.any():
         few = np.array([np.unique(features[:, j]).size <= 255 for j in range(features.shape[1])])
-        coded = np.append(categorical & few, [False] * (1 if predictions is None else 2))
+        if predictions is None:
+            n_outputs = 1
+        else:
+            n_outputs = 2
+        coded = np.append(categorical & few, [False] * n_outputs)
     booster = HistGradientBoostingClassifier(
         categorical_features=coded,
         # a tenth of the records is set aside to stop on, and must be able to hold every group
@@ -295,9 +303,11 @@ def calibrate(probability: Floats, truth: Codes) -> PlattScale:
             f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}."
         )
     # Weak regularisation: with many groups of few people the unregularised fit may not exist.
-    fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(
-        _log_odds(probability), truth
-    )
+    if k == 2:
+        strength = 1e6
+    else:
+        strength = 10.0
+    fitted = LogisticRegression(C=strength, max_iter=1000).fit(_log_odds(probability), truth)
     slope = fitted.coef_
     intercept = fitted.intercept_
     if k > 2:
@@ -321,7 +331,11 @@ def permuted_predictions(
     """
     rng = child_generator(seed, f"permuted predictions of {records}")
     permuted = predictions.copy()
-    for inside in [slice(None)] if labels is None else [labels == 0, labels == 1]:
+    if labels is None:
+        parts: list[Any] = [slice(None)]
+    else:
+        parts = [labels == 0, labels == 1]
+    for inside in parts:
         permuted[inside] = rng.permutation(predictions[inside])
     return permuted
 
@@ -432,7 +446,10 @@ def tune_forest(
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.base.errors.Cancelled`, which ends the search there and reaches the caller.
     """
-    columns = known_columns(features, labels, predictions if kind == "predictions" else None)
+    seen_predictions = None
+    if kind == "predictions":
+        seen_predictions = predictions
+    columns = known_columns(features, labels, seen_predictions)
     groups, counts = np.unique(sensitive, return_counts=True)
     if counts.min() < _FEWEST:
         raise InputError(

@@ -155,6 +155,10 @@ def boosting(
     n = groups.size
     counts = np.bincount(groups)
     rounds = 300 if slow else 200
+    if n >= 300:
+        most_rounds = rounds
+    else:
+        most_rounds = 40
     return HistGradientBoostingClassifier(
         categorical_features=categorical,
         learning_rate=0.06 if slow else 0.1,
@@ -163,7 +167,7 @@ def boosting(
         min_samples_leaf=max(5, min(20, n // 50)),
         early_stopping=bool(n >= 300 and counts[counts > 0].min() >= 10),
         n_iter_no_change=10 if slow else 8,
-        max_iter=rounds if n >= 300 else 40,
+        max_iter=most_rounds,
         random_state=seed,
     ).fit(columns, groups)
 

@@ -73,11 +73,17 @@ class Outputs:
 
     def of(self, rows: Rows) -> Outputs:
         """Return the outputs of some of the records."""
+        scores = None
+        if self.scores is not None:
+            scores = self.scores[rows]
+        answered = None
+        if self.answered is not None:
+            answered = self.answered[rows]
         return Outputs(
             labels=self.labels[rows],
-            scores=None if self.scores is None else self.scores[rows],
+            scores=scores,
             decimals=self.decimals,
-            answered=None if self.answered is None else self.answered[rows],
+            answered=answered,
         )
 
     @property
@@ -626,13 +632,18 @@ class OutputEvidence:
         ties = np.zeros(about.size)
         ties[present] = np.log(self.tie_counts[index[present]])
         label = np.where(self.outputs.labelled[about], self.outputs.labels[about], np.nan)
+        score_odds = empty
+        tie_column = empty
+        if self.tables:
+            score_odds = odds[1]
+            tie_column = ties[:, None]
         return Columns(
             ratios=np.column_stack([of_binary, *(part[:, :-1] for part in residuals)]),
             n_binary=of_binary.shape[1],
             residuals=np.column_stack([empty, *(part[:, -1] for part in residuals)]),
-            score_odds=odds[1] if self.tables else empty,
+            score_odds=score_odds,
             digit_odds=np.column_stack([empty, *odds[2:]]),
-            ties=ties[:, None] if self.tables else empty,
+            ties=tie_column,
             outputs=np.column_stack([label, values[:, :1]]),
             digits=values[:, 1:],
         )

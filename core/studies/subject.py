@@ -132,7 +132,10 @@ class AuditConfig(Result):
     ] = field(default=TREE_DEPTH, metadata=UNSAID)
 
     def __post_init__(self) -> None:
-        validate(self, but=("method",) if self.method == GIVEN_PREDICTIONS else ())
+        unchecked: tuple[str, ...] = ()
+        if self.method == GIVEN_PREDICTIONS:
+            unchecked = ("method",)
+        validate(self, but=unchecked)
         if self.forest is not None:
             forest_parameters(dict(self.forest))
 

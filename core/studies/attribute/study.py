@@ -106,10 +106,9 @@ class AttackerPosteriors:
         """Return a measure of these probabilities."""
         if measure == "bits":
             return mean(self.bits(probability))
-        balanced = measure == "balanced_accuracy"
-        return (balanced_accuracy if balanced else accuracy)(
-            self.truth, self.guess(probability, balanced=balanced)
-        )
+        if measure == "balanced_accuracy":
+            return balanced_accuracy(self.truth, self.guess(probability, balanced=True))
+        return accuracy(self.truth, self.guess(probability))
 
     def gain(self, measure: str) -> Estimate:
         """Return what the release adds to a measure, on the same people."""
@@ -117,11 +116,15 @@ class AttackerPosteriors:
             return mean(self.bits(self.before) - self.bits(self.after))
         balanced = measure == "balanced_accuracy"
         before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
-        return (balanced_gain if balanced else accuracy_gain)(self.truth, before, after)
+        if balanced:
+            return balanced_gain(self.truth, before, after)
+        return accuracy_gain(self.truth, before, after)
 
     def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
         """Return the likeliest group, or the one whose probability is farthest above its share."""
-        return np.asarray((probability / self.share if balanced else probability).argmax(axis=1))
+        if balanced:
+            return np.asarray((probability / self.share).argmax(axis=1))
+        return np.asarray(probability.argmax(axis=1))
 
     def bits(self, probability: Floats) -> Floats:
         """Return everybody's log-loss in bits."""
@@ -297,10 +300,14 @@ def _outputs(subject: Subject, plan: OutputsPlan) -> Outputs:
     scores = subject.scores_of(plan)
     if scores is not None and dataset.withheld is not None:
         scores = np.where(dataset.withheld, np.nan, scores)
+    if scores is None:
+        decimals = 0
+    else:
+        decimals = decimals_of(scores)
     return Outputs(
         labels=subject.model.predictions,
         scores=scores,
-        decimals=0 if scores is None else decimals_of(scores),
+        decimals=decimals,
         answered=dataset.answered,
     )
 
@@ -483,9 +490,9 @@ def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -
 def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let the last digit of the score be the group."""
     scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    return _decided(
-        (scaled_scores - scaled_scores % 2 + people.sensitive if planted else scaled_scores) / 1e4
-    )
+    if planted:
+        scaled_scores = scaled_scores - scaled_scores % 2 + people.sensitive
+    return _decided(scaled_scores / 1e4)
 
 
 def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
@@ -659,12 +666,14 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             if reason := _control_reason(result, measure):
                 measurements[check] = not_run(check, reason)
                 continue
+            control_name = "imputation, without the model"
+            if measure == "bits":
+                control_name += ", log-loss"
             measurements[check] = Measurement(
                 check=check,
                 estimate=estimate,
                 control=strongest_posteriors.level(measure, strongest_posteriors.before),
-                control_name="imputation, without the model"
-                + (", log-loss" if measure == "bits" else ""),
+                control_name=control_name,
                 attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
                 f"{_attack_text(strongest_posteriors)}, {ATTACKER_POSITIONS[position]}.",
                 knows=_knows(result, position),

@@ -97,7 +97,11 @@ def draw_budget(exposure: Exposure, settings: AttriGuardSettings) -> Drawing:
         accuracies = [point.rate(balanced=balanced) for point in points]
         look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
         drawn.append(Curve(x=xs, of=accuracies, current=current[name], **look))
-    y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
+    if balanced:
+        axis_title = f"Balanced accuracy at inferring {attribute} (%)"
+    else:
+        axis_title = "Accuracy (%)"
+    y = percents(axis_title)
     title = f"Accuracy at inferring {attribute} by noise budget"
     last = exposure.last_budget
     unit = exposure.unit
@@ -187,9 +191,9 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
     defences = [("AttriGuard", exposure.spent(budget).value, accuracies)]
     for row in drawn_defences(comparators):
         knows = ", true value" if row.knows_truth else ", guessed"
-        name = _COMPARATORS[row.method][0] + (
-            knows if row.method in ("blurme", "chisquare") else ""
-        )
+        name = _COMPARATORS[row.method][0]
+        if row.method in ("blurme", "chisquare"):
+            name += knows
         defences.append((name, row.size.value, row.accuracy))
     lines = []
     for index, (name, size, rates) in enumerate(defences):
@@ -205,7 +209,11 @@ def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compa
             for attacker, symbol in zip(CLEAN_ATTACKERS, _GLYPHS, strict=True)
             if attacker in rates
         ]
-        look: dict[str, Any] = {"color": "ink" if index else color, "bold": not index, "value": ""}
+        if index:
+            name_color = "ink"
+        else:
+            name_color = color
+        look: dict[str, Any] = {"color": name_color, "bold": not index, "value": ""}
         below = f"changes {size:.1f} {exposure.unit}"
         facts = {f"{exposure.unit} changed": size}
         lines.append(Row(name=name, below=below, marks=marks, facts=facts, **look))

@@ -117,7 +117,11 @@ class Defense:
         """Return the noise of the people to protect, or of those attackers know (`training`), searched for once."""
         cached: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
         if training not in cached:
-            cached[training] = self.noise_of(self.sets[0 if training else 1], report)
+            known_records, protected_records, _ = self.sets
+            if training:
+                cached[training] = self.noise_of(known_records, report)
+            else:
+                cached[training] = self.noise_of(protected_records, report)
         return cached[training]
 
     @property
@@ -258,8 +262,9 @@ class RatingsDefense(Defense):
 
     def reader(self, name: str) -> Any:
         """Return the fitted classifier an attacker of a name asks: the defender's own where theirs is of the kind."""
-        smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
-        return self.classifier("logistic_smooth" if smooth else name)
+        if name == "logistic" and self.settings.defender == "logistic_smooth":
+            return self.classifier("logistic_smooth")
+        return self.classifier(name)
 
     def noise_of(
         self, records: Any, report: ReportProgress | None = None, **changed: Any

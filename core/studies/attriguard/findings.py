@@ -85,22 +85,24 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. "
     else:
         used = ""
-    measure = (
-        f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
-    )
+    if balanced:
+        measure = f"Balanced accuracy of inferring the {exposure.attribute}"
+    else:
+        measure = f"Accuracy of inferring the {exposure.attribute}"
     value = exposure.values[int(exposure.shares.argmax())]
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     protects = not _beats(now, floor, balanced=balanced)
+    so_what = ""
+    to_do = ""
+    if budget and not protects:
+        so_what = "Obfuscation, not protection: plan for an adaptive attacker."
+        to_do = "Read the highest curve, not the lowest; check the utility loss."
     return Finding(
         point=f"{point} {rival}{_untrained(exposure, settings)}",
         evidence=f"{spent}{used}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
-        so_what=""
-        if protects or not budget
-        else "Obfuscation, not protection: plan for an adaptive attacker.",
-        to_do=""
-        if protects or not budget
-        else "Read the highest curve, not the lowest; check the utility loss.",
+        so_what=so_what,
+        to_do=to_do,
         caveats=(
             f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",
         )
@@ -132,7 +134,9 @@ def _untrained(exposure: Exposure, settings: AttriGuardSettings) -> str:
     if any(trained[name] >= len(settings.trained_at) for name in ADVERSARIAL):
         return ""
     is_planned = not settings.attackers or ADVERSARIAL.keys() & set(settings.attackers)
-    return f" Adversarial training {'is not trained yet' if is_planned else 'was not run'}."
+    if is_planned:
+        return " Adversarial training is not trained yet."
+    return " Adversarial training was not run."
 
 
 def cost(exposure: Exposure, budget: float) -> Finding:
@@ -173,13 +177,14 @@ def noise_needed(exposure: Exposure) -> Finding:
     else:
         more = ""
     nobody = int((exposure.reached.sum(axis=1) <= 1).sum())
+    caveats: tuple[str, ...] = ()
+    if nobody:
+        caveats = (f"People without any noise, who stay as they are: {count(nobody)}.",)
     return Finding(
         point=point,
         evidence=f"None was found for {count(missing)} of {count(int(pairs.sum()))} pairs of person and value: "
         f"{hardest_text} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
-        caveats=(f"People without any noise, who stay as they are: {count(nobody)}.",)
-        if nobody
-        else (),
+        caveats=caveats,
     )
 
 
@@ -199,12 +204,13 @@ def person(exposure: Exposure, number: int, budget: float) -> Finding:
         remainder = f"; more values: {len(missing) - 5}"
     else:
         remainder = ""
+    caveats: tuple[str, ...] = ()
+    if missing:
+        caveats = (f"No noise was found for {', '.join(missing[:5])}{remainder}.",)
     return Finding(
         point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
         evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
-        caveats=(f"No noise was found for {', '.join(missing[:5])}{remainder}.",)
-        if missing
-        else (),
+        caveats=caveats,
     )
 
 
@@ -215,8 +221,10 @@ def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Findi
     share = percent(float(fooled[least]), decimals=0)
     if len(fooled) < 2:
         so_far = ""
+    elif finished:
+        so_far = " least:"
     else:
-        so_far = f" least{'' if finished else ' so far'}:"
+        so_far = " least so far:"
     return Finding(
         point=f"“{name}” is fooled{so_far} by {share} of this noise",
         evidence="Records with noise of which an attacker infers the target value",
@@ -239,8 +247,10 @@ def margin_helps(transfer: Transfer) -> Finding:
         f"{percent(plain, decimals=0)} of the noise against logistic regression fools a "
         f"network; with a margin {more}"
     )
+    if math.isnan(plain):
+        point = "No noise was found against logistic regression"
     return Finding(
-        point="No noise was found against logistic regression" if math.isnan(plain) else point,
+        point=point,
         evidence=f"The same for noise found against each classifier; it changes {changes} ratings",
     )
 
@@ -354,11 +364,11 @@ def guide(exposure: Exposure, defender: str) -> str:
         who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people."
     else:
         who = ""
-    who += f" Adaptive: {'; '.join(aware)}." if aware else ""
+    if aware:
+        who += f" Adaptive: {'; '.join(aware)}."
     budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
-    who += (
-        " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""
-    )
+    if len(budgets) > 1:
+        who += " Points show the adversarial attacker of the nearest budget."
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
         f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "

@@ -155,7 +155,8 @@ class _PandaSearch:
             )
             moves.append((some[task], column, value))
             again = some[undecided]
-            waiting += [(again, 8 * reach)] if again.size else []
+            if again.size:
+                waiting.append((again, 8 * reach))
             if reach == first:  # few are looked at again, and soon done
                 done += some.size
                 if report:
@@ -382,11 +383,14 @@ def read_scores(classifier: Any) -> Scores:
     """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer."""
     network = hasattr(classifier, "coefs_")
     weights, offsets = _network(classifier) if network else _linear(classifier)
+    outputs = None
+    if network:
+        outputs = (weights[1], offsets[1])
     return Scores(
         classes=np.asarray(classifier.classes_, dtype=np.int64),
         weights=weights[0],
         offsets=offsets[0],
-        outputs=(weights[1], offsets[1]) if network else None,
+        outputs=outputs,
     )
 
 

@@ -190,9 +190,13 @@ def _column(
             domain = seen[(seen >= low) & (seen <= high)]
         else:
             domain = np.unique(spread)
+    if categorical:
+        kind = "category"
+    else:
+        kind = "integer" if is_integer else "number"
     return Column(
         name=name,
-        kind="category" if categorical else "integer" if is_integer else "number",
+        kind=kind,
         frozen=frozen or seen.size < 2 or not domain.size,
         domain=domain,
         listed=listed,

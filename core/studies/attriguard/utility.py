@@ -251,7 +251,11 @@ def utility_of(
     people = defense.people
     one_length(labels=labels, people=people.truth)
     for part, rows in row_sets(metric, labels, labels.size):
-        if np.unique(people.truth if rows is None else people.truth[rows]).size < 2:
+        if rows is None:
+            groups_inside = people.truth
+        else:
+            groups_inside = people.truth[rows]
+        if np.unique(groups_inside).size < 2:
             raise InputError(
                 f"Unfairness needs protected people of two groups with {part}, got fewer."
             )
@@ -304,7 +308,8 @@ def _change(
     for difference, (_, groups) in zip(differences, after, strict=True):
         for group in np.unique(groups):
             inside = difference[groups == group]
-            variance += inside.size * float(inside.var(ddof=1)) if inside.size > 1 else 0.0
+            if inside.size > 1:
+                variance += inside.size * float(inside.var(ddof=1))
     half = normal_quantile(LEVEL) * math.sqrt(variance)
     n = sum(difference.size for difference in differences)
     return Estimate(value=value, low=value - half, high=value + half, n=n)

@@ -161,7 +161,10 @@ def draw_values(
     points = []
     counts = []
     for group in (0, 1):
-        style = group_style(advantaged if group == 1 else 1 - advantaged)
+        if group == 1:
+            style = group_style(advantaged)
+        else:
+            style = group_style(1 - advantaged)
         rows = np.flatnonzero(truth == group)
         right = decoded.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
@@ -263,15 +266,19 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
     lines = []
     for i, row in enumerate(list(reversed(rows))[:MOST_ROWS]):
         color, stroke = ("before", 3) if i else ("leak", 5)
-        marks = [
-            Mark(
-                of=row.gap, color=color, symbol="circle" if row.price else "diamond", stroke=stroke
-            )
-        ]
+        if row.price:
+            symbol = "circle"
+        else:
+            symbol = "diamond"
+        marks = [Mark(of=row.gap, color=color, symbol=symbol, stroke=stroke)]
         if row.truth is not None:
             marks.append(Mark(of=row.truth, color="ink", symbol="line-ns", size=15, name="truth"))
         value = f"{f'ε {row.price:g}' if row.price else 'free'}  <b>{gap(row.gap.value)}</b>"
-        lines.append(Row(name=row.label, value=value, color="ink" if i else "leak", marks=marks))
+        if i:
+            name_color = "ink"
+        else:
+            name_color = "leak"
+        lines.append(Row(name=row.label, value=value, color=name_color, marks=marks))
     axis = Axis(
         ends=(-1.04, 1.04),
         marks=(-1, -0.5, 0, 0.5, 1),

@@ -65,7 +65,8 @@ def findings(result: BiasQueriesResult, settings: BiasQueriesSettings) -> tuple[
             how = f"ε = {settings.epsilon:g}"
         else:
             how = "exact posterior"
-        how += f", δ = {settings.delta:g}" if settings.mechanism == "smooth_laplace" else ""
+        if settings.mechanism == "smooth_laplace":
+            how += f", δ = {settings.delta:g}"
         evidence += (
             f" {at_most(result.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
         )

@@ -106,12 +106,15 @@ class BiasQueries(Study[BiasQueriesSettings, BiasQueriesResult]):
         }
         n1 = trials.n_advantaged
         n0 = trials.n_disadvantaged
+        accuracy = None
+        if not mechanism.absolute:
+            accuracy = trials.accuracy(m)
         result = replace(
             result,
             sizes=(n1, n0),
             prior=trials.alone,
             errors={name: trials.error(m, noise) for name, noise in noises.items()},
-            accuracy=None if mechanism.absolute else trials.accuracy(m),
+            accuracy=accuracy,
             metric=pool.metric,
             targeted=targeted_leakage(mechanism, n1, n0),
             ceiling=trials.ceiling(m, mechanism),

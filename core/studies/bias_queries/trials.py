@@ -302,7 +302,10 @@ class Trials:
         scores = np.stack([self._questions(r)[:m] for r in chosen])
         answers = np.zeros(scores.shape[:2])
         released = []
-        for i, r in enumerate(chosen if m else ()):
+        asked_repeats: Sequence[int] = ()
+        if m:
+            asked_repeats = chosen
+        for i, r in enumerate(asked_repeats):
             people = self.people[r]
             rng = self._rng("noise", r)
             if isinstance(mechanism, NoisySums):

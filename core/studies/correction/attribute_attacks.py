@@ -339,6 +339,9 @@ class CorrectionResult:
         without, with_predictions = (
             self.attacks[kind, "held_out"].attacked for kind in KINDS[name]
         )
+        permuted_records = None
+        if permuted is not None:
+            permuted_records = permuted.attacked
         return attribute_leak(
             name,
             without,
@@ -346,7 +349,7 @@ class CorrectionResult:
             prior=known_shares(self.subject.dataset, self.subject.splits),
             metric=self.config.metric,
             tolerance=tolerance,
-            permuted=None if permuted is None else permuted.attacked,
+            permuted=permuted_records,
             seed=self.config.seed,
         )
 

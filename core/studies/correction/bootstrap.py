@@ -151,7 +151,10 @@ def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     The prices have the shape (2, K, blocks), the people (samples, 2, K, blocks, K), the tolerances (samples,).
     """
     size = people.sum(axis=4)
-    leave, join = (_of_two if price.shape[1] == 2 else _of_many)(price, size, tolerance)
+    if price.shape[1] == 2:
+        leave, join = _of_two(price, size, tolerance)
+    else:
+        leave, join = _of_many(price, size, tolerance)
     # leave[z, p, g, b] people leave a block; those of each true group go in proportion.
     left = np.einsum("zpgb,zpgbt->zpgt", _quotient(leave, size), people)
     mixed = left.sum(

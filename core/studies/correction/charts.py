@@ -78,15 +78,17 @@ def draw_disclosure(
         )
     )
     text = tolerance_text(marker.disclosed_tolerance)
+    if marker.used > marker.disclosed_tolerance:
+        head = f"at {text} → {tolerance_text(marker.used)}"
+    else:
+        head = f"at {text}"
     drawing = draw_lines(
         f"Accuracy by disclosed tolerance, {attacker}",
         curves,
         x=tolerance_axis("Disclosed tolerance", curve[-1].disclosed_tolerance),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
         at=marker.disclosed_tolerance,
-        head=f"at {text} → {tolerance_text(marker.used)}"
-        if marker.used > marker.disclosed_tolerance
-        else f"at {text}",
+        head=head,
         holds=(before.low, before.high),
     )
     return drawing.note(told=marker.disclosed_tolerance)
@@ -273,9 +275,11 @@ def _step(
         value = ""
     else:
         value = f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
-    return Row(
-        name=name, value=value, color="grey" if aside else "ink", marks=[mark], separated=aside
-    )
+    if aside:
+        color = "grey"
+    else:
+        color = "ink"
+    return Row(name=name, value=value, color=color, marks=[mark], separated=aside)
 
 
 def draw_search(search: TunedForest) -> Drawing:

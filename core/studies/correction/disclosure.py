@@ -207,13 +207,17 @@ def disclose(
             gain = combine_intervals(
                 gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0)
             )
+    if after is None:
+        reached = math.nan
+    else:
+        reached = true_unfairness(attacked, after, metric)
     return Disclosure(
         metric=metric,
         cost=cost,
         disclosed_tolerance=tolerance,
         used=used,
         achieved=achieved,
-        reached=math.nan if after is None else true_unfairness(attacked, after, metric),
+        reached=reached,
         majority=proportion(int(np.bincount(truth).max()), truth.size),
         before=accuracy(truth, guess),
         balanced_before=balanced_accuracy(truth, guess),
@@ -268,11 +272,19 @@ def prices_of(
     closest = smallest_tolerance(
         held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k
     )
+    if k == 2:
+        exponents: Sequence[int] = range(100)
+    else:
+        exponents = _EXPONENTS_OF_MANY
+    if closest <= 1:
+        feasible_tolerance = max(tolerance, closest)
+    else:
+        feasible_tolerance = tolerance
     chosen = choose_exponent(
         held_out,
-        tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
+        tolerance=feasible_tolerance,
         metric=metric,
-        exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
+        exponents=exponents,
     )
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
 

@@ -349,7 +349,11 @@ def _short_search(problem: RowProblem, counts: RowSetCounts) -> _Solved | None:
         return None
     vector = problem.guess.copy()
     for cell, prefix, k in zip(cells, prefixes, (int(x), int(plan.y[x])), strict=True):
-        flip_cheapest(vector, cell, problem.cost, k, prefix[k - 1] if k else 0.0)
+        if k:
+            dearest = prefix[k - 1]
+        else:
+            dearest = 0.0
+        flip_cheapest(vector, cell, problem.cost, k, dearest)
     return vector, float(value)
 
 
@@ -394,9 +398,17 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     # Post-processing: s_01^+, s_10^+, s_01^- and s_10^- are the moves in these cells, cheapest
     # first.
     for prediction, change in ((1, best[0] - counts.a), (0, best[1] - counts.b)):
-        key = (prediction, 0 if change > 0 else 1)
+        if change > 0:
+            old_group = 0
+        else:
+            old_group = 1
+        key = (prediction, old_group)
         k = abs(change)
-        flip_cheapest(vector, cells[key], problem.cost, k, costs[key][k - 1] if k else 0.0)
+        if k:
+            dearest = costs[key][k - 1]
+        else:
+            dearest = 0.0
+        flip_cheapest(vector, cells[key], problem.cost, k, dearest)
     return vector, best[2]
 
 

@@ -260,10 +260,12 @@ def certificate(now: Disclosure) -> Finding:
     if now.balanced_after:
         changed += f". Balanced accuracy {_balanced(now)}"
     reached = tolerance_text(now.reached, limit=now.used)
+    if optimal:
+        point = "Correction solved to proven optimality."
+    else:
+        point = "Correction feasible, not proven optimal."
     return Finding(
-        point="Correction solved to proven optimality."
-        if optimal
-        else "Correction feasible, not proven optimal.",
+        point=point,
         evidence=f"{changed}. Largest deviation on the corrected guesses: {reached}, at most {used} was asked. "
         f"{solver}.",
     )
@@ -294,9 +296,9 @@ def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
         )
     changes = "no correction meets the tolerance"
     if now.gain is not None:
-        clear = now.gain.low > 0 or now.gain.high < 0
         changes = f"the tolerance changes accuracy by {_change(now.gain)}"
-        changes += "" if clear else ", no statistically significant effect"
+        if not (now.gain.low > 0 or now.gain.high < 0):
+            changes += ", no statistically significant effect"
     return Finding(
         point=f"Trained with DP training noise, ε = {epsilon_text(config.epsilon)}.",
         evidence=f"It hides whether one record was used. It does not stop imputation from other columns "
@@ -322,12 +324,13 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
         f"{'' if holds else f', above {tolerance_text(tolerance)}'}. {difference_title(now.metric)}: "
         f"{tolerance_text(difference)}."
     )
+    so_what = ""
+    if not holds:
+        so_what = "An attacker who believes it uses a false claim: guesses may get better or worse."
     return Finding(
         point=f"{says}.",
         evidence=evidence,
-        so_what=""
-        if holds
-        else "An attacker who believes it uses a false claim: guesses may get better or worse.",
+        so_what=so_what,
     )
 
 
@@ -374,7 +377,9 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
     if not any(gain.low > 0 for gain in gains):
         harmed = sum(gain.high < 0 for gain in gains)
         if harmed in (0, len(gains)):
-            return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
+            if harmed:
+                return "Disclosing the tolerance lowers accuracy"
+            return f"Disclosing the tolerance {_NONE}"
     tightest = gains[0]
     loosest = gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
@@ -404,8 +409,10 @@ def constraint_effect(leak: Attribution) -> Finding:
         over = f"{effect.n} seeds"
     else:
         over = f"{count(effect.n)} people, one seed"
-    if effect.low > 0 or effect.high < 0:
-        point = f"{opening} {'raises' if effect.low > 0 else 'lowers'} {target} by {value.lstrip('+−')} points."
+    if effect.low > 0:
+        point = f"{opening} raises {target} by {value.lstrip('+−')} points."
+    elif effect.high < 0:
+        point = f"{opening} lowers {target} by {value.lstrip('+−')} points."
     else:
         point = f"{opening} {_NONE} on {target}: {value} points."
     evidence = f"{100 * effect.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak)}"
@@ -437,12 +444,14 @@ def tuning(forest: TunedForest) -> Finding:
     best = forest.balanced
     published = forest.pinned_balanced
     is_distinct = best.low > published.high or best.high < published.low
+    overlap = ""
+    if not is_distinct:
+        overlap = " The intervals of the balanced accuracies overlap."
     return Finding(
         point=f"The search finds a forest with balanced accuracy {percent(best)}, the published one has "
         f"{percent(published)}",
         evidence=f"Accuracy on held-out people: {percent(forest.accuracy)}, published "
-        f"{percent(forest.pinned_accuracy)}; baseline {percent(forest.majority)}."
-        f"{'' if is_distinct else ' The intervals of the balanced accuracies overlap.'} "
+        f"{percent(forest.pinned_accuracy)}; baseline {percent(forest.majority)}.{overlap} "
         "Drawn: balanced accuracy on the tuning set, by trial.",
     )
 
@@ -463,10 +472,12 @@ def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) 
     shares = by_name["bound_shares"].after
     more_by_shares = bound is not None and shares is not None and shares.low > bound.high
     proved = sum(more.certificate.status == "optimal" for more in disclosures)
+    if more_by_shares:
+        point = "Group proportions leak more than the tolerance"
+    else:
+        point = "Stronger disclosure"
     return Finding(
-        point="Group proportions leak more than the tolerance"
-        if more_by_shares
-        else "Stronger disclosure",
+        point=point,
         evidence=f"Answers proved optimal: {proved} of {len(disclosures)}. All start from the same guess and cost. "
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "

@@ -107,8 +107,15 @@ class _Programs:
             if low < high and math.isfinite(low):
                 model += terms >= low
         # objective (1) of RC, (6) of RC_e: cumulated costs, as bounded segments
-        costs = (self.of_records if self.per_record else self.of_segments)(model, unknowns)
-        claim = run(model, linear(costs), self.deadline, gap=0.0 if self.best is not None else 0.2)
+        if self.per_record:
+            costs = self.of_records(model, unknowns)
+        else:
+            costs = self.of_segments(model, unknowns)
+        if self.best is not None:
+            gap = 0.0
+        else:
+            gap = 0.2
+        claim = run(model, linear(costs), self.deadline, gap=gap)
         if claim not in (SolverStatus.OPTIMAL, SolverStatus.FEASIBLE):
             return claim, 0.0, None
         # s*: the counts; which records stand behind them is post-processing.
@@ -178,7 +185,9 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
             possible.append(choice)
     # That no counts exist is CBC's word, unless the tolerance alone is known to be possible.
     if programs.best is None:
-        return None, 0.0 if possible or problem.surely_possible() else math.inf
+        if possible or problem.surely_possible():
+            return None, 0.0
+        return None, math.inf
 
     def search() -> float:
         bound = math.inf
@@ -186,7 +195,11 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
             before = programs.value
             claim, lower = programs.solve(choice)
             # Records that alone cost more than the best counts may not leave: then nothing is cheaper than these.
-            bound = min(bound, before if claim == SolverStatus.INFEASIBLE else lower)
+            if claim == SolverStatus.INFEASIBLE:
+                choice_bound = before
+            else:
+                choice_bound = lower
+            bound = min(bound, choice_bound)
         return bound
 
     bound = rescaled(lambda: programs.value, search, lambda: time.perf_counter() >= deadline)

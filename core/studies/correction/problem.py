@@ -463,10 +463,15 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
         vector = None
     if vector is not None:
         vector.flags.writeable = False
+    objective = None
+    n_changed = None
+    if vector is not None:
+        objective = certificate.objective
+        n_changed = int(np.count_nonzero(vector != claim.guess))
     return Correction(
         reconstruction=vector,
-        objective=None if vector is None else certificate.objective,
-        n_changed=None if vector is None else int(np.count_nonzero(vector != claim.guess)),
+        objective=objective,
+        n_changed=n_changed,
         smallest_tolerance=needed,
         certificate=replace(certificate, seconds=time.perf_counter() - started),
         reason=reason,
@@ -549,7 +554,9 @@ def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
         alone = bound.lower <= 0 and claim.sizes is None
         if math.isinf(needed):
             reason = f"No guesses can fill {k} groups, as a row set has fewer records than that."
-            return (needed if alone else None), reason
+            if alone:
+                return needed, reason
+            return None, reason
         if alone:
             upwards = Context(prec=6, rounding=ROUND_CEILING).create_decimal(needed / WIDENING)
             return needed, (

@@ -75,9 +75,13 @@ def soft_correct(
     if posterior.ndim not in (1, 2):
         raise InputError(f"probability must have shape (n,) or (n, K), got {posterior.shape}.")
     one_length(probability=posterior, predictions=np.asarray(predictions))
+    if posterior.ndim == 1:
+        n_groups = 2
+    else:
+        n_groups = posterior.shape[1]
     constraints = soft_constraints(
         predictions,
-        n_groups=2 if posterior.ndim == 1 else posterior.shape[1],
+        n_groups=n_groups,
         tolerance=tolerance,
         metric=metric,
         labels=labels,
@@ -260,12 +264,15 @@ class Tilt:
         counts people by pattern and true group; `sums` has the shape (patterns, columns).
         """
         k = true.shape[1]
+        group_shares: Shares | None = None
+        if self.shares:
+            group_shares = (true.sum(axis=0) / true.sum()).tolist()
         weights, groups, bound, equality = soft_statistics(
             np.rint(true.sum(axis=1)).astype(np.int64),
             parts=self.parts,
             n_groups=k,
             tolerance=self.tolerance,
-            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.shares else None,
+            group_shares=group_shares,
         )
         if bound.size != self.multipliers.size:
             return None

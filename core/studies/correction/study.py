@@ -183,10 +183,14 @@ def _tolerance_rows(result: CorrectionResult, tolerance: float | None) -> Iterat
     """Yield what every attacker gains from a tolerance as it is; from the disclosed one, raised, when left out."""
     for kind, title in ATTACKERS.items():
         disclosure = _disclosed(result, kind, tolerance)
+        if disclosure.is_true:
+            is_true = "yes"
+        else:
+            is_true = "no"
         yield {
             "tolerance": disclosure.used,
             "attacker": title,
-            "true": "yes" if disclosure.is_true else "no",
+            "true": is_true,
             **_corrected_columns(disclosure),
         }
 
@@ -306,6 +310,9 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         if published:
             effect = replace(effect, evidence=f"{effect.evidence} By the {findings.HELD_OUT}.")
         noise = findings.privacy_noise(result, now)
+        noise_findings: tuple[Finding, ...] = ()
+        if noise is not None:
+            noise_findings = (noise,)
         return (
             findings.headline(result, now, adversary=adversary, as_published=published),
             effect,
@@ -313,7 +320,7 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
             findings.certificate(now),
             findings.permutation(control),
             findings.held_out(result, adversary, published),
-            *(() if noise is None else (noise,)),
+            *noise_findings,
         )
 
     def checks(
@@ -343,14 +350,15 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         plan = result.config.tolerance
         tolerances = sorted({*(TOLERANCES if len(result.group_names) == 2 else _MANY), plan})
         holds = applied_tolerance(result) == plan
+        tolerance_rows: tuple[Row, ...] = ()
+        if not holds:
+            tolerance_rows = tuple(_tolerance_rows(result, None))
         held_out: dict[str, tuple[Row, ...]] = {
             "Where the leak comes from": tuple(attribution_rows(result)),
             "Corrections over tolerances": tuple(
                 row for tolerance in tolerances for row in _tolerance_rows(result, tolerance)
             ),
-            "Correction with a true tolerance": ()
-            if holds
-            else tuple(_tolerance_rows(result, None)),
+            "Correction with a true tolerance": tolerance_rows,
         }
         if not settings.as_published:
             return held_out

@@ -300,9 +300,11 @@ class _BestFirstSearch:
         self.nodes -= 1 + int(solution.mip_node_count or 0)
         bound = solution.mip_dual_bound or 0.0
         if solution.x is None:  # status 2: infeasible
-            return TangentSolution(
-                infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0
-            )
+            if math.isfinite(bound):
+                scaled_bound = bound / unit
+            else:
+                scaled_bound = 0.0
+            return TangentSolution(infeasible=solution.status == 2, bound=scaled_bound)
         return TangentSolution(
             bound=max(0.0, float(bound)) / unit, point=solution.x[: self.problem.old.size]
         )

@@ -240,7 +240,11 @@ def fairness_metrics(subject: Subject) -> tuple[MetricResult, ...]:
 
 
 def _metric(subject: Subject, metric: str, records: str) -> MetricResult:
-    rows = getattr(subject.splits, "train" if records == "training" else "test")
+    if records == "training":
+        part = "train"
+    else:
+        part = "test"
+    rows = getattr(subject.splits, part)
     people = (subject.model.predictions[rows], subject.dataset.sensitive[rows])
     metric_arguments = {"metric": metric, "labels": subject.dataset.labels[rows]}
     largest = difference = not_measured()
@@ -270,10 +274,14 @@ def _metric(subject: Subject, metric: str, records: str) -> MetricResult:
 def metric_rows(subject: Subject) -> Iterator[Row]:
     """Yield unfairness and difference between groups by every metric, on training and test records."""
     for metric_result in fairness_metrics(subject):
+        if metric_result.metric == subject.config.metric:
+            audited = "yes"
+        else:
+            audited = "no"
         yield {
             "metric": METRIC_TITLES[metric_result.metric],
             "records": metric_result.records,
-            "audited": "yes" if metric_result.metric == subject.config.metric else "no",
+            "audited": audited,
             "people": metric_result.people,
             **_columns("unfairness", metric_result.unfairness, metric_result.records),
             **_columns(
@@ -374,9 +382,9 @@ def _gap_text(estimate: Estimate, records: str) -> str:
     """Write a deviation or a difference as "0.065 (0.044 to 0.087)", without interval of training records."""
     if not estimate.value >= 0.0:
         return "not measured"
-    return f"{estimate.value:.3f}" + (
-        f" ({estimate.low:.3f} to {estimate.high:.3f})" if records == "test" else ""
-    )
+    if records == "test":
+        return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    return f"{estimate.value:.3f}"
 
 
 def rate_rows(subject: Subject) -> Iterator[Row]:

@@ -71,7 +71,11 @@ def one_run_p_value(guesses: int, correct: int, epsilon: float, delta: float = 0
     """Return p(ε): a bound on the chance of so many correct guesses, or more, under (ε, δ)-privacy; in [0, 1]."""
     from scipy.stats import binom
 
-    i = np.arange(correct + 1 if delta else 1)
+    if delta:
+        n_terms = correct + 1
+    else:
+        n_terms = 1
+    i = np.arange(n_terms)
     reached = binom.sf(correct - i - 1, guesses, 1.0 / (1.0 + math.exp(-epsilon)))
     return float(min(1.0, (reached + guesses * delta / (2.0 * (i + 1))).min()))
 

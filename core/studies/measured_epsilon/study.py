@@ -105,9 +105,11 @@ _SETS = (100, 100, 100)
 def _people(seed: int, planted: bool) -> tuple[Subject, MeasuredEpsilonSettings]:
     people = draw_people(sum(_SETS), child_generator(seed, "people without a part"))
     subject = subject_of(people, np.arange(sum(_SETS), dtype=np.uint8) % 2, _SETS, seed=seed)
-    return subject, MeasuredEpsilonSettings(
-        canaries=500, repeats=2_000, noise=0.5 if planted else 1.0
-    )
+    if planted:
+        noise = 0.5
+    else:
+        noise = 1.0
+    return subject, MeasuredEpsilonSettings(canaries=500, repeats=2_000, noise=noise)
 
 
 _TABLES = (

@@ -149,16 +149,24 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
     else:
         p = "&lt; 0.001"
     look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
+    if muted:
+        vd_color = "muted"
+    else:
+        vd_color = "before"
     vd = Mark(
         of=result.vd.value,
-        color="muted" if muted else "before",
+        color=vd_color,
         symbol="line-ns",
         size=13,
         hover="VD",
     )
+    if clear:
+        value = f"<b>{gap(real.value)}</b> p {p}"
+    else:
+        value = f"{gap(real.value)} p {p}"
     return Row(
         name=result.group,
-        value=f"<b>{gap(real.value)}</b> p {p}" if clear else f"{gap(real.value)} p {p}",
+        value=value,
         marks=[vd, Mark(of=real, stroke=4, hover=f"p {p}<br>{_detectable(test)}", **look)],
     )
 
@@ -251,8 +259,16 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
         text = _signed(row.difference)
         quiet = muted or text == "0"
         value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text if quiet else f'<b>{text}</b>'}"
-        step = Mark(of=end, bar=reached, symbol="", color=f"{color} 45" if muted else color)
-        look: dict[str, Any] = {"color": "grey" if quiet else color, "marks": [step]}
+        if muted:
+            mark_color = f"{color} 45"
+        else:
+            mark_color = color
+        step = Mark(of=end, bar=reached, symbol="", color=mark_color)
+        if quiet:
+            text_color = "grey"
+        else:
+            text_color = color
+        look: dict[str, Any] = {"color": text_color, "marks": [step]}
         lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
         reached = end
     style = group_style(int(ranges.vd > 0))
@@ -260,11 +276,15 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
     mark = Mark(of=reached, color=color, symbol=symbol, size=13)
     name = f"VD, greyed out: {_CHANCE}" if muted else "VD"
+    if muted:
+        value = text
+    else:
+        value = f"<b>{text}</b>"
     lines.append(
         Row(
             name=name,
             bold=True,
-            value=text if muted else f"<b>{text}</b>",
+            value=value,
             marks=[mark],
             separated=True,
         )

@@ -195,16 +195,19 @@ def _gap_row(
     test: GapTest | None,
     note: str,
 ) -> Row:
+    detectable = None
+    p_adjusted = None
+    if test is not None:
+        detectable = Quantity(test.smallest_detectable, "points")
+        p_adjusted = test.p_adjusted
     return {
         "group": group,
         "gap": title,
         "group − others": change(gap),
         "rate of the group": share(rates[0]),
         "rate of the others": share(rates[1]),
-        "smallest detectable": None
-        if test is None
-        else Quantity(test.smallest_detectable, "points"),
-        "p (Holm)": None if test is None else test.p_adjusted,
+        "smallest detectable": detectable,
+        "p (Holm)": p_adjusted,
         "note": note,
     }
 

@@ -114,9 +114,11 @@ def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
 
 def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipSettings]:
     """Return a law that remembers whom it was trained on, or nobody, and that can be trained again."""
-    subject, again = _lawful(
-        seed, f"remembered, planted {planted}", _SIDE, (_REMEMBERED,) * 2 if planted else (0.0, 0.0)
-    )
+    if planted:
+        remembered = (_REMEMBERED,) * 2
+    else:
+        remembered = (0.0, 0.0)
+    subject, again = _lawful(seed, f"remembered, planted {planted}", _SIDE, remembered)
     subject.trainable = True
     subject.once_for_model(TARGET, lambda: again)
     return subject, MembershipSettings(shadows=4)
@@ -348,17 +350,21 @@ def _assumptions(result: MembershipResult) -> tuple[str, ...]:
 def measured(result: MembershipResult) -> dict[str, Measurement]:
     """Return a measurement for each check."""
     why = _without_scores(result)
+    if why:
+        caught = not_run("membership_caught", why)
+        caught_gap = not_run("membership_gap", why)
+    else:
+        caught = membership_caught(result)
+        caught_gap = membership_gap(result)
     return {
-        "membership_caught": not_run("membership_caught", why)
-        if why
-        else membership_caught(result),
+        "membership_caught": caught,
         "membership_auc": _best(
             "membership_auc", result, {k: c.auc for k, c in result.curves.items()}, chance=0.5
         ),
         "membership_advantage": _best(
             "membership_advantage", result, result.advantages, chance=0.0, least=-1.0
         ),
-        "membership_gap": not_run("membership_gap", why) if why else membership_gap(result),
+        "membership_gap": caught_gap,
     }
 
 

@@ -427,7 +427,9 @@ class ModelCardResult(Result):
     @property
     def most_pinned(self) -> int:
         """People disclosed, in the worst of the random draws of the noise where there are several."""
-        return max(self.pinned.count, 0 if self.draws is None else self.draws.pinned)
+        if self.draws is None:
+            return self.pinned.count
+        return max(self.pinned.count, self.draws.pinned)
 
     @property
     def unpredicted(self) -> int:

@@ -60,7 +60,9 @@ def disclosure(study: ModelCardResult) -> Finding:
         point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
     else:
         point = f"{numbers} make the {attribute} near certain for {n:,} of {study.n:,} people"
-        point += f" ({correct})." if correct else "."
+        if correct:
+            point += f" ({correct})"
+        point += "."
         if draws is not None and (worst > n or not n):
             point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
     gain = information_gain(study)
@@ -83,11 +85,13 @@ def disclosure(study: ModelCardResult) -> Finding:
         left_out(study.people),
         APPROXIMATE,
     )
+    if study.status == "infeasible":
+        evidence = gain.point
+    else:
+        evidence = f"{gain.point} {accuracy.evidence}"
     return Finding(
         point=point,
-        evidence=gain.point
-        if study.status == "infeasible"
-        else f"{gain.point} {accuracy.evidence}",
+        evidence=evidence,
         so_what=so_what,
         to_do=to_do,
         caveats=tuple(filter(None, caveats)),
@@ -150,11 +154,14 @@ def near_certain(study: ModelCardResult) -> Finding:
         in_common = ""
     else:
         in_common = " No other value is clearly more frequent among them."
+    so_what = ""
+    if disclosed.count:
+        so_what = f"{shared}{in_common}"
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
-        so_what=f"{shared}{in_common}" if disclosed.count else "",
+        so_what=so_what,
         caveats=(DISCLOSED,),
         estimate=disclosed.right,
         attacker_knows=KNOWS,
@@ -223,8 +230,10 @@ def uncertainty_resolved(study: ModelCardResult) -> Finding:
         most = study.ceiling.accuracy if study.ceiling else 1.0
         if study.pinned.count < study.pinned.n_unsure or most < SETTLED[1]:
             point = "The numbers hold as many bits as are uncertain, but not everybody's attribute is near certain."
+    if not meter.prior_bits:
+        point = "There was no uncertainty to resolve."
     return Finding(
-        point=point if meter.prior_bits else "There was no uncertainty to resolve.",
+        point=point,
         evidence=f"Jointly the numbers hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
         "share of 1 they could determine everybody's attribute. Person by person an attacker gains less.",
     )
@@ -370,13 +379,17 @@ def settled_as_most(study: ModelCardResult) -> tuple[str, float] | None:
         return None
     share = float((people.sensitive == inferred[0]).mean())
     if share > 0.5:
-        return (people.group if inferred[0] else people.other_group, share)
+        if inferred[0]:
+            return people.group, share
+        return people.other_group, share
     return None
 
 
 def bits_text(bits: float) -> str:
     """Write a number of bits with the digits it deserves, and a true minus."""
-    return number_text(bits, ",.0f" if abs(bits) >= 99.95 else ".1f")
+    if abs(bits) >= 99.95:
+        return number_text(bits, ",.0f")
+    return number_text(bits, ".1f")
 
 
 def _precision(study: ModelCardResult) -> str:
@@ -406,18 +419,27 @@ DRAWN = "The numbers with noise drawn once, not for publishing"
 
 def tables(study: ModelCardResult) -> dict[str, list[Row]]:
     """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
-    cell_rows: list[Row] = [
-        {"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes
-    ]
+    cell_rows: list[Row] = []
+    if study.pinned.count:
+        cell_rows = [
+            {"people alike": size, "disclosed among them": n}
+            for size, n in study.in_common.cell_sizes
+        ]
     numbers = PUBLISHED if study.published.noise is None else DRAWN
+    by_number: list[Row] = []
+    if study.fewer:
+        by_number = model_rows(study)
+    by_precision: list[Row] = []
+    if study.advice is not None:
+        by_precision = precision_rows(study.advice)
     rows: dict[str, list[Row]] = {
         "Average accuracy with the card": accuracy_rows(study),
         ATTACKS: attack_rows(study),
         "Bits of the card": bits_rows(study),
-        "By the number of models": model_rows(study) if study.fewer else [],
+        "By the number of models": by_number,
         "What disclosed people have in common": common_rows(study),
-        "Precisions tried": [] if study.advice is None else precision_rows(study.advice),
-        "People with the same label and predictions": cell_rows if study.pinned.count else [],
+        "Precisions tried": by_precision,
+        "People with the same label and predictions": cell_rows,
         numbers: [number.to_dict() for number in study.published.numbers],
     }
     return {title: title_rows for title, title_rows in rows.items() if title_rows}
@@ -480,14 +502,18 @@ def _attack_row(
     gain: Estimate | None = None,
     disclosed: Pinned | None = None,
 ) -> Row:
+    n_disclosed = None
+    right = None
+    if disclosed is not None:
+        n_disclosed = disclosed.count
+        if disclosed.count:
+            right = disclosed.right
     return {
         "attack": attack,
         "accuracy": share(accuracy),
         "gain": change(gain),
-        "near certain": None if disclosed is None else disclosed.count,
-        "of these correct": share(
-            None if disclosed is None or not disclosed.count else disclosed.right
-        ),
+        "near certain": n_disclosed,
+        "of these correct": share(right),
     }
 
 

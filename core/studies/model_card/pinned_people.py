@@ -65,10 +65,13 @@ def pinned(
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
     inferred = (now[people] > 0.5).astype(np.uint8)
+    right = None
+    if sensitive is not None:
+        right = accuracy(np.asarray(sensitive)[people], inferred)
     return Pinned(
         people=people,
         n_unsure=int(np.count_nonzero(unsure)),
-        right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], inferred),
+        right=right,
         inferred=inferred,
         before=then[people],
         after=now[people],
@@ -100,7 +103,11 @@ def noise_generator(
     seed: int, *, epsilon: float | None = None, draw: int = 0
 ) -> np.random.Generator:
     """Return what draws the noise; draw 0 is the one of a study, whatever the budget."""
-    return child_generator(seed, f"advice {epsilon} {draw}" if draw else "release noise")
+    if draw:
+        stream = f"advice {epsilon} {draw}"
+    else:
+        stream = "release noise"
+    return child_generator(seed, stream)
 
 
 def worst_of_draws(
@@ -113,7 +120,11 @@ def worst_of_draws(
     most = 0
     all_converged = True
     done = 0
-    for draw in range(1 if release.epsilon is None else DRAWS):
+    if release.epsilon is None:
+        draws = 1
+    else:
+        draws = DRAWS
+    for draw in range(draws):
         if draw >= _ENOUGH and (most or not all_converged):
             break
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
@@ -158,13 +169,19 @@ def in_common(disclosed: Pinned, columns: pandas.DataFrame, release: Release) ->
     chosen[disclosed.people] = True
     size = release.cells.people[release.cells.pattern]
     sizes, counts = np.unique(size[chosen], return_counts=True)
+    values: tuple[CommonValue, ...] = ()
+    median_cell = math.nan
+    median_cell_rest = math.nan
+    if disclosed.count:
+        values = common_values(columns, chosen)
+        median_cell = float(np.median(size[chosen]))
+    if disclosed.count < release.n:
+        median_cell_rest = float(np.median(size[~chosen]))
     return InCommon(
-        values=common_values(columns, chosen) if disclosed.count else (),
+        values=values,
         cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
-        median_cell=float(np.median(size[chosen])) if disclosed.count else math.nan,
-        median_cell_rest=float(np.median(size[~chosen]))
-        if disclosed.count < release.n
-        else math.nan,
+        median_cell=median_cell,
+        median_cell_rest=median_cell_rest,
     )
 
 
@@ -298,10 +315,16 @@ def advise(
         steps.tick()
     finest = _finest([row for row in tried if row.epsilon is None])
     largest = _finest([row for row in tried if row.epsilon is not None])
+    decimals = None
+    if finest is not None:
+        decimals = finest.decimals
+    epsilon = None
+    if largest is not None:
+        epsilon = largest.epsilon
     return Advice(
         exact=finest is not None and finest.decimals is None,
-        decimals=None if finest is None else finest.decimals,
-        epsilon=None if largest is None else largest.epsilon,
+        decimals=decimals,
+        epsilon=epsilon,
         tried=tuple(tried),
     )
 

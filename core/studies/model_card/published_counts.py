@@ -75,7 +75,9 @@ def value_of(
     r0 = (positives - counts) / (people - size)
     if name.endswith("_gap"):
         return np.asarray(r1 - r0)
-    return np.asarray(r1 if name.endswith("_1") else r0)
+    if name.endswith("_1"):
+        return np.asarray(r1)
+    return np.asarray(r0)
 
 
 def count_of(
@@ -89,7 +91,9 @@ def count_of(
     other_size = people - size
     if name.endswith("_gap"):
         return np.asarray((value + positives / other_size) * size * other_size / people)
-    return np.asarray(value * size if name.endswith("_1") else positives - value * other_size)
+    if name.endswith("_1"):
+        return np.asarray(value * size)
+    return np.asarray(positives - value * other_size)
 
 
 def each_number(statistics: tuple[str, ...]) -> Iterator[str]:
@@ -117,10 +121,13 @@ class Cells:
         packed = np.ascontiguousarray(np.packbits(observed, axis=0).T)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
+        cell_labels = None
+        if labels is not None:
+            cell_labels = labels[first]
         return cls(
             pattern=pattern.astype(np.intp),
             predictions=predictions[:, first],
-            labels=None if labels is None else labels[first],
+            labels=cell_labels,
             people=np.bincount(pattern, minlength=first.size),
         )
 

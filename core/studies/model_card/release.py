@@ -136,7 +136,9 @@ class Release(Result):
     @property
     def noise_scale(self) -> float:
         """Scale of the Laplace noise; 0 without."""
-        return (1.0 + self.n_models) / (math.inf if self.epsilon is None else self.epsilon)
+        if self.epsilon is None:
+            return 0.0
+        return (1.0 + self.n_models) / self.epsilon
 
     def publish(
         self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None
@@ -286,9 +288,10 @@ class Published(Result):
             table = limits.setdefault(number.statistic, np.full((len(row), 2), np.nan))
             table[row[number.model]] = number.low, number.high
         object.__setattr__(self, "limits", limits)
-        object.__setattr__(
-            self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes)
-        )
+        counts = None
+        if self.noise is None:
+            counts = _counts(self.release, limits, sizes)
+        object.__setattr__(self, "counts", counts)
 
 
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:

@@ -35,7 +35,11 @@ def _people(seed: int, planted: bool) -> tuple[Subject, ModelCardSettings]:
         sensitive=sensitive,
     )
     lots = rng.integers(0, 2, n).astype(np.uint8)
-    return subject_of(people, sensitive if planted else lots, _SETS, seed=seed), ModelCardSettings()
+    if planted:
+        predictions = sensitive
+    else:
+        predictions = lots
+    return subject_of(people, predictions, _SETS, seed=seed), ModelCardSettings()
 
 
 class ModelCard(Study[ModelCardSettings, ModelCardResult]):

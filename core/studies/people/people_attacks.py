@@ -356,13 +356,15 @@ class PeopleAttacks:
                 released = None
             if released is None:
                 answers = mechanism.draws(scores, s, rng=rng, draws=1)[0]
+                releases = []
             else:
                 answers = released.gaps
+                releases = [released]
             answered = AnsweredQueries(
                 design="jitter",
                 scores=scores[np.newaxis],
                 answers=answers[np.newaxis],
-                released=[] if released is None else [released],
+                released=releases,
                 prior=self.prior[np.newaxis, inside, code],
                 mechanism=mechanism,
                 n_advantaged=int(s.sum()),
@@ -378,11 +380,14 @@ class PeopleAttacks:
         predictions = np.vstack(
             [subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]]
         )
+        decimals = None
+        if settings.card_epsilon is None:
+            decimals = settings.decimals
         card = ModelCardSettings(
             family="mixed",
             count=len(predictions),
             on="train",
-            decimals=settings.decimals if settings.card_epsilon is None else None,
+            decimals=decimals,
             epsilon=settings.card_epsilon,
             seed=subject.config.seed,
         )
@@ -477,4 +482,6 @@ def judged_members(
         raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
     again = subject.trainable and shadows >= FEWEST_SHADOWS
     evidence = evidence_of(subject, shadows, report)
-    return REGISTRY["lira" if again else "released"].judge(evidence)
+    if again:
+        return REGISTRY["lira"].judge(evidence)
+    return REGISTRY["released"].judge(evidence)

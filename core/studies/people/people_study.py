@@ -21,6 +21,7 @@ from ..subject import Subject
 from .people_at_risk import (
     Effect,
     PeopleAtRisk,
+    Remedy,
     effect_of,
     plan_text,
     remedies_of,
@@ -180,10 +181,12 @@ def by_chance(result: PeopleAtRisk) -> Finding:
             reasons.append(f"{title} was not run: {attack.reason}")
         else:
             counts.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
+    if counts:
+        point = f"Found by each attack, by chance alone in brackets: {'; '.join(counts)}."
+    else:
+        point = "Nothing was run."
     return Finding(
-        point=f"Found by each attack, by chance alone in brackets: {'; '.join(counts)}."
-        if counts
-        else "Nothing was run.",
+        point=point,
         evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
         caveats=tuple(reasons),
     )
@@ -356,7 +359,9 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
             f"<b>{count(int(attack.leak.sum()))}</b>",
             tenths(attack.chance).replace("none", "0"),
         )
-        for up, text in zip(_LINES, labels if run else (labels[0], "not run", ""), strict=True):
+        if not run:
+            labels = (labels[0], "not run", "")
+        for up, text in zip(_LINES, labels, strict=True):
             color = "grey" if up == _LINES[-1] else "ink"
             drawing.remark(text, color, x=index, shift=(0, up), anchor=("center", "bottom"), **look)
     for up, text in zip(_LINES[1:], ("found", "by chance"), strict=True):
@@ -374,10 +379,13 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         names = [ATTACKS[name] for name, hit in zip(ATTACKS, pattern, strict=True) if hit]
         people = f"{' and '.join(names)}: {count(n)}"
         drawing.markers(hits, [i] * len(hits), size=11, color="leak", hover=[people] * len(hits))
-        drawing.bar(
-            axis.position(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people
-        )
-        drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", (34, 0))
+        bar_color = "leak 55"
+        bar_text = count(n)
+        if many:
+            bar_color = "leak"
+            bar_text = f"<b>{bar_text}</b>"
+        drawing.bar(axis.position(n), i, _BARS, bar_color, width=0.5, hover=people)
+        drawing.at_right(i, bar_text, "ink", (34, 0))
         rows.append({"attacks": " and ".join(names), "people": n})
     drawing.rows = rows
     drawing.say(
@@ -407,7 +415,9 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         now = tuple(attacks.run(name, settings) for name in ATTACKS)
         remedies = remedies_of(subject, settings)
         strictest = strongest_plan(remedies)
-        tried = [*((remedy,) for remedy in remedies), *([strictest] if len(strictest) > 1 else [])]
+        tried: list[tuple[Remedy, ...]] = [(remedy,) for remedy in remedies]
+        if len(strictest) > 1:
+            tried.append(strictest)
         somebody = any(attack.leak.any() for attack in now)
         yield PeopleAtRisk(
             attribute=subject.attribute,

@@ -426,11 +426,9 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     leaks = gain.low > 0
     if members:
         what = "identifying training records"
-    else:
-        what = f"inferring the {result.attribute} ({inference.target})"
-    if members:
         reveals = "whether a person was in the training data"
     else:
+        what = f"inferring the {result.attribute} ({inference.target})"
         reveals = f"the {result.attribute}"
     if "scores" in result.released:
         output_name = "scores"
@@ -439,16 +437,23 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     alone = inference.alone[inference.better]
     decimals = change_decimals(alone, inference.both, gain)
     gain_text = points(gain, decimals=decimals)
+    point = f"Releasing the 2 models adds {gain_text} to {what}, over {_models(result)[inference.better]} alone"
+    if gain.low <= 0 <= gain.high:
+        point += ", which is not statistically significant"
+    so_what = ""
+    to_do = ""
+    if leaks:
+        so_what = f"The difference of the models' {output_name} reveals {reveals}."
+        to_do = (
+            "Do not release the 2 models together: withdraw one, or train them on different people."
+        )
     return Finding(
-        point=f"Releasing the 2 models adds {gain_text} to {what}, over {_models(result)[inference.better]} alone"
-        f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
+        point=f"{point}.",
         evidence=f"95% CI {point_interval(gain)} points, {count(gain.n)} people. Balanced accuracy: "
         f"{percent(alone, decimals=decimals)} from {_models(result)[inference.better]} alone, "
         f"{percent(inference.both, decimals=decimals)} from the 2 models.",
-        so_what=f"The difference of the models' {output_name} reveals {reveals}." if leaks else "",
-        to_do="Do not release the 2 models together: withdraw one, or train them on different people."
-        if leaks
-        else "",
+        so_what=so_what,
+        to_do=to_do,
         caveats=_CAVEATS,
         estimate=gain,
         baseline=alone,
