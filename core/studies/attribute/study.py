@@ -585,14 +585,15 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             outputs = subject.outputs
         else:
             outputs = OutputsPlan(released="labels")
-        permuted, fitted = (
-            {
+        controls = []
+        for control in CONTROLS:
+            control_gains = {
                 measure: control_gain(subject, control, position, measure)
                 for measure, (position, gain) in gains.items()
                 if gain.low > 0
             }
-            for control in CONTROLS
-        )
+            controls.append(control_gains)
+        permuted, fitted = controls
         yield AttributeInference(
             attribute=subject.attribute,
             trained_on=subject.trained_on,

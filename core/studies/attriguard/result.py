@@ -278,13 +278,11 @@ class Exposure(Result):
 
     def _attacking(self, budget: float) -> list[Guesses]:
         """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
-        by_attacker = [
-            [guess for guess in self.guesses if guess.attacker == name] for name in self.attackers
-        ]
-        return [
-            min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget))
-            for guesses in by_attacker
-        ]
+        nearest = []
+        for name in self.attackers:
+            guesses = [guess for guess in self.guesses if guess.attacker == name]
+            nearest.append(min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)))
+        return nearest
 
     def _point(self, guess: Guesses, rates: Floats, budget: float) -> ExposurePoint:
         """Return the point of an attacker who names each person's true value this often, (u,)."""

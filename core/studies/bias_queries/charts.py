@@ -229,7 +229,8 @@ def draw_targeted(
         if name == chosen:
             look = {"color": "leak", "width": 3}
         current = min(points, key=lambda point: abs(point[0] - epsilon))[1]
-        xs, rates = ([point[i] for point in points] for i in (0, 1))
+        xs = [e for e, _ in points]
+        rates = [rate for _, rate in points]
         drawn.append(Curve(x=xs, of=rates, name=name, current=current, **look))
     rows = [
         {"curve": name, "epsilon": e, "balanced accuracy": rate}

@@ -262,16 +262,20 @@ def _measure(
                 estimate and combine_intervals(estimate, a - b, within=(-most, most))
                 for estimate, a, b, most in zip(gains, now, was, _LARGEST, strict=True)
             )
-    measured, changed = (
-        {
-            name: summarize_seeds([estimate])
-            for name, estimate in zip(MEASURES, measures, strict=True)
-        }
-        for measures in (values, gains)
-    )
+    changes = {}
+    if base:
+        changes = _by_measure(gains)
     return LeakStep(
-        step=step, builds_on=base, values=measured, changes=changed if base else {}, n_seeds=1
+        step=step, builds_on=base, values=_by_measure(values), changes=changes, n_seeds=1
     )
+
+
+def _by_measure(estimates: Sequence[Estimate | None]) -> dict[str, Spread]:
+    """Return the estimates of one seed by name of their measure."""
+    return {
+        name: summarize_seeds([estimate])
+        for name, estimate in zip(MEASURES, estimates, strict=True)
+    }
 
 
 def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:

@@ -210,10 +210,10 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     # The least y that both lines allow.
     y = np.maximum(((right[:, :, None] - c[:, :, None] * x) / d[:, :, None]).max(axis=0), 0.0)
     # F(x) + G(y); a y beyond all people of its cell is not to be had.
-    total = sum(
-        np.array([np.interp(*arguments) for arguments in zip(moved, end, cost, strict=True)])
-        for moved, end, cost in zip((x, y), ends, costs, strict=True)
-    )
+    total = np.zeros_like(x)
+    for z in samples:
+        total[z] += np.interp(x[z], ends[0][z], costs[0][z])
+        total[z] += np.interp(y[z], ends[1][z], costs[1][z])
     best = np.where(y > ends[1][:, -1:] * (1 + 1e-9), np.inf, total).argmin(axis=1)
     leave = np.zeros_like(size)
     join = np.zeros_like(count)

@@ -338,22 +338,10 @@ def gain_of_best(
         draws = DRAWS_OF_MANY
     bootstraps = bootstrap_jointly(people, first.disclosed_tolerance, draws=draws, seed=seed)
     majority = bootstraps[0].size.max(axis=1) / bootstraps[0].size.sum(axis=1)
-    before, after = (
-        np.max(
-            [
-                majority,
-                *(
-                    accuracy_by_sample(counts.size, part)
-                    for counts, part in zip(bootstraps, parts, strict=True)
-                ),
-            ],
-            axis=0,
-        )
-        for parts in (
-            [counts.before for counts in bootstraps],
-            [counts.after for counts in bootstraps],
-        )
-    )
+    accuracies_before = [accuracy_by_sample(counts.size, counts.before) for counts in bootstraps]
+    accuracies_after = [accuracy_by_sample(counts.size, counts.after) for counts in bootstraps]
+    before = np.max([majority, *accuracies_before], axis=0)
+    after = np.max([majority, *accuracies_after], axis=0)
     reached = [
         disclosure.after.value
         for disclosure in disclosures.values()

@@ -227,9 +227,10 @@ def _match(
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
     # Two halves of the groups, small and large lists in turn: sums of each, then pairs of sums.
-    halves = [
-        _added([(g, listed[g]) for g in half], budget, work) for half in (order[::2], order[1::2])
-    ]
+    halves = []
+    for half in (order[::2], order[1::2]):
+        points_of_half = [(g, listed[g]) for g in half]
+        halves.append(_added(points_of_half, budget, work))
     pair = _cheapest_pair(problem.rates[0], halves[0][0], halves[1][0], budget)
     if pair is None:
         return None

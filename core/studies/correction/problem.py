@@ -215,7 +215,8 @@ def share_counts(
     if all(share is None for share in share_list):
         return None
     limits = tuple(_share_limits(share, n, group) for group, share in enumerate(share_list))
-    fewest, most = (sum(limit[i] for limit in limits) for i in (0, 1))
+    fewest = sum(low for low, _ in limits)
+    most = sum(high for _, high in limits)
     if not fewest <= n <= most:
         if fewest == most:
             total_text = f"{fewest}"

@@ -241,13 +241,11 @@ def disparities(
         _compared(counts, pair, draws, seed, comparisons=len(measured)) for pair, counts in measured
     ]
     tests = {name: holm_corrected([result.tests[name] for result in compared]) for name in GAPS}
-    return Disparities(
-        results=tuple(
-            replace(result, tests={name: group_tests[j] for name, group_tests in tests.items()})
-            for j, result in enumerate(compared)
-        ),
-        not_measured=tuple(left_out),
-    )
+    results = []
+    for j, result in enumerate(compared):
+        group_tests = {name: corrected[j] for name, corrected in tests.items()}
+        results.append(replace(result, tests=group_tests))
+    return Disparities(results=tuple(results), not_measured=tuple(left_out))
 
 
 def _tally(verdict: Codes, side: Codes, member: Codes) -> Tally:

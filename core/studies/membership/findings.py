@@ -281,13 +281,13 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
         by_setting.setdefault((point.variant, point.at), []).append(point)
     bands = []
     for (variant, at), same_setting in sorted(by_setting.items()):
-        shares = RATES if variant != _DIFFERENCE else ()
-        values = {
-            name: (rate_over_repeats if name in shares else mean_over_repeats)(
-                [value for p in same_setting if not math.isnan(value := getattr(p, name))]
-            )
-            for name in (*RATES, *GAPS, "deleted")
-        }
+        values = {}
+        for name in (*RATES, *GAPS, "deleted"):
+            numbers = [value for p in same_setting if not math.isnan(value := getattr(p, name))]
+            if name in RATES and variant != _DIFFERENCE:
+                values[name] = rate_over_repeats(numbers)
+            else:
+                values[name] = mean_over_repeats(numbers)
         bands.append(CurveBand(at=at, variant=variant, repeats=len(same_setting), values=values))
     return tuple(bands)
 
@@ -298,15 +298,16 @@ _FEWEST_REPEATS = 5
 
 def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     """Return the bands, without the intervals of those with too few repeats to draw one."""
-    return tuple(
-        band
-        if band.repeats >= _FEWEST_REPEATS
-        else replace(
-            band,
-            values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()},
-        )
-        for band in bands
-    )
+    steady_bands = []
+    for band in bands:
+        if band.repeats < _FEWEST_REPEATS:
+            values = {
+                name: replace(value, low=math.nan, high=math.nan)
+                for name, value in band.values.items()
+            }
+            band = replace(band, values=values)
+        steady_bands.append(band)
+    return tuple(steady_bands)
 
 
 def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:

@@ -333,12 +333,11 @@ def _trained(
     if learner != "logistic":
         name += f", depth {depth}"
     if kind == "seeds":  # as many records drawn with replacement, within each label
-        train = np.concatenate(
-            [
-                rng.choice(indices, indices.size)
-                for indices in (train[y[train] == label] for label in (0, 1))
-            ]
-        )
+        resampled = []
+        for label in (0, 1):
+            indices = train[y[train] == label]
+            resampled.append(rng.choice(indices, indices.size))
+        train = np.concatenate(resampled)
         name += ", resampled"
     if kind == "features":
         share = rng.uniform(0.5, 0.9)

@@ -121,10 +121,13 @@ def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
     results = {name: attacks.run(name, settings, training) for name in ATTACKS}
-    return {
-        name: (attacks.run(name, attacks.settings) if result.reason else result).leak
-        for name, result in results.items()
-    }
+    leaks = {}
+    for name, result in results.items():
+        if result.reason:
+            leaks[name] = attacks.run(name, attacks.settings).leak
+        else:
+            leaks[name] = result.leak
+    return leaks
 
 
 def anybody(leaks: dict[str, Mask]) -> Mask:
@@ -195,11 +198,8 @@ def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
 
 def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
     """Return the last remedy of every slot together."""
-    return tuple(
-        options[-1]
-        for slot in SLOTS
-        if (options := [remedy for remedy in remedies if remedy.slot == slot])
-    )
+    last = {remedy.slot: remedy for remedy in remedies}
+    return tuple(last[slot] for slot in SLOTS if slot in last)
 
 
 def plan_text(plan: Plan) -> str:

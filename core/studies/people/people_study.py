@@ -226,16 +226,7 @@ def tables(result: PeopleAtRisk) -> Tables:
             }
             for k in range(1, 1 + len(ATTACKS))
         ],
-        "Which attacks find the same people": [
-            {
-                **{
-                    name: "●" if hit else ""
-                    for name, hit in zip(ATTACKS.values(), pattern, strict=True)
-                },
-                "people": n,
-            }
-            for pattern, n in result.sets
-        ],
+        "Which attacks find the same people": set_rows(result),
         "What each remedy does": effect_rows(result),
         "Groups of the people found": [
             {"group": name, "found": share(rate)}
@@ -254,20 +245,40 @@ def tables(result: PeopleAtRisk) -> Tables:
     }
 
 
+def set_rows(result: PeopleAtRisk) -> list[Row]:
+    """Return a row a set of attacks: a dot under each of them, and how many people exactly they find."""
+    rows: list[Row] = []
+    for pattern, n in result.sets:
+        row: dict[str, Any] = dict.fromkeys(ATTACKS.values(), "")
+        for name, hit in zip(ATTACKS.values(), pattern, strict=True):
+            if hit:
+                row[name] = "●"
+        row["people"] = n
+        rows.append(row)
+    return rows
+
+
 def attack_rows(result: PeopleAtRisk) -> list[Row]:
     """Return how many each attack finds, how many by chance, and how many imputation finds too."""
-    return [
-        {
-            "attack": ATTACKS[attack.attack],
-            "found": None if attack.reason else int(attack.leak.sum()),
-            "by chance": None if attack.reason else round(attack.chance, 1),
-            "imputation too": None
-            if attack.reason
-            else int((attack.identified & ~attack.leak).sum()),
-            "published": attack.setting or attack.reason,
-        }
-        for attack in result.attacks
-    ]
+    rows: list[Row] = []
+    for attack in result.attacks:
+        found_count = None
+        chance = None
+        imputed = None
+        if not attack.reason:
+            found_count = int(attack.leak.sum())
+            chance = round(attack.chance, 1)
+            imputed = int((attack.identified & ~attack.leak).sum())
+        rows.append(
+            {
+                "attack": ATTACKS[attack.attack],
+                "found": found_count,
+                "by chance": chance,
+                "imputation too": imputed,
+                "published": attack.setting or attack.reason,
+            }
+        )
+    return rows
 
 
 def effect_rows(result: PeopleAtRisk) -> list[Row]:
@@ -286,22 +297,32 @@ def effect_rows(result: PeopleAtRisk) -> list[Row]:
 def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row]:
     """Return a row a person: what finds them, and the smallest fix."""
     number = result.number
-    return [
-        {
-            "record": int(result.rows[i]),
-            "group": result.group_names[result.groups[i]],
-            **{
-                name: "●" if leak else "○" if hit else "·"
-                for name, leak, hit in zip(
-                    ATTACKS.values(), result.leaks[i], result.identified[i], strict=True
-                )
-            },
-            "attacks": int(number[i]),
-            "imputation": "○ too" if result.imputed[i] else "",
-            "smallest fix": fix_text(result, int(i)),
-        }
-        for i in indices
-    ]
+    rows: list[Row] = []
+    for i in indices:
+        dots = {}
+        for name, leak, hit in zip(
+            ATTACKS.values(), result.leaks[i], result.identified[i], strict=True
+        ):
+            if leak:
+                dots[name] = "●"
+            elif hit:
+                dots[name] = "○"
+            else:
+                dots[name] = "·"
+        imputation = ""
+        if result.imputed[i]:
+            imputation = "○ too"
+        rows.append(
+            {
+                "record": int(result.rows[i]),
+                "group": result.group_names[result.groups[i]],
+                **dots,
+                "attacks": int(number[i]),
+                "imputation": imputation,
+                "smallest fix": fix_text(result, int(i)),
+            }
+        )
+    return rows
 
 
 def fix_text(result: PeopleAtRisk, index: int) -> str:
