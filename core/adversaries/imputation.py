@@ -154,20 +154,23 @@ def boosting(
 
     n = groups.size
     counts = np.bincount(groups)
-    rounds = 300 if slow else 200
-    if n >= 300:
-        most_rounds = rounds
+    if slow:
+        rounds = 300
+        pace = {"learning_rate": 0.06, "max_leaf_nodes": 8, "l2_regularization": 1.0}
+        patience = 10
     else:
-        most_rounds = 40
+        rounds = 200
+        pace = {"learning_rate": 0.1, "max_leaf_nodes": 15, "l2_regularization": 0.0}
+        patience = 8
+    if n < 300:
+        rounds = 40
     return HistGradientBoostingClassifier(
         categorical_features=categorical,
-        learning_rate=0.06 if slow else 0.1,
-        max_leaf_nodes=8 if slow else 15,
-        l2_regularization=1.0 if slow else 0.0,
+        **pace,
         min_samples_leaf=max(5, min(20, n // 50)),
         early_stopping=bool(n >= 300 and counts[counts > 0].min() >= 10),
-        n_iter_no_change=10 if slow else 8,
-        max_iter=most_rounds,
+        n_iter_no_change=patience,
+        max_iter=rounds,
         random_state=seed,
     ).fit(columns, groups)
 

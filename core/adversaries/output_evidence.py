@@ -290,8 +290,10 @@ def value_model(x: Floats, values: Mask, before: Imputation, design: Design | No
 
 def value_chance(model: Any, x: Any) -> Floats:
     """Return P(value) of some records by such a model, (n,)."""
-    if isinstance(model, float) or not x.shape[0]:
-        return np.full(x.shape[0], model if isinstance(model, float) else 0.5)
+    if isinstance(model, float):
+        return np.full(x.shape[0], model)
+    if not x.shape[0]:
+        return np.empty(0)
     return np.asarray(model.predict_proba(x)[:, 1])
 
 

@@ -92,6 +92,11 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
     value = exposure.values[int(exposure.shares.argmax())]
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     protects = not _beats(now, floor, balanced=balanced)
+    caveats: tuple[str, ...] = ()
+    if not _beats(clean, floor, balanced=balanced):
+        caveats = (
+            f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",
+        )
     so_what = ""
     to_do = ""
     if budget and not protects:
@@ -103,11 +108,7 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         f"Baseline: always “{value}”, {percent(floor)}.",
         so_what=so_what,
         to_do=to_do,
-        caveats=(
-            f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",
-        )
-        if not _beats(clean, floor, balanced=balanced)
-        else (),
+        caveats=caveats,
         estimate=best,
         baseline=floor,
         attacker_knows="Records of other people with their values, and, if adaptive, how the noise is made.",

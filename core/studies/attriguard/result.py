@@ -287,6 +287,9 @@ class Exposure(Result):
     def _point(self, guess: Guesses, rates: Floats, budget: float) -> ExposurePoint:
         """Return the point of an attacker who names each person's true value this often, (u,)."""
         right = mean_rate(rates)
+        reported = self.majority
+        if right.value >= self.majority.value:
+            reported = right
         return ExposurePoint(
             attacker=guess.attacker,
             budget=budget,
@@ -294,6 +297,6 @@ class Exposure(Result):
             balanced=equal_mean(
                 [mean_rate(rates[self.truth == value]) for value in np.unique(self.truth)]
             ),
-            reported=right if right.value >= self.majority.value else self.majority,
+            reported=reported,
             trained_at=guess.trained_at,
         )

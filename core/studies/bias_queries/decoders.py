@@ -448,7 +448,9 @@ def _suffices(answered: AnsweredQueries, r: int) -> bool:
     n0 = answered.n_disadvantaged
     n = n1 + n0
     effect = 1.0 / n1 + 1.0 / n0
-    step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
+    step = 2 * answered.mechanism.half_width
+    if ((h == 0) | (h == 1)).all():
+        step = max(effect, step)
     if not step:
         return True
     # K = c² N1 N0 / (n - 1) times the covariance of the scores, a drawn without replacement.

@@ -238,7 +238,9 @@ def most_questions(design: str, n: int) -> int | None:
 
 def _edge(n: int, k: int, *, absolute: bool) -> float:
     """Return how far one gap can move when somebody leaves a group of k."""
-    return (n if absolute else n + 1) / (k * (n - k + 1))
+    if absolute:
+        return n / (k * (n - k + 1))
+    return (n + 1) / (k * (n - k + 1))
 
 
 def _checked(n_advantaged: int, n_disadvantaged: int, m: int) -> tuple[int, int, int]:

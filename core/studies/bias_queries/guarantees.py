@@ -135,9 +135,9 @@ def exact_posterior(
         some = every
         for row, answer in zip(questions, released, strict=True):
             gaps = some @ row * (1 / n_advantaged + 1 / n0) - row.sum() / n0
-            some = some[
-                np.abs((np.abs(gaps) if absolute else gaps) - answer) <= half_width + _ROUNDING
-            ]
+            if absolute:
+                gaps = np.abs(gaps)
+            some = some[np.abs(gaps - answer) <= half_width + _ROUNDING]
         if not len(some):
             return None
         odds = some @ (np.log(prior[r]) - np.log1p(-prior[r]))
@@ -202,10 +202,11 @@ def largest_loss(
         return mechanism.epsilon
     if isinstance(mechanism, SmoothCauchy):
         part = mechanism.epsilon / (6 * m)
-        far = part > 700  # where cosh leaves the range of numbers, and the square no longer counts
-        return min(
-            mechanism.epsilon, m * (part if far else math.acosh(part**2 / 2 + math.cosh(part)))
-        )
+        if part > 700:  # where cosh leaves the range of numbers, and the square no longer counts
+            loss = part
+        else:
+            loss = math.acosh(part**2 / 2 + math.cosh(part))
+        return min(mechanism.epsilon, m * loss)
     if isinstance(mechanism, LaplaceGlobal):
         moved = local_sensitivity(n1, n0, m, absolute=mechanism.absolute)
         if math.isfinite(mechanism.epsilon):

@@ -180,8 +180,13 @@ def _read(v: Floats) -> Recovery:
     n = v.size
     hidden = np.isnan(v)
     sizes = [1.0 / np.median(side) for side in (v[v > 0], -v[v < 0]) if side.size]
-    n_adv = sizes[0] if (v > 0).any() else n - sizes[0] if sizes else n / 2
-    n_adv = min(max(round(float(n_adv)), 1), n - 1)
+    if (v > 0).any():
+        estimate = float(sizes[0])
+    elif sizes:
+        estimate = float(n - sizes[0])
+    else:
+        estimate = n / 2
+    n_adv = min(max(round(estimate), 1), n - 1)
     c = 1.0 / n_adv + 1.0 / (n - n_adv)
     recovered = (v > 0).astype(np.uint8)
     left = n_adv - int(recovered.sum())  # the advantaged among the hidden

@@ -195,12 +195,15 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
     There are about 24 of them, 12 where decoding takes long.
     """
     most = _last_question(design, n)
-    slow = most is None and n > 300
-    if most is None:
-        last = round((0.42 if slow else 0.6) * n)
-    else:
+    n_steps = 24
+    if most is not None:
         last = most
-    step = max(1, round(last / (12 if slow else 24)))
+    elif n > 300:
+        last = round(0.42 * n)
+        n_steps = 12
+    else:
+        last = round(0.6 * n)
+    step = max(1, round(last / n_steps))
     return tuple(dict.fromkeys([*range(0, last, step), last]))
 
 

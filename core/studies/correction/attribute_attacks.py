@@ -117,9 +117,10 @@ def attack_model(
     choice(protocol, PROTOCOLS, name="protocol")
     if kind not in ADVERSARIES:
         rows = splits.train, splits.validation
-        probabilities = _imputed(
-            dataset, splits, None if kind == "strong" else predictions, config=config
-        )
+        if kind == "strong":
+            probabilities = _imputed(dataset, splits, None, config=config)
+        else:
+            probabilities = _imputed(dataset, splits, predictions, config=config)
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
     x = dataset.features
     y = dataset.labels
@@ -254,9 +255,10 @@ class CorrectionResult:
     def attack(self, adversary: str, *, as_published: bool = False) -> AdversaryResult:
         """Return one attacker; the strong ones are not in the paper and keep to records of their own."""
         choice(adversary, ATTACKERS, name="adversary")
-        return self.attacks[
-            adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]
-        ]
+        protocol = PROTOCOLS[0]
+        if as_published:
+            protocol = protocols_of(adversary)[-1]
+        return self.attacks[adversary, protocol]
 
     def disclose(
         self,

@@ -350,7 +350,9 @@ def bootstrap_correction(
     seed: int = 0,
 ) -> BootstrapCounts:
     """Correct everybody (first row), and then each of the resamples."""
-    drawn = draws or (DRAWS if people.n_groups == 2 else DRAWS_OF_MANY)
+    drawn = draws or DRAWS_OF_MANY
+    if not draws and people.n_groups == 2:
+        drawn = DRAWS
     everybody = people.everybody
     rng = child_generator(seed, _NAME)
     occupied = np.flatnonzero(everybody)

@@ -58,6 +58,11 @@ def draw_disclosure(
     """
     before = curve[0].before
     none = marker.after is None
+    curve_name = "after"
+    curve_value = None
+    if none:
+        curve_name = "no correction"
+        curve_value = ""
     curves = [
         level(curve[0].majority, "chance", "baseline"),
         level(before, "before", "before", dash="dash"),
@@ -71,8 +76,8 @@ def draw_disclosure(
             color="leak",
             band=True,
             width=3,
-            name="no correction" if none else "after",
-            value="" if none else None,
+            name=curve_name,
+            value=curve_value,
             current=marker.after or marker.before,
             hollow=none,
         )
@@ -132,14 +137,8 @@ def moved(
     """Return a row with a hollow marker before and a filled one after."""
     color, symbol = look
     name_color = color if color in ("first", "second") else "ink"
-    marks = [
-        Mark(
-            of=before,
-            color="before" if color == "leak" else color,
-            symbol=f"{symbol}-open",
-            name="before",
-        )
-    ]
+    before_color = "before" if color == "leak" else color
+    marks = [Mark(of=before, color=before_color, symbol=f"{symbol}-open", name="before")]
     if after is None:
         return Row(
             name=name, color=name_color, value=f"{percent(before)} → n/a", marks=marks, facts=facts

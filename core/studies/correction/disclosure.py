@@ -286,7 +286,9 @@ def prices_of(
         metric=metric,
         exponents=exponents,
     )
-    return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
+    if chosen is None:
+        return published_cost(attacked.confidence, 1), None
+    return published_cost(attacked.confidence, chosen), chosen
 
 
 def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> float:
@@ -328,9 +330,8 @@ def gain_of_best(
     people = []
     for name, disclosure in disclosures.items():
         records = attacked[name]
-        cost = published_cost(
-            records.confidence, 1 if disclosure.exponent is None else disclosure.exponent
-        )
+        exponent = 1 if disclosure.exponent is None else disclosure.exponent
+        cost = published_cost(records.confidence, exponent)
         people.append(Blocks.of(records, records.guess, cost, metric=first.metric))
     if len(first.groups) == 2:
         draws = DRAWS_OF_BEST

@@ -312,17 +312,21 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     `tolerance` is that of the sentence: the one disclosed, or the one it was raised to.
     """
     holds = keeps(now.achieved, tolerance)
-    says = "The disclosed tolerance " + ("holds" if holds else "does not hold")
+    if holds:
+        says = "The disclosed tolerance holds"
+    else:
+        says = "The disclosed tolerance does not hold"
     if tolerance > now.disclosed_tolerance:
         says = (
             f"Tolerance {tolerance_text(now.disclosed_tolerance)} does not hold; raised to "
             f"{tolerance_text(tolerance)}, it does"
         )
     reached = tolerance_text(now.achieved, limit=tolerance)
+    if not holds:
+        reached += f", above {tolerance_text(tolerance)}"
     evidence = (
-        f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
-        f"{'' if holds else f', above {tolerance_text(tolerance)}'}. {difference_title(now.metric)}: "
-        f"{tolerance_text(difference)}."
+        f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}. "
+        f"{difference_title(now.metric)}: {tolerance_text(difference)}."
     )
     so_what = ""
     if not holds:

@@ -521,7 +521,9 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
     limits = []
     for number, bound in enumerate(claim.bounds):
         for _, rows in bound.row_sets():
-            value = (bound.predictions + np.uint8(1)) * (np.uint8(1) if rows is None else rows)
+            value = bound.predictions + np.uint8(1)
+            if rows is not None:
+                value = value * rows
             limits.append((number, value, bound.lower, bound.upper))
     for part in components(
         count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)

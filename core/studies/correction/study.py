@@ -348,7 +348,10 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         come first.
         """
         plan = result.config.tolerance
-        tolerances = sorted({*(TOLERANCES if len(result.group_names) == 2 else _MANY), plan})
+        if len(result.group_names) == 2:
+            tolerances = sorted({*TOLERANCES, plan})
+        else:
+            tolerances = sorted({*_MANY, plan})
         holds = applied_tolerance(result) == plan
         tolerance_rows: tuple[Row, ...] = ()
         if not holds:

@@ -148,7 +148,9 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
         p = f"{test.p_adjusted:.2g}"
     else:
         p = "&lt; 0.001"
-    look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
+    look = _more_exposed(real, decided=test.significant)
+    if not clear:
+        look = look | {"color": "chance"}
     if muted:
         vd_color = "muted"
     else:
@@ -202,12 +204,15 @@ def draw_roc(result: MembershipResult) -> Drawing:
         few = [(x.ends[0], math.log10(edge) + 2)]
     else:
         few = []
+    head = ""
+    if not math.isnan(at):
+        head = f"TPR at {100 * at:g}% FPR"
     return draw_lines(
         f"ROC curve of {REGISTRY[result.strongest].title}",
         [_roc_curve(name, roc, look, at) for name, roc, look in reversed(rocs)],
         x=x,
         y=y,
-        head="" if math.isnan(at) else f"TPR at {100 * at:g}% FPR",
+        head=head,
         shaded=(f"fewer than {_ALARMS} false positives", few),
         diagonal=True,
     )
@@ -258,7 +263,9 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
         color = group_style(int(end > reached)).color
         text = _signed(row.difference)
         quiet = muted or text == "0"
-        value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text if quiet else f'<b>{text}</b>'}"
+        if not quiet:
+            text = f"<b>{text}</b>"
+        value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text}"
         if muted:
             mark_color = f"{color} 45"
         else:
@@ -444,9 +451,13 @@ def _over_epsilon(
     else:
         head = ""
     axis = y.over([*_held(done, *(field.field for field in fields)), floor])
-    curves = [*([compared] if curves and not math.isnan(floor) else []), *curves]
+    if curves and not math.isnan(floor):
+        curves = [compared, *curves]
     complete = {*EPSILONS} <= {b.at for b in done}
-    part = (shaded, _chance_spans(done) if shaded and complete else [])
+    spans = []
+    if shaded and complete:
+        spans = _chance_spans(done)
+    part = (shaded, spans)
     return draw_lines(f"{title} over epsilon", curves, x=_X, y=axis, at=now, head=head, shaded=part)
 
 

@@ -101,7 +101,12 @@ def _factor(epsilon: float) -> str:
     if epsilon > _PAST_TELLING:
         return f"e^{epsilon:g}"
     factor = math.exp(epsilon)
-    places = 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
+    if epsilon < _SMALL:
+        places = 3
+    elif epsilon < _LARGE:
+        places = 1
+    else:
+        places = 0
     return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
 
 
@@ -135,7 +140,9 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
             f"Membership inference {does} (AUC {auc.estimate.value:.3f}).",
             f"{auc.attacked} AUC {_auc_text(auc.estimate, len(auc.details or ()))}; random guessing: 0.5.",
         )
-        statements.append(replace(statement, so_what=_DIFFER, to_do=_LOWER) if works else statement)
+        if works:
+            statement = replace(statement, so_what=_DIFFER, to_do=_LOWER)
+        statements.append(statement)
     if (rate := caught.estimate) is not None:
         point = f"{percent(rate)} of the training records are identified at 1% FPR."
         span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."

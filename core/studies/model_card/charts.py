@@ -183,16 +183,14 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
             )
         number = int((inferred == code).sum())
         wrong = int(((inferred == code) & (truth != code)).sum())
-        count_text = f"near-certain: {number} {plain_name(name, 12)}" + (
-            f", {wrong} wrong" if wrong else ""
-        )
-        beside.append(
-            (
-                (high + _EDGE) / 2 * (1 if code else -1),
-                count_text,
-                style.color if number else "grey",
-            )
-        )
+        count_text = f"near-certain: {number} {plain_name(name, 12)}"
+        if wrong:
+            count_text += f", {wrong} wrong"
+        height = (high + _EDGE) / 2
+        if not code:
+            height = -height
+        color = style.color if number else "grey"
+        beside.append((height, count_text, color))
     names = np.array([people.other_group, people.group])
     return draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
@@ -330,10 +328,11 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
             people = "not known"
         if people == "nobody" and (row.decimals, row.epsilon) in advised:
             people = "<b>✓ nobody</b>"
-        look: dict[str, Any] = {
-            "color": "leak" if now else "leak 45",
-            "hover": "" if row.converged else None,
-        }
+        look: dict[str, Any] = {"color": "leak 45", "hover": None}
+        if now:
+            look["color"] = "leak"
+        if row.converged:
+            look["hover"] = ""
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
         name = precision_text(row.decimals, row.epsilon)

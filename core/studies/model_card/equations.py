@@ -253,7 +253,8 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     q = probabilities(posterior, published.release.n, name="posterior")
     system = equations(published, q)
     projection = project_on(q, system.constraints())
-    for _ in range(_ROUNDS if system.curved else 0):
+    rounds = _ROUNDS if system.curved else 0
+    for _ in range(rounds):
         if projection.status == "infeasible":
             break
         system = equations(published, projection.probability)
@@ -333,7 +334,9 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
     variance: list[Floats] = []
     if release.sizes:
         sized = [part for part in release.size_parts.values() if part != "all"]
-        for part in sized if len(sized) == 2 else ["all", *sized]:
+        if len(sized) != 2:
+            sized = ["all", *sized]
+        for part in sized:
             features.append(release.cells.inside(part)[None, :].astype(np.float64))
             variance.append(np.array([LATTICE]))
     blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}

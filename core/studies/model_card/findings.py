@@ -563,12 +563,20 @@ def common_rows(study: ModelCardResult) -> list[Row]:
 
 def precision_rows(advice: Advice) -> list[Row]:
     """Return whom each precision discloses."""
-    return [
-        {
-            "precision": precision_text(row.decimals, row.epsilon),
-            "disclosed": row.pinned if row.converged else "not known",
-            "worst of random draws": None if row.epsilon is None else row.draws,
-            "expected gain": Quantity(row.df_bits, "bits"),
-        }
-        for row in advice.tried
-    ]
+    rows: list[Row] = []
+    for row in advice.tried:
+        disclosed: int | str = "not known"
+        if row.converged:
+            disclosed = row.pinned
+        draws = None
+        if row.epsilon is not None:
+            draws = row.draws
+        rows.append(
+            {
+                "precision": precision_text(row.decimals, row.epsilon),
+                "disclosed": disclosed,
+                "worst of random draws": draws,
+                "expected gain": Quantity(row.df_bits, "bits"),
+            }
+        )
+    return rows

@@ -139,7 +139,9 @@ class Chance(Result):
             return self.mean, self.mean
         low = self._quantile(_TAIL, self.mean)
         high = self._quantile(1.0 - _TAIL, self.mean)
-        return low if self.noise else max(low, 0.0), high
+        if not self.noise:
+            low = max(low, 0.0)
+        return low, high
 
     def expected(self, gain: float, n: int, *, most: float = math.inf) -> Estimate:
         """Return the expected gain with its interval, from the one gain that was measured about n people.

@@ -219,11 +219,10 @@ def _split(column: Any) -> Iterator[tuple[str, Mask]]:
         numbers = column.to_numpy(dtype=np.float64)
         cuts = np.unique(np.nanquantile(numbers, [0.0, 0.25, 0.5, 0.75, 1.0]))
         for i, (low, high) in enumerate(pairwise(cuts)):
-            above = numbers >= low if i == 0 else numbers > low
-            yield (
-                f"{low:g} to {high:g}" if i == 0 else f"above {low:g}, to {high:g}",
-                above & (numbers <= high),
-            )
+            if i == 0:
+                yield f"{low:g} to {high:g}", (numbers >= low) & (numbers <= high)
+            else:
+                yield f"above {low:g}, to {high:g}", (numbers > low) & (numbers <= high)
         return
     codes, values = pd.factorize(column)
     for code, value in enumerate(values):

@@ -517,4 +517,6 @@ def precision_text(decimals: int | None, epsilon: float | None) -> str:
         return f"noise, ε = {epsilon:g}"
     if decimals is None:
         return "exact"
-    return f"{decimals} decimal{'' if decimals == 1 else 's'}"
+    if decimals == 1:
+        return "1 decimal"
+    return f"{decimals} decimals"

@@ -317,7 +317,10 @@ class PeopleAtRisk(Result):
         Whom imputation finds too counts only where that is not hidden. `record` is a row number, or "" for all.
         InputError if it is no whole number, or that of nobody here.
         """
-        counts = (self.leaks if hide_imputed else self.identified).sum(axis=1)
+        if hide_imputed:
+            counts = self.leaks.sum(axis=1)
+        else:
+            counts = self.identified.sum(axis=1)
         keep = counts >= at_least
         if record.strip():
             who = np.flatnonzero(self.rows == _row(record))

@@ -90,7 +90,9 @@ def tenths(value: float) -> str:
         return "under 0.1"
     if not value:
         return "0"
-    return number_text(value, ".1f" if value < 10 else ",.0f")
+    if value < 10:
+        return number_text(value, ".1f")
+    return number_text(value, ",.0f")
 
 
 def _groups(result: PeopleAtRisk) -> str:

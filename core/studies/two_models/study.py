@@ -167,11 +167,11 @@ def _inferred(
     decimals = subject.outputs.decimals
     if released_scores is not None and decimals is not None:
         scores = np.round(scores, decimals)
-    audited: _Answers = (
-        subject.model.predictions[rows],
-        None if released_scores is None else released_scores[rows],
-    )
-    second: _Answers = (predictions[rows], None if released_scores is None else scores[rows])
+    audited: _Answers = (subject.model.predictions[rows], None)
+    second: _Answers = (predictions[rows], None)
+    if released_scores is not None:
+        audited = (subject.model.predictions[rows], released_scores[rows])
+        second = (predictions[rows], scores[rows])
     columns = {"audited": released_columns(audited[0], labels, audited[1])}
     columns["second"] = released_columns(second[0], labels, second[1])
     columns["both"] = [

@@ -70,8 +70,10 @@ def _scored(evidence: Evidence, known_rows: Ints, member: Codes, rows: Ints, nam
 
 def _learned(known_answers: Floats, member: Codes, queried: Floats, seed: int) -> Floats:
     """Return the probability of being a member for the answers asked about, of one label."""
+    if not member.size:
+        return np.full(queried.size, 0.5)
     if not queried.size or np.unique(member).size < 2:
-        return np.full(queried.size, member.mean() if member.size else 0.5)
+        return np.full(queried.size, member.mean())
     network = _fitted(known_answers, member, seed)
     return np.asarray(network.predict_proba(_pairs(queried))[:, 1], dtype=np.float64)
 
