@@ -79,12 +79,9 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         intervals = f"{intervals}, best attacker {interval(best)},"
     if budget:
         spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; "
+        spent += f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. "
     else:
         spent = ""
-    if budget:
-        used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. "
-    else:
-        used = ""
     if balanced:
         measure = f"Balanced accuracy of inferring the {exposure.attribute}"
     else:
@@ -104,7 +101,7 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         to_do = "Read the highest curve, not the lowest; check the utility loss."
     return Finding(
         point=f"{point} {rival}{_untrained(exposure, settings)}",
-        evidence=f"{spent}{used}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
+        evidence=f"{spent}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
         so_what=so_what,
         to_do=to_do,

@@ -55,6 +55,7 @@ from .exact import (
     WIDENING,
     RowProblem,
     best_repair,
+    feasible_tolerance,
     repairs,
     smallest_tolerance,
     solve_rows,
@@ -276,13 +277,9 @@ def prices_of(
         exponents: Sequence[int] = range(100)
     else:
         exponents = _EXPONENTS_OF_MANY
-    if closest <= 1:
-        feasible_tolerance = max(tolerance, closest)
-    else:
-        feasible_tolerance = tolerance
     chosen = choose_exponent(
         held_out,
-        tolerance=feasible_tolerance,
+        tolerance=feasible_tolerance(tolerance, closest),
         metric=metric,
         exponents=exponents,
     )

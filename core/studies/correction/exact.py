@@ -104,6 +104,13 @@ def true_tolerance(tolerance: float, achieved: float) -> float:
     return min(1.0, tolerance + steps * TOLERANCE_STEP)
 
 
+def feasible_tolerance(tolerance: float, smallest: float) -> float:
+    """Return a tolerance raised to the smallest that some split meets; itself where none does, which is inf."""
+    if smallest <= 1:
+        return max(tolerance, smallest)
+    return tolerance
+
+
 def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
     """Return the smallest tolerance of n records with this many positive predictions; None where n < n_groups."""
     if n < n_groups:

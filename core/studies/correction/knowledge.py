@@ -37,7 +37,7 @@ from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from .attribute_attacks import CorrectionResult
 from .disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
-from .exact import smallest_tolerance, true_tolerance
+from .exact import feasible_tolerance, smallest_tolerance, true_tolerance
 from .problem import Correction, Disclosed, SolverCertificate, correct_jointly
 
 _SECONDS_OF_MORE = 30.0
@@ -270,10 +270,7 @@ def compare_constraints(
         labels=attacked.labels,
         n_groups=attacked.n_groups,
     )
-    if needed <= 1:
-        tolerance = max(estimate.tolerance, needed)
-    else:
-        tolerance = estimate.tolerance
+    tolerance = feasible_tolerance(estimate.tolerance, needed)
     estimated = disclose(attacked, held_out, tolerance=tolerance, metric=estimate.metric, seed=seed)
     accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:

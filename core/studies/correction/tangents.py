@@ -358,10 +358,9 @@ class _BestFirstSearch:
     def accept(self, counts: Ints | None) -> bool:
         """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
         if counts is None:
-            counts = None
-        else:
-            counts = counts.reshape(self.problem.old.shape)
-        if counts is None or not self.problem.meets(counts):
+            return False
+        counts = counts.reshape(self.problem.old.shape)
+        if not self.problem.meets(counts):
             return False
         value = self.problem.cost_of(counts)
         if value < self.value:
