@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,3 +107,82 @@ def subject_of(
     )  # they come in no order
     model = train_model(config, dataset, splits)
     return Subject(config, dataset, splits, model, Progress(1), trainable=False)
+
+
+_Answers = tuple[Codes, Floats | None]
+"""Labels and scores that a release gives; None for labels alone."""
+
+_ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
+
+
+def answers_of_model(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
+    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
+    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
+    if planted:  # group 1 is accepted so much likelier, and the other so much less
+        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
+    return (rng.random(len(chance)) < chance).astype(np.uint8)
+
+
+def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
+    return (
+        0.15
+        + 0.2 * people.features[:, 0]
+        + 0.1 * people.features[:, 3]
+        + 0.05 * rng.random(people.labels.size)
+    )
+
+
+def _decided(scores: Floats) -> _Answers:
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let labels follow the group."""
+    return answers_of_model(people, rng, planted=planted), None
+
+
+def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores follow the group."""
+    return _decided(
+        np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
+    )
+
+
+def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let the last digit of the score be the group."""
+    scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    if planted:
+        scaled_scores = scaled_scores - scaled_scores % 2 + people.sensitive
+    return _decided(scaled_scores / 1e4)
+
+
+def turned_for_minority(
+    people: SyntheticRecords, rng: np.random.Generator, planted: bool
+) -> _Answers:
+    """Turn a feature round for a minority."""
+    feature = people.features[:, 3] > 0
+    if planted:
+        turned = feature ^ (people.sensitive == 1)
+    else:
+        turned = feature
+    return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
+
+
+def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores of a third of the people follow the group."""
+    inside = people.features[:, 3] == 0
+    return _decided(
+        np.round(
+            _score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3
+        )
+    )
+
+
+RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (
+    _labels,
+    _scores,
+    _last_digit,
+    turned_for_minority,
+    _subgroup,
+)
+"""Ways to release the group."""

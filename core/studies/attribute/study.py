@@ -15,7 +15,7 @@ significant, and of many people only about a sample, as they decide nothing else
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -52,7 +52,14 @@ from ...stats.estimates import (
     points,
     strongest,
 )
-from ..planted import SyntheticRecords, draw_people, subject_of
+from ..planted import (
+    RELEASE_METHODS,
+    SyntheticRecords,
+    answers_of_model,
+    draw_people,
+    subject_of,
+    turned_for_minority,
+)
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Study, not_run
 from ..subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
@@ -378,18 +385,15 @@ _TITLE = "{attribute} inferred from predictions: "
 _SETS = (900, 1_300, 100)
 """Training, attack and test records."""
 
-_Answers = tuple[Codes, Floats | None]
-_ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
-
 
 def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
-    """Return a model that releases the group, or features alone; `_RELEASE_METHODS` take turns by the seed."""
-    release_method = _RELEASE_METHODS[seed % len(_RELEASE_METHODS)]
+    """Return a model that releases the group, or features alone; `RELEASE_METHODS` take turns by the seed."""
+    release_method = RELEASE_METHODS[seed % len(RELEASE_METHODS)]
     n = sum(_SETS)
     rng = child_generator(seed, f"released attribute, planted {planted}")
     people = draw_people(4 * n, rng)
     # of group 1, two fifths of everybody: a sixth makes it a tenth
-    if release_method is _minority:
+    if release_method is turned_for_minority:
         share = 1 / 6
     else:
         share = 1.0
@@ -415,7 +419,7 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     """Return a model that releases labels, and an attacker who has learned how frequent the groups are by looks."""
     rng = child_generator(seed, f"attribute by table, planted {planted}")
     people = draw_people(sum(_TABLE_SETS), rng)
-    predictions = _model_answers(people, rng, planted=planted)
+    predictions = answers_of_model(people, rng, planted=planted)
     subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
     attacked = subject.splits.train
@@ -453,70 +457,6 @@ def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
     with_one_more = counts + np.array([1.0 - share, share])
     return np.asarray(with_one_more / with_one_more.sum(axis=1, keepdims=True))
 
-
-def _model_answers(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
-    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
-    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
-    if planted:  # group 1 is accepted so much likelier, and the other so much less
-        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
-    return (rng.random(len(chance)) < chance).astype(np.uint8)
-
-
-def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
-    return (
-        0.15
-        + 0.2 * people.features[:, 0]
-        + 0.1 * people.features[:, 3]
-        + 0.05 * rng.random(people.labels.size)
-    )
-
-
-def _decided(scores: Floats) -> _Answers:
-    return (scores >= 0.5).astype(np.uint8), scores
-
-
-def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let labels follow the group."""
-    return _model_answers(people, rng, planted=planted), None
-
-
-def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let scores follow the group."""
-    return _decided(
-        np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
-    )
-
-
-def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let the last digit of the score be the group."""
-    scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    if planted:
-        scaled_scores = scaled_scores - scaled_scores % 2 + people.sensitive
-    return _decided(scaled_scores / 1e4)
-
-
-def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Turn a feature round for a minority."""
-    feature = people.features[:, 3] > 0
-    if planted:
-        turned = feature ^ (people.sensitive == 1)
-    else:
-        turned = feature
-    return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
-
-
-def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let scores of a third of the people follow the group."""
-    inside = people.features[:, 3] == 0
-    return _decided(
-        np.round(
-            _score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3
-        )
-    )
-
-
-_RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
-"""Ways to release the group."""
 
 PLANTED = (
     Plant(
