@@ -17,7 +17,8 @@ from .base.errors import FairLeakError
 from .base.files import is_full
 
 if TYPE_CHECKING:
-    from .cli import Command, CommandGroup
+    from .cli import CommandGroup
+    from .cli.arguments import Action
 
 STOPPED = 130
 PROGRAM = "fairleak"
@@ -48,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add(
-    parsers: argparse._SubParsersAction[Any], name: str, command: Command | CommandGroup
+    parsers: argparse._SubParsersAction[Any], name: str, command: Action | CommandGroup
 ) -> None:
     """Add a command, or a group with its commands."""
     from .cli import CommandGroup
@@ -69,7 +70,7 @@ def _add(
             _add(inner, part, subcommand)
         return
     subparser = parsers.add_parser(
-        name, help=command.HELP, description=command.HELP, allow_abbrev=False
+        name, help=command.help, description=command.help, allow_abbrev=False
     )
     command.add_arguments(subparser)
     add_quiet_argument(subparser)

@@ -1,4 +1,4 @@
-"""The commands: `HELP`, `add_arguments(parser)` and `run(arguments, console)` of each; `commands` is the tree.
+"""The commands, an `Action` each; `commands` is their tree.
 
 A command prints through the console it is handed. It returns None, or a word of `VERDICTS`: the exit code follows from
 the word, which is the last line on stderr. An error of FairLeak is exit code 3, unusable input.
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 
 from . import (
     audit,
-    choose,
-    compare,
     desk,
     experiment,
     history,
@@ -24,7 +21,7 @@ from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command
 from .console import Console
 
-__all__ = ["VERDICTS", "Command", "CommandGroup", "Console", "commands"]
+__all__ = ["VERDICTS", "CommandGroup", "Console", "commands"]
 
 VERDICTS = {
     **{"pass": 0, "better": 0, "not distinguishable": 0},
@@ -34,33 +31,29 @@ VERDICTS = {
 """Verdict of a command -> its exit code."""
 
 
-Command = Action | ModuleType
-"""What has a `HELP`, `add_arguments` and `run`."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandGroup:
     """Commands under one name, as in `fairleak report verify`."""
 
     help: str
-    commands: Mapping[str, Command]
+    commands: Mapping[str, Action]
     description: str = ""
     epilog: str = ""
     parser: type[Parser] = Parser
 
 
-def _attacks() -> dict[str, Command]:
+def _attacks() -> dict[str, Action]:
     """Return study -> its command."""
     return {name: study_command(study) for name, study in attack_studies().items()}
 
 
-def commands() -> Mapping[str, Command | CommandGroup]:
+def commands() -> Mapping[str, Action | CommandGroup]:
     """Return the tree of commands: name -> a command or a group of them."""
     return {
         "dashboard": start.DASHBOARD,
         "init": start.INIT,
-        "audit": audit,
-        "compare": compare,
+        "audit": audit.AUDIT,
+        "compare": report.COMPARE,
         "report": CommandGroup(
             help="Verify, replay, sign or summarise a report.",
             commands=report.COMMANDS,
@@ -68,8 +61,8 @@ def commands() -> Mapping[str, Command | CommandGroup]:
         "attack": CommandGroup(
             help="Run one study on any table.", commands=_attacks(), parser=StudyParser
         ),
-        "choose": choose,
-        "experiment": experiment,
+        "choose": experiment.CHOOSE,
+        "experiment": experiment.EXPERIMENT,
         "desk": CommandGroup(
             help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,

@@ -68,9 +68,9 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A command that is no module of its own; of a module these three are names in it."""
+    """A command: what it is for, what adds its arguments, and what runs it; the word returned is its verdict."""
 
-    HELP: str
+    help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Console], str | None]
 

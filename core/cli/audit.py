@@ -54,6 +54,7 @@ from ..store.history import History, check_line
 from ..studies.correction import false_promise
 from ..studies.study import Outcome, ReportProgress
 from .arguments import (
+    Action,
     add_data_argument,
     add_history_argument,
     add_path,
@@ -187,13 +188,11 @@ def self_test_beside(report: ReportProgress) -> Iterator[Callable[[], tuple[Self
             left.set()
 
 
-HELP = "Run all attacks of a plan, judge by a policy, write the reports."
-
 SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 """FairLeak's own policies, by their names for --policy."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
         "exit codes: 0 pass, 1 fail (a required check), 2 inconclusive or not run, 3 input that cannot be used. "
@@ -231,7 +230,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> str:
+def _audit(arguments: argparse.Namespace, console: Console) -> str:
     """Audit, write and print."""
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
@@ -392,3 +391,8 @@ def _row(row: CheckVerdict) -> list[str]:
         row.limit_label,
         row.control,
     ]
+
+
+AUDIT = Action(
+    "Run all attacks of a plan, judge by a policy, write the reports.", _add_audit, _audit
+)

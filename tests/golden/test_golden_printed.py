@@ -20,8 +20,7 @@ from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
 from core.base.settings import from_arguments
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console
-from core.cli import compare as comparing
+from core.cli import attack, audit, console, experiment
 from core.cli import report as reporting
 from core.cli.console import Block, Console
 from core.experiments.choose import ChooseSettings
@@ -78,7 +77,7 @@ def _compared() -> Iterator[tuple[str, str]]:
 def _comparison(old: Any, new: Any, margin: float | None) -> str:
     reports = (report_of({**strict(document), "fingerprint": "f" * 64}) for document in (old, new))
     comparison = compared(*reports, margin=margin)
-    return f"{comparison.verdict}\n{text_of(comparing._printed(comparison))}"
+    return f"{comparison.verdict}\n{text_of(reporting._comparison_lines(comparison))}"
 
 
 def _replayed() -> Iterator[tuple[str, str]]:
@@ -97,7 +96,7 @@ def _chosen() -> Iterator[tuple[str, str]]:
     data = SimpleNamespace(dataset=samples.dataset(300))
     for seed in range(16):
         choice = nasty.choice(np.random.default_rng([seed, 3]))
-        outcome = choose._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
+        outcome = experiment._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
         yield f"choice {seed} {outcome.content['outcome']}", text_of(console._lines(outcome))
 
 
@@ -341,7 +340,7 @@ def test_plans_of_several_models(folder: Path) -> None:
         frame.to_csv(f"{stem}.csv", index=False)
         Path(f"{stem}.toml").write_text(plan_template.format(stem[-1]), encoding="utf-8")
     parser = argparse.ArgumentParser()
-    choose.add_arguments(parser)
+    experiment._add_choose(parser)
     entries = []
     for line in (
         "a.toml",
@@ -360,7 +359,7 @@ def test_plans_of_several_models(folder: Path) -> None:
 
 
 def _choice_lines(arguments: argparse.Namespace) -> list[str]:
-    candidate_sets = choose._of_plans(arguments, from_arguments(arguments, ChooseSettings))
+    candidate_sets = experiment._of_plans(arguments, from_arguments(arguments, ChooseSettings))
     return [
         f"{candidate_set.name or 'trained'} {len(candidate_set.configs)} {candidate_set.configs[0].method}"
         for candidate_set in candidate_sets
