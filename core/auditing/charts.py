@@ -80,32 +80,25 @@ def _part_rows(
     part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]
 ) -> list[Row]:
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
-    inside = [(side, [r for r in rates_of_set if r.part == part]) for side, rates_of_set in sets]
-    inside = [(side, group_rates) for side, group_rates in inside if group_rates]
-    if part == "all":
-        among = "overall"
-    else:
-        among = f"overall, {_LABELS[part]}"
+    inside = []
+    for side, rates_of_set in sets:
+        group_rates = [rate for rate in rates_of_set if rate.part == part]
+        if group_rates:
+            inside.append((side, group_rates))
+    among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
     kinds = [(among, "ink", "circle", [group_rates[0].overall for _, group_rates in inside])]
     for code, name in reversed(list(enumerate(names))):
         rates = [r.rate for _, group_rates in inside for r in group_rates if int(r.group) == code]
         look = group_style(code) if len(names) == 2 else ("grey", "circle")
         kinds.append((name, *look, rates))
-    return [
-        Row(
-            name=name,
-            bold=True,
-            color=color,
-            separated=i == 0,
-            marks=[
-                Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{side} set")
-                for e, (side, _), up, ring in zip(
-                    rates, inside, (6, -6), ("-open", ""), strict=False
-                )
-            ],
-        )
-        for i, (name, color, symbol, rates) in enumerate(kinds)
-    ]
+    rows: list[Row] = []
+    for name, color, symbol, rates in kinds:
+        marks = []
+        for rate, (side, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False):
+            mark_symbol = f"{symbol}{ring}"
+            marks.append(Mark(of=rate, color=color, symbol=mark_symbol, up=up, name=f"{side} set"))
+        rows.append(Row(name=name, bold=True, color=color, separated=not rows, marks=marks))
+    return rows
 
 
 def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Drawing:

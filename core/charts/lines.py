@@ -386,7 +386,7 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         return
     numbers = curve.numbers
     pieces = list(placed.pieces())
-    limits = [[drawing.y.position(end) for end in ends_of(number)] for number in numbers]
+    limits = [_ends(drawing.y, number) for number in numbers]
     if curve.band:
         for piece in pieces:
             inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
@@ -404,6 +404,12 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         alone = [piece[0] for piece in pieces if len(piece) == 1]
     if alone:
         _draw_points(drawing, placed, alone, limits, hover)
+
+
+def _ends(y: Axis, number: Number | None) -> tuple[float, float]:
+    """Return the heights of an interval's ends; nan where there is none."""
+    low, high = ends_of(number)
+    return y.position(low), y.position(high)
 
 
 def _hover(drawing: Drawing, curve: Curve) -> list[str]:
@@ -428,7 +434,7 @@ def _draw_points(
     """Draw points without a line to a neighbour, each with its interval; hollow where the line is dashed."""
     curve = placed.curve
     (bottom, top) = drawing.y.ends
-    heights = [height for height in (placed.y[i] for i in points) if height is not None]
+    heights = [height for height in map(placed.y.__getitem__, points) if height is not None]
     ends = []
     for i, height in zip(points, heights, strict=True):
         low, high = limits[i]
@@ -501,7 +507,7 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     heights = [min(max(y.position(value_of(dot.of)), y.ends[0]), y.ends[1]) for dot in curve.dots]
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
-        low, high = (y.position(end) for end in ends_of(dot.of))
+        low, high = _ends(y, dot.of)
         if dot.interval and not math.isnan(low):
             ends.append((max(low, y.ends[0]), min(high, y.ends[1])))
         else:

@@ -198,7 +198,8 @@ def _comparison_lines(comparison: Comparison) -> Iterator[str]:
 def _row(change: CheckChange) -> list[str]:
     verdict = str(change.turn)
     if change.within is not None:
-        verdict += " (within the margin)" if change.within else " (may exceed the margin)"
+        margin_text = "within the margin" if change.within else "may exceed the margin"
+        verdict += f" ({margin_text})"
     if not change.required:
         verdict += " (not required)"
     adjusted = ""

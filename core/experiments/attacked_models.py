@@ -412,12 +412,13 @@ def map_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:
 
 def _cell(rows: Sequence[ExperimentRow], check: str, **values: float) -> Estimate | None:
     """Return a check's number in the cells with these values, over seeds or other keys; None where there is none."""
+    cell = {f"model.{key}": value for key, value in values.items()}
     estimates = [
         row.measurement.estimate
         for row in rows
         if row.measurement.check == check
         and row.measurement.estimate is not None
-        and all(row.values[f"model.{key}"] == value for key, value in values.items())
+        and cell.items() <= row.values.items()
     ]
     if len(estimates) < 2:
         if estimates:
