@@ -132,9 +132,8 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
         history = History.open(arguments.history, create=False)
         entry = _entry(history, str(path), arguments.project)
         signed = history.signatures(entry)
-        console.note(
-            f"{name} is audit {entry.id}. {signed[-1].sentence if signed else 'It is not signed.'}"
-        )
+        sentence = signed[-1].sentence if signed else "It is not signed."
+        console.note(f"{name} is audit {entry.id}. {sentence}")
         return readable(to_json(history.document(entry)), name=name)
     path = report_in(path, what=name)
     _, text = read_report(path, what=name)

@@ -60,19 +60,11 @@ class GridPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanMeasurements(Result):
-    """What is measured under one plan."""
-
-    plan: str
-    """Fingerprint of all that it says."""
-    measurements: tuple[Measurement, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMeasurements(Result):
     """What is measured of one model under each of its plans, and how long all of it took."""
 
-    plans: tuple[PlanMeasurements, ...]
+    plans: dict[str, tuple[Measurement, ...]]
+    """Fingerprint of all that a plan says -> what is measured under it."""
     seconds: float = field(default=0.0, compare=False)
 
 
@@ -112,12 +104,12 @@ class ModelMeasure:
         if self.table is not None and self.model_file is not None:
             access = access_of(plans[0], self.table, dataset, self.model_file)
         audited = audited_on(plans[0], dataset, access=access)
-        return ModelMeasurements(
-            plans=tuple(self._measured(audited.under(plan)) for plan in plans),
-            seconds=time.perf_counter() - started,
-        )
+        measurements = {
+            content_fingerprint(plan): self._measured(audited.under(plan)) for plan in plans
+        }
+        return ModelMeasurements(plans=measurements, seconds=time.perf_counter() - started)
 
-    def _measured(self, audited: Audited) -> PlanMeasurements:
+    def _measured(self, audited: Audited) -> tuple[Measurement, ...]:
         numbers = {number.name for study in STUDIES.values() for number in study.numbers}
         measurements = []
         for name in self.names:
@@ -125,9 +117,7 @@ class ModelMeasure:
                 measurements.append(measured_number(name, audited))
             else:
                 measurements.append(measured(name, audited))
-        return PlanMeasurements(
-            plan=content_fingerprint(audited.plan), measurements=tuple(measurements)
-        )
+        return tuple(measurements)
 
 
 def measuring_studies() -> tuple[str, ...]:
@@ -247,8 +237,8 @@ def run_experiment(
         by_plan = {content_fingerprint(point.plan): point for point in group}
         with closing(measurements):
             for result in measurements:
-                for measured_plan in result.plans:
-                    yield from _rows(by_plan[measured_plan.plan], measured_plan, result.seconds)
+                for plan, plan_measurements in result.plans.items():
+                    yield from _rows(by_plan[plan], plan_measurements, result.seconds)
         before += len(group_models)
 
 
@@ -265,9 +255,9 @@ def rows_of(
 ) -> tuple[ExperimentRow, ...]:
     """Return a row for each measurement of those plans of a grid that are measured."""
     measurements = {
-        measured_plan.plan: (measured_plan, result.seconds)
+        plan: (plan_measurements, result.seconds)
         for result in results
-        for measured_plan in result.plans
+        for plan, plan_measurements in result.plans.items()
     }
     rows: list[ExperimentRow] = []
     for point in points:
@@ -277,7 +267,9 @@ def rows_of(
     return tuple(rows)
 
 
-def _rows(point: GridPoint, result: PlanMeasurements, seconds: float) -> list[ExperimentRow]:
+def _rows(
+    point: GridPoint, measurements: Sequence[Measurement], seconds: float
+) -> list[ExperimentRow]:
     studies = measurable()
     return [
         ExperimentRow(
@@ -288,7 +280,7 @@ def _rows(point: GridPoint, result: PlanMeasurements, seconds: float) -> list[Ex
             seconds=seconds,
             versions="; ".join(environment()),
         )
-        for measurement in result.measurements
+        for measurement in measurements
     ]
 
 

@@ -18,11 +18,12 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
 from core.experiments.attacked_models import MEASURES
 from core.experiments.engine import measured_points
-from core.experiments.experiment import ModelMeasurements, PlanMeasurements
+from core.experiments.experiment import ModelMeasurements
 from core.experiments.store import PointStore, point_key
 from core.studies.correction import CorrectionResult, CorrectionSettings
 from core.studies.correction.numbers import NUMBERS, number_of
 from core.studies.fairness.study import model_number, unfairness
+from core.studies.study import Measurement
 from pages.shell import shell
 from pages.shell.background import Job, Work
 from tests import expected
@@ -78,7 +79,7 @@ def sweep_job() -> RecordedJob:
     return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
-def _measured(plan: AuditPlan, result: CorrectionResult) -> PlanMeasurements:
+def _measured(plan: AuditPlan, result: CorrectionResult) -> tuple[Measurement, ...]:
     """Return what is measured of a model under a plan that discloses its tolerance."""
     settings = replace(plan.settings_of("correction", CorrectionSettings), tolerance=plan.config.tolerance)
     measurements = []
@@ -89,7 +90,7 @@ def _measured(plan: AuditPlan, result: CorrectionResult) -> PlanMeasurements:
             measurements.append(unfairness(result.subject))
         else:
             measurements.append(model_number(name, result.subject))
-    return PlanMeasurements(plan=content_fingerprint(plan), measurements=tuple(measurements))
+    return tuple(measurements)
 
 
 class PointsOnDemand:
@@ -120,7 +121,9 @@ class PointsOnDemand:
             if dataset.fingerprint == expected.demo().fingerprint:
                 model = expected.audit().config
             correction_result = run_once(model, dataset=dataset)  # one for all: its look is not tested
-            measurements = ModelMeasurements(plans=tuple(_measured(plan, correction_result) for plan in plans))
+            measurements = ModelMeasurements(
+                plans={content_fingerprint(plan): _measured(plan, correction_result) for plan in plans}
+            )
             store.save(point_key(plans, dataset, ModelMeasurements, *measure.parts), measurements)
             yield measurements
 

@@ -39,7 +39,7 @@ def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, li
     started = time.perf_counter()
     measure = ModelMeasure(MEASURES)
     results = list(measured_points(models, dataset, n_jobs=n_jobs, measure=measure, result=ModelMeasurements))
-    return time.perf_counter() - started, sorted(results, key=lambda result: result.plans[0].plan)
+    return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
 
 
 def print_times(n_jobs: int, wall: float, results: list[ModelMeasurements]) -> None:
