@@ -24,9 +24,14 @@ from .console import Console
 __all__ = ["VERDICTS", "CommandGroup", "Console", "commands"]
 
 VERDICTS = {
-    **{"pass": 0, "better": 0, "not distinguishable": 0},
-    **{"fail": 1, "refused": 1, "worse": 1},
-    **{"inconclusive": 2, "not run": 2},
+    "pass": 0,
+    "better": 0,
+    "not distinguishable": 0,
+    "fail": 1,
+    "refused": 1,
+    "worse": 1,
+    "inconclusive": 2,
+    "not run": 2,
 }
 """Verdict of a command -> its exit code."""
 

@@ -217,8 +217,10 @@ def _policy(report: Report) -> ReportTable:
         rows.append(
             {
                 "item": item,
-                **{"check": limit.check, "title": title},
-                **{"limit": limit.value, "in words": written},
+                "check": limit.check,
+                "title": title,
+                "limit": limit.value,
+                "in words": written,
                 "required": _yes(limit.required),
                 **{name: getattr(limit, name) for name in ("author", "date", "rationale")},
                 "source": limit.source or NO_SOURCE,
