@@ -165,9 +165,7 @@ if planned != answers and not result.attacks[list(ATTACKS).index("queries")].rea
     headline = replace(headline, caveats=(note,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
-links = []
-if best is not None:
-    links.append(_PAGES[best.plan[0].slot])
+links = () if best is None else (_PAGES[best.plan[0].slot],)
 with top:
     panels.finding(headline, *links)
 one_group = "" if group == _EVERYBODY else group

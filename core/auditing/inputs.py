@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..base.errors import InputError
 from ..base.files import content_of
-from ..base.settings import toml_value
+from ..base.settings_text import toml_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from ..datasets.build import select
 from ..datasets.checked_table import Fact, Repair, Severity

@@ -14,23 +14,9 @@ from typing import Annotated, Any
 
 from ..base.errors import FORMAT, InputError
 from ..base.fingerprint import content_fingerprint
-from ..base.param import Param
 from ..base.serialize import UNSAID, Result
-from ..base.settings import (
-    Setting,
-    Settings,
-    Tables,
-    built,
-    goes_with,
-    location_of,
-    naming,
-    params,
-    parsed,
-    read_tables,
-    toml_text,
-    value_excerpt,
-    values_of,
-)
+from ..base.settings import Param, Setting, Settings, location_of, params, value_excerpt, values_of
+from ..base.settings_text import Tables, built, goes_with, naming, parsed, read_tables, toml_text
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
 from ..models import GIVEN_PREDICTIONS

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.serialize import Result
-from ..base.settings import toml_value
+from ..base.settings_text import toml_value
 from ..datasets.build import select
 from ..datasets.dataset import AuditDataset
 from ..datasets.splits import split

@@ -18,7 +18,8 @@ from ..auditing.suggestion import SuggestedAudit
 from ..base.errors import InputError
 from ..base.files import MEGABYTE, check_writable, content_of
 from ..base.serialize import Result
-from ..base.settings import flag_values, params
+from ..base.settings import params
+from ..base.settings_text import flag_values
 from ..base.validation import choice, seed_value
 from ..datasets import CATALOG, Roles, Table, cautions, load, read_table
 from ..datasets.catalog import default_cache_folder

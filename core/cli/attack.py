@@ -12,8 +12,9 @@ from ..auditing import AuditPlan
 from ..auditing.run import audited_of
 from ..base.errors import InputError
 from ..base.serialize import plain
-from ..base.settings import add_arguments as add_settings
-from ..base.settings import flag_values, params
+from ..base.settings import params
+from ..base.settings_text import add_arguments as add_settings
+from ..base.settings_text import flag_values
 from ..models import GIVEN_PREDICTIONS
 from ..stats.quantities import Quantity, Row
 from ..studies.people import PEOPLE

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from ..base.errors import InputError
 from ..base.files import check_writable, content_of
-from ..base.settings import add_arguments as add_settings
-from ..base.settings import from_arguments, values_of
+from ..base.settings import values_of
+from ..base.settings_text import add_arguments as add_settings
+from ..base.settings_text import from_arguments
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles
 from ..desk import (

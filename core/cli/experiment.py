@@ -30,8 +30,9 @@ from ..base.errors import InputError
 from ..base.files import content_of, csv_of_frame, write_file
 from ..base.fingerprint import content_fingerprint
 from ..base.serialize import dumps, plain
-from ..base.settings import Setting, from_arguments, value_excerpt
-from ..base.settings import add_arguments as add_settings
+from ..base.settings import Setting, value_excerpt
+from ..base.settings_text import add_arguments as add_settings
+from ..base.settings_text import from_arguments
 from ..datasets import build_dataset
 from ..datasets.catalog import default_cache_folder
 from ..experiments.choose import (

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..base.errors import InputError
-from ..base.param import Param
 from ..base.serialize import Result
+from ..base.settings import Param
 from .columns import as_text, check_distinct, is_number, is_numeric, listed, quoted, set_aside
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from ..base.param import Param
 from ..base.serialize import Result
-from ..base.settings import Settings
+from ..base.settings import Param, Settings
 from ..datasets.roles import Roles
 from ..stats.estimates import Estimate, not_measured
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from importlib.resources import files as files_of
 from pathlib import Path
 
-from ..base.settings import Tables, params, reference_rows
+from ..base.settings import params
+from ..base.settings_text import Tables, reference_rows
 from .glossary import chapters
 
 

@@ -139,7 +139,7 @@ class Plant(Generic[S]):
 class Study(Generic[S, R]):
     """One question about a subject.
 
-    `S` are its settings, a frozen dataclass whose fields are declared with `core.base.param.Param`; `R` is its result.
+    `S` are its settings, a frozen dataclass of fields with a `core.base.settings.Param`; `R` is its result.
     """
 
     name: ClassVar[str]

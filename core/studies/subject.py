@@ -16,9 +16,8 @@ from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from ..base.errors import Cancelled, InputError
 from ..base.fingerprint import fingerprint
 from ..base.object_files import MEMO
-from ..base.param import Param
 from ..base.serialize import UNSAID, Result
-from ..base.settings import Settings, validate
+from ..base.settings import Param, Settings, validate
 from ..base.validation import LEAST_EPSILON
 from ..datasets.dataset import AuditDataset
 from ..datasets.roles import Roles

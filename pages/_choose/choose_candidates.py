@@ -20,7 +20,8 @@ from core.auditing.policy import VERDICT_TITLES, Policy, limit_text, policy_text
 from core.auditing.policy.limits import check_title
 from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
-from core.base.settings import flags_text, params
+from core.base.settings import params
+from core.base.settings_text import flags_text
 from core.datasets.dataset import Table
 from core.datasets.input_check import check_input
 from core.datasets.roles import Roles

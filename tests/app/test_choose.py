@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from core.auditing import AuditPlan, OutputsPlan
-from core.base.settings import add_arguments, from_arguments
+from core.base.settings_text import add_arguments, from_arguments
 from core.cli.arguments import Parser
 from core.datasets import load
 from core.experiments.choose import CandidatePoint, CandidateSet, ChooseSettings

@@ -18,7 +18,7 @@ import pytest
 from core.auditing import AuditPlan
 from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError
-from core.base.settings import from_arguments
+from core.base.settings_text import from_arguments
 from core.cli import arguments as shared
 from core.cli import attack, audit, console, experiment
 from core.cli import report as reporting

@@ -15,11 +15,10 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from core.base import files, serialize, settings, validation
+from core.base import files, serialize, settings, settings_text, validation
 from core.base.errors import InputError
 from core.base.fingerprint import content_fingerprint
-from core.base.param import Param
-from core.base.settings import Setting, Settings, params
+from core.base.settings import Param, Setting, Settings, params
 from core.cli.arguments import Parser
 from core.stats import quantities
 from core.stats.estimates import Estimate, Spread
@@ -140,7 +139,7 @@ def _settings() -> Iterator[tuple[str, Any]]:
     )
     plain = Invented(must="y")
     for name, instance in (("own", custom), ("plain", plain)):
-        text = settings.toml_text(
+        text = settings_text.toml_text(
             {"": {}, "t": parameters},
             [("", {}), ("t", settings.values_of(instance))],
             replacements={},
@@ -148,16 +147,16 @@ def _settings() -> Iterator[tuple[str, Any]]:
             instead={"t.path": "no path"},
         )
         yield f"{name} toml", text
-        yield f"{name} read", settings.read_tables(settings.parsed(text, name="f"), {"": {}, "t": parameters})
-        yield f"{name} flags", settings.flags_text(instance)
-    yield "reference", ["; ".join(row) for row in settings.reference_rows(parameters, title="t")]
+        yield f"{name} read", settings_text.read_tables(settings_text.parsed(text, name="f"), {"": {}, "t": parameters})
+        yield f"{name} flags", settings_text.flags_text(instance)
+    yield "reference", ["; ".join(row) for row in settings_text.reference_rows(parameters, title="t")]
     for content in (None, 3, {"no": 1}, {"only": 1, "kind": "a"}, {"only": 1, "kind": "b"}, {"schema": 1}):
         yield (
             f"table {content}",
-            answer(lambda content=content: settings.read_tables({"t": content}, {"": {}, "t": parameters})),
+            answer(lambda content=content: settings_text.read_tables({"t": content}, {"": {}, "t": parameters})),
         )
     for text in ("a", 'a"\\', "a\nb", "\x01\u202e\U000e0001é", ""):
-        yield f"quoted {text!r}", settings.quoted(text)
+        yield f"quoted {text!r}", settings_text.quoted(text)
 
 
 LINES = (
@@ -178,7 +177,7 @@ LINES = (
 def _flags() -> Iterator[tuple[str, Any]]:
     """Yield what flags are called, explained and read as."""
     parser = Parser(prog="p", allow_abbrev=False)
-    settings.add_arguments(parser, Invented, defaults={"count": 4, "free": None})
+    settings_text.add_arguments(parser, Invented, defaults={"count": 4, "free": None})
     yield "help", parser.format_help()
     for line in LINES:
         yield f"line {line}", answer(lambda line=line: _parsed(parser, line))
@@ -191,8 +190,8 @@ def _parsed(parser: Parser, line: str) -> Any:
             parsed = parser.parse_args(line.split())
         except SystemExit as left:
             return f"{left.code} {err.getvalue()}"
-    options = settings.flag_values(parsed, Invented, but=("flag",))
-    return [options, settings.values_of(settings.from_arguments(parsed, Invented, prose="p"))["kinds"]]
+    options = settings_text.flag_values(parsed, Invented, but=("flag",))
+    return [options, settings.values_of(settings_text.from_arguments(parsed, Invented, prose="p"))["kinds"]]
 
 
 def _checked(setting: Setting, value: Any) -> Any:

@@ -148,7 +148,7 @@ SHOWING = ("charts", "cli", "learn.examples")
 """Rooms of core whose files are named after what they show."""
 
 FLOORS = (
-    ("base.arrays", "base.errors", "base.param", "base.serialize", "learn.glossary"),
+    ("base.arrays", "base.errors", "base.serialize", "learn.glossary"),
     ("base", "stats.estimates", "stats.projection", "store.chain"),
     ("stats",),
     ("base.fingerprint", "charts"),

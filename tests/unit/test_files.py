@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from core.base.errors import InputError
 from core.base.files import csv_bytes, csv_of_frame
 from core.base.serialize import RecordError, dumps, loads
-from core.base.settings import parsed, value_excerpt
+from core.base.settings import value_excerpt
+from core.base.settings_text import parsed
 from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig
 

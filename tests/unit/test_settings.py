@@ -13,21 +13,8 @@ import pytest
 from core.auditing import read_plan
 from core.auditing.plan import SOURCE, plan_tables
 from core.base.errors import InputError
-from core.base.param import Param
-from core.base.settings import (
-    Setting,
-    Settings,
-    add_arguments,
-    checked,
-    flag_values,
-    from_arguments,
-    location_of,
-    params,
-    read_table,
-    toml_text,
-    toml_value,
-    values_of,
-)
+from core.base.settings import Param, Setting, Settings, checked, location_of, params, values_of
+from core.base.settings_text import add_arguments, flag_values, from_arguments, read_table, toml_text, toml_value
 from core.cli.arguments import Parser
 from core.learn.reference_pages import files, studies
 

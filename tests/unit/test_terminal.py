@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.__main__ import main
 from core.auditing import AuditPlan, ReleaseAudit
-from core.base.settings import parsed, quoted
+from core.base.settings_text import parsed, quoted
 from core.cli import Console
 from core.cli.console import Block, aligned, visible
 from tests import samples

@@ -17,20 +17,9 @@ from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
 from ...base.errors import FORMAT, InputError
-from ...base.param import Param
 from ...base.serialize import Result
-from ...base.settings import (
-    TableLocation,
-    Tables,
-    broken,
-    naming,
-    params,
-    parsed,
-    read_table,
-    toml_text,
-    validate,
-    values_of,
-)
+from ...base.settings import Param, TableLocation, broken, params, validate, values_of
+from ...base.settings_text import Tables, naming, parsed, read_table, toml_text
 from ...stats.estimates import (
     MOST_TESTED,
     STRICTEST,

@@ -23,10 +23,9 @@ from ...auditing.plan import AuditPlan, MembershipSettings
 from ...auditing.run import measured
 from ...base.arrays import Mask
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...base.validation import LEAST_EPSILON
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split

@@ -32,10 +32,9 @@ from ...adversaries import (
 )
 from ...adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from ...base.arrays import Codes, Floats, Ints, decimals_of
-from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...datasets.splits import attacker_sample
 from ...stats.estimates import (
     Estimate,

@@ -19,9 +19,8 @@ import numpy as np
 
 from ...base.arrays import Floats, Ints, Mask
 from ...base.object_files import MEMO
-from ...base.param import Param
 from ...base.serialize import UNSAID, Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from .allocation import TARGETS, allocate, expected_size
 from .attackers import ATTACKER_TITLES

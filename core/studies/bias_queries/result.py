@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from ...base.param import Param
 from ...base.serialize import UNSAID, Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...base.validation import LEAST_EPSILON
 from ...stats.estimates import Estimate, strongest
 from .gaps import DESIGNS, SINGLE

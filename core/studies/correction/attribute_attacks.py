@@ -25,9 +25,8 @@ from ...adversaries import (
 )
 from ...base.arrays import Codes, Floats
 from ...base.fingerprint import fingerprint
-from ...base.param import Param
 from ...base.serialize import Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...base.validation import choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares

@@ -18,9 +18,8 @@ import numpy as np
 from ...adversaries.released_outputs import cross_fitted_interval
 from ...base.arrays import Codes, Ints
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.serialize import UNSAID, Result
-from ...base.settings import validate
+from ...base.settings import Param, validate
 from ...datasets.build import select
 from ...datasets.columns import quoted
 from ...datasets.roles import MOST_GROUPS, groups_of, with_crossed

@@ -20,9 +20,8 @@ import numpy.typing as npt
 
 from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.serialize import Result
-from ...base.settings import Settings
+from ...base.settings import Param, Settings
 from ...base.validation import LEAST_EPSILON, binary_array, choice, privacy_budget, whole_number
 from .published_counts import (
     PARTS,

@@ -25,10 +25,9 @@ import numpy as np
 
 from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.param import Param
 from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.settings import Settings, params
+from ...base.settings import Param, Settings, params
 from ...base.validation import LEAST_EPSILON
 from ...models import GIVEN_PREDICTIONS
 from ...stats.fairness import row_sets
