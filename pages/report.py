@@ -140,8 +140,9 @@ def _numbers() -> None:
 
 GUIDE = (
     "**Question.** May this model be released under the chosen policy?\n\n"
-    "**How to read the rows.** Each bar runs from 0 to twice the limit; green is allowed. The dot is the result, the "
-    "line the interval of its verdict. ◂ and ▸ mean that it goes on. Open a row for attack, assumptions and evidence."
+    "**How to read the rows.** Each bar runs from chance, or equal groups, over the limit to twice that distance; "
+    "right is worse. The dot is the result, the line the interval of its verdict. ◂ and ▸ mean that it goes on. "
+    "Open a row for attack, assumptions and evidence."
     "\n\n"
     "**Pass and fail** need the whole interval on one side. All limits are tested together (Holm), so this interval "
     "can be wider than the 95% CI shown. **Inconclusive** and **not run** block a release that requires the check, "

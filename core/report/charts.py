@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ..auditing.policy import CHECKS, CheckVerdict
+from ..auditing.policy import CheckVerdict
 from ..auditing.policy import bullet as places_of
 from ..auditing.policy.verdict import Bullet
 from ..auditing.result import GroupSummary
@@ -58,6 +58,11 @@ def _number(value: Any) -> Any:
 
 PAPER = LIGHT.background
 
+SIDES = ("allowed", "forbidden")
+"""What the left and the right side of a check's bar are."""
+
+NO_NUMBER = ("empty", "empty")
+
 
 def bullet(row: CheckVerdict) -> Markup:
     """Return the bar of a check with a limit, as wide as its place; empty for one without.
@@ -69,12 +74,16 @@ def bullet(row: CheckVerdict) -> Markup:
         return Markup("")
     number = row.number if row.measured else row.value.capitalize()
     description = f"{number}. Limit: {row.limit_label}."
-    return bar(row.check, places_of(row), description, row.verdict)
+    return bar(places_of(row), description, row.verdict)
 
 
-def bar(check: str, places: Bullet | None, description: str, kind: str) -> Markup:
-    """Return a bar with the sides that a check allows and forbids, a value with its interval, and what it is called."""
-    parts = [_box(f"side {side}") for side in sides_of(check, places)] + [_box("limit")]
+def bar(
+    places: Bullet | None, description: str, kind: str, *, sides: tuple[str, str] = SIDES
+) -> Markup:
+    """Return a bar with its two sides, a value with its interval, and what it is called."""
+    if places is None:
+        sides = NO_NUMBER
+    parts = [_box(f"side {side}") for side in sides] + [_box("limit")]
     if places is not None:
         if places.high > places.low:
             parts.append(_box("interval", left=places.low, width=places.high - places.low))
@@ -83,15 +92,6 @@ def bar(check: str, places: Bullet | None, description: str, kind: str) -> Marku
     return element(
         "span", *parts, role="img", aria_label=clean(description), class_=f"bullet {kind}"
     )
-
-
-def sides_of(check: str, places: Bullet | None) -> tuple[str, str]:
-    """Return what the left and the right side of a check's bar are; empty where there is no number."""
-    if places is None:
-        return ("empty", "empty")
-    if CHECKS[check].at_least:
-        return ("forbidden", "allowed")
-    return ("allowed", "forbidden")
 
 
 def _arrow(right: bool) -> Markup:

@@ -66,7 +66,7 @@ from ..stats.estimates import (
 )
 from ..studies.study import Outcome
 from .changes import Changed, changed_settings, same_people
-from .charts import bar
+from .charts import SIDES, bar
 from .page import environment, logo
 from .report import Report
 
@@ -594,7 +594,10 @@ def _bar(check_change: CheckChange) -> Markup:
     description = (
         f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
     )
-    return bar(check_change.check, places, description, COLOURS.get(check_change.turn, "not_run"))
+    sides = SIDES
+    if CHECKS[check_change.check].at_least:
+        sides = SIDES[::-1]
+    return bar(places, description, COLOURS.get(check_change.turn, "not_run"), sides=sides)
 
 
 def since(check_change: CheckChange) -> tuple[str, str, str]:

@@ -24,7 +24,7 @@ from ..charts import LIGHT
 from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import count
 from ..studies.study import Outcome
-from .charts import clean, sides_of
+from .charts import NO_NUMBER, SIDES, clean
 from .page import COLOURS, KINDS, constraint_text
 from .report import Report
 
@@ -119,8 +119,8 @@ def page_content(report: Report, signatures: Sequence[Signed] = ()) -> dict[str,
             (term, plain_line(text, most)) for term, text, most in _audited(report) if text
         ],
         "checks": [_check(row) for row in rows if row.limit],
-        "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
-        "verdict (adjusted for several limits); arrows go on.",
+        "legend": "Number: result with 95% CI. Bar: from chance over the limit to twice that distance, with "
+        "the interval of the verdict (adjusted for several limits); arrows go on.",
         "lists": [(term, text) for term, text in _lists(report) if text],
         "signing": _signing(signatures),
         "signatures": [_signature(signature) for signature in signatures[-_MOST_SIGNATURES:]],
@@ -206,7 +206,7 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
-        "sides": list(sides_of(row.check, places)),
+        "sides": list(NO_NUMBER if places is None else SIDES),
         "bar": bar,
         "limit": row.limit_label,
         "source": source,

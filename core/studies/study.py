@@ -58,8 +58,9 @@ class Check(Result):
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" or "nats" a person;
     "columns" changed; "fact", 1 or 0. `at_least` says whether the limit is a least value; otherwise it is a largest.
-    `needs` are what must be at hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model
-    trained here". `folded` says that it is the size of a difference between groups, whichever of them it favours.
+    `chance` is the value where nothing leaks, or groups are treated alike. `needs` are what must be at hand beyond a
+    table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `folded` says that it is the
+    size of a difference between groups, whichever of them it favours.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Check(Result):
     unit: str
     definition: str
     at_least: bool = False
+    chance: float = 0.0
     folded: bool = False
     needs: tuple[str, ...] = ("predictions",)
 

@@ -372,11 +372,12 @@ def _sentences(*sentences: str) -> str:
 
 
 class Bullet(NamedTuple):
-    """Where a value lies on a scale from 0 over the limit to twice the limit.
+    """Where a value lies on a scale from chance over the limit to twice that distance.
 
-    `value`, `low` and `high`, in [0, 1], are positions of the value and of the interval the verdict follows from; the
-    limit's is 0.5. Without an interval low and high are the value's. What lies beyond is shown at the scale's end, and
-    `arrows` are the ends beyond which something lies: False for the left one, True for the right one.
+    `value`, `low` and `high`, in [0, 1], are positions of the value and of the interval the verdict follows from; that
+    of chance is 0, the limit's 0.5, and right is worse. Without an interval low and high are the value's. What lies
+    beyond is shown at the scale's end, and `arrows` are the ends beyond which something lies: False for the left one,
+    True for the right one.
     """
 
     value: float
@@ -388,8 +389,9 @@ class Bullet(NamedTuple):
 def bullet(row: CheckVerdict) -> Bullet | None:
     """Return the positions of a check's value and interval; None without a limit or without a number.
 
-    The scale of a limit L is 0 to 2L. Of a limit below 0 it is 2L to 0, and of a limit of 0 it is ±0.05, or ±1 column,
-    so that larger values are always further to the right.
+    x = (value − chance) / (limit − chance) runs from 0 to 2, also where a limit is a least value, so that larger x are
+    always worse. Where the limit asks for no less than chance, its size takes the place of the distance; of a limit of
+    0 it is 0.05, or 1 column.
     """
     estimate = row.attempt.estimate
     if (
@@ -399,15 +401,20 @@ def bullet(row: CheckVerdict) -> Bullet | None:
         or row.verdict == Status.NOT_RUN
     ):
         return None
+    check = CHECKS[row.check]
     limit = float(row.limit.value)
-    span = abs(limit)
-    if not span:
-        span = 1.0 if CHECKS[row.check].unit == "columns" else 0.05
-    return on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
+    worse = -1.0 if check.at_least else 1.0
+    distance = worse * (limit - check.chance)
+    if distance <= 0.0:
+        distance = abs(limit) or (1.0 if check.unit == "columns" else 0.05)
+    return on_scale(estimate.value, row.decided or estimate, middle=limit, span=worse * distance)
 
 
 def on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
-    """Return the positions of a value and the interval shown on a scale of `span` to either side of the middle."""
+    """Return the positions of a value and its interval on a scale of `span` to either side of the middle.
+
+    Where the span is below 0 the scale runs from larger values to smaller ones.
+    """
     ends = [value, interval.low, interval.high]
     if math.isnan(interval.low):
         ends[1] = value
@@ -415,8 +422,10 @@ def on_scale(value: float, interval: Estimate, *, middle: float, span: float) ->
         ends[2] = value
     positions = [0.5 + (x - middle) / span / 2 for x in ends]
     beyond = {position > 0.5 for position in positions if not -1e-9 <= position <= 1 + 1e-9}
-    at, low, high = (min(1.0, max(0.0, position)) for position in positions)
-    return Bullet(value=at, low=low, high=high, arrows=tuple(sorted(beyond)))
+    at, *interval_ends = (min(1.0, max(0.0, position)) for position in positions)
+    return Bullet(
+        value=at, low=min(interval_ends), high=max(interval_ends), arrows=tuple(sorted(beyond))
+    )
 
 
 _MOST_TIMES = 10

@@ -217,6 +217,7 @@ DECLARED = (
         name="targeted_leakage",
         title="Targeted query on one person (bound)",
         unit="percent",
+        chance=0.5,
         definition="Largest balanced accuracy with which the planned answers can reveal one person's group, whatever "
         "is asked and without a prior: calculated from the declared mechanism and budget, not measured.",
         needs=("planned answers",),

@@ -65,6 +65,7 @@ DECLARED = (
         name="four_fifths",
         title="Selection-rate ratio (four-fifths rule)",
         unit="ratio",
+        chance=1.0,
         at_least=True,
         folded=True,
         definition="Lowest selection rate of a group over the highest, on the test set. The four-fifths rule asks "

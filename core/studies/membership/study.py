@@ -36,6 +36,7 @@ DECLARED = (
         name="membership_caught",
         title="Training records identified (TPR at 1% FPR)",
         unit="percent",
+        chance=0.01,
         definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
         "of the non-members; ties are broken at random, so that 1% is chance.",
         needs=("scores",),
@@ -44,6 +45,7 @@ DECLARED = (
         name="membership_auc",
         title="Training records distinguished from others (AUC)",
         unit="ratio",
+        chance=0.5,
         definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
         "where nothing leaks.",
     ),
