@@ -222,13 +222,13 @@ def measured_alternatives(
         for checks in (open_checks, sorted(dependent.difference(open_checks))):
             again = tuple(measured(check, changed) for check in checks)
             alternative = replace(alternative, measurements=alternative.measurements + again)
-            (judged,) = judged_alternatives(
+            (candidate,) = judged_alternatives(
                 policy, measurements, [alternative], attribute=audited.attribute
             )
-            if not _satisfied(judged.verdict, open_checks):
+            if not _satisfied(candidate.verdict, open_checks):
                 break
         tried.append(alternative)
-        if judged.passes:
+        if candidate.passes:
             break
     return tuple(tried)
 

@@ -59,8 +59,8 @@ def report_document(audit: ReleaseAudit) -> Report:
         policy=audit.verdict.policy,
         measurements=_with_details(audit.measurements),
         alternatives=tuple(
-            dataclasses.replace(each, measurements=_with_details(each.measurements))
-            for each in audit.alternatives
+            dataclasses.replace(alternative, measurements=_with_details(alternative.measurements))
+            for alternative in audit.alternatives
         ),
         plan=audit.plan,
         data=audit.data,
@@ -78,7 +78,7 @@ def report_document(audit: ReleaseAudit) -> Report:
 
 def _with_details(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """Return measurements that all have details, if need be none."""
-    return tuple(dataclasses.replace(each, details=each.details or {}) for each in measurements)
+    return tuple(dataclasses.replace(m, details=m.details or {}) for m in measurements)
 
 
 def verdict_section(verdict: Verdict) -> VerdictSection:

@@ -174,14 +174,14 @@ def draw_way_out(reports: Reports, adopt: Callable[[OutputsPlan], None]) -> None
     """Draw the first narrower release that passes, with its numbers, its cost and a button; nothing if none does."""
     audit = reports.audit
     verdict = audit.verdict
-    judged = judged_alternatives(
+    candidates = judged_alternatives(
         verdict.policy,
         audit.measurements,
         audit.alternatives,
         attribute=audit.data.attribute,
         failed_tests=failed_tests(audit.self_tests),
     )
-    passing = [each for each in judged if each.passes]
+    passing = [candidate for candidate in candidates if candidate.passes]
     if verdict.overall == Status.PASS or not passing:
         return
     release = passing[0].alternative

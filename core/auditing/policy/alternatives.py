@@ -50,25 +50,23 @@ class JudgedAlternative:
         return self.verdict.overall == Status.PASS
 
 
-def way_out(judged: Sequence[JudgedAlternative]) -> str:
+def way_out(candidates: Sequence[JudgedAlternative]) -> str:
     """Return the first narrower release that passes, in a sentence; empty where none does."""
-    for alternative in judged:
+    for alternative in candidates:
         if alternative.passes:
             return f"{_capital(alternative.alternative.title)} would pass."
     return ""
 
 
-def tries_text(judged: Sequence[JudgedAlternative]) -> str:
+def tries_text(candidates: Sequence[JudgedAlternative]) -> str:
     """Return what was tried instead, with the verdict of each, in a sentence; empty where nothing was tried."""
-    if not judged:
+    if not candidates:
         return ""
     verdicts = [
-        f"{each.alternative.title}: {VERDICT_TITLES[each.verdict.overall].lower()}"
-        for each in judged
+        f"{candidate.alternative.title}: {VERDICT_TITLES[candidate.verdict.overall].lower()}"
+        for candidate in candidates
     ]
-    return (
-        f"Tried instead, adjusted for {judged[0].alternative.tries} steps: {'; '.join(verdicts)}."
-    )
+    return f"Tried instead, adjusted for {candidates[0].alternative.tries} steps: {'; '.join(verdicts)}."
 
 
 def _capital(text: str) -> str:

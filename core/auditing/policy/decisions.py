@@ -245,11 +245,11 @@ def judge(
     headline = verdict.headline
     detail = verdict.detail
     if verdict.overall != Status.PASS:
-        judged = judged_alternatives(
+        candidates = judged_alternatives(
             policy, measurements, alternatives, attribute=attribute, failed_tests=failed_tests
         )
-        headline = " ".join(filter(None, (headline, way_out(judged))))
-        detail = " ".join(filter(None, (detail, tries_text(judged))))
+        headline = " ".join(filter(None, (headline, way_out(candidates))))
+        detail = " ".join(filter(None, (detail, tries_text(candidates))))
     return replace(verdict, headline=headline, detail=detail, caveats=caveats)
 
 
@@ -265,7 +265,7 @@ def judged_alternatives(
 
     `measurements` are those of the whole release; they stand where an alternative has none of a check.
     """
-    judged = []
+    candidates = []
     for alternative in alternatives:
         again = {measurement.check: measurement for measurement in alternative.measurements}
         replaced = [again.get(measurement.check, measurement) for measurement in measurements]
@@ -276,8 +276,8 @@ def judged_alternatives(
             failed_tests=failed_tests,
             level=1.0 - (1.0 - policy.level) / alternative.tries,
         )
-        judged.append(JudgedAlternative(alternative=alternative, verdict=verdict))
-    return tuple(judged)
+        candidates.append(JudgedAlternative(alternative=alternative, verdict=verdict))
+    return tuple(candidates)
 
 
 def _verdict(
