@@ -132,7 +132,7 @@ def audit_steps(plan: AuditPlan) -> int:
         steps += plan.membership.shadows
     if plan.attriguard.budget:
         steps += TableDefense.steps(plan.attriguard)
-    return 1 + steps + 1  # model first, tables last
+    return 1 + steps + 1 + 1  # model first; tables, and what could be released instead, last
 
 
 def run_audit(
@@ -164,12 +164,13 @@ def run_audit(
     measurements = tuple(measured(check, audited) for check in CHECKS)
     audit_tables = tables(audited)
     people = people_section(audited)
+    audited.progress.reach(audited.progress.total - 1)
+    alternatives = measured_alternatives(audited, policy, measurements)
     audited.progress.reach(audited.progress.total)
     if callable(self_tests):
         self_tests = self_tests()
     tests = tuple(self_tests)
     caveats = input_caveats(audited, table)
-    alternatives = measured_alternatives(audited, policy, measurements)
     verdict = judge(
         policy,
         measurements,
