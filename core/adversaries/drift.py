@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..datasets.splits import Splits
 
 DRIFT_LEVEL = 0.01
-"""p value below which records are said to differ: of 100 tables without drift about one is wrongly named."""
+"""p value below which records are said to differ: of 100 tables without drift about one has a caveat."""
 
 
 def two_sample_test(columns: Floats, inside: Codes, *, seed: int) -> tuple[float, float]:

@@ -200,7 +200,7 @@ def draw_way_out(reports: Reports, adopt: Callable[[OutputsPlan], None]) -> None
         st.caption(_COST[release.outputs.released])
         st.button(
             f"Audit {release.title}",
-            key="adopt_way_out",
+            key="use_way_out",
             type="primary",
             icon=":material/published_with_changes:",
             on_click=adopt,

@@ -117,7 +117,7 @@ def test_the_first_release_that_passes_is_shown_with_its_numbers_and_adopted(das
     card = dashboard.test.main.markdown
     (changes,) = [text.value for text in card if "0.700 → 0.503" in text.value]
     assert "limit at most 0.55" in changes
-    dashboard.click("adopt_way_out")
+    dashboard.click("use_way_out")
     dashboard.settle()
     assert attacks.plans[-1].outputs == labels
 

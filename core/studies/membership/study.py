@@ -378,11 +378,12 @@ def _knows(result: MembershipResult, name: str) -> str:
 
 
 def _without_scores(result: MembershipResult) -> str:
-    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them; else ""."""
+    """Return why a TPR at 1% FPR is not measured where the model has no scores; else "".
+
+    Of labels alone that a model with scores releases it is measured: ties are broken at random.
+    """
     if not result.subject.has_scores:
         return "Scores are needed; only predicted labels are given."
-    if result.subject.released_scores is None:
-        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     return ""
 
 

@@ -32,7 +32,7 @@ def test_two_hundred_tables_without_drift_are_within_the_level() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_planted_drift_is_found(seed: int) -> None:
+def test_planted_drift_has_a_small_p_value(seed: int) -> None:
     auc, p_value = two_sample_test(*drawn(seed, shift=1.0), seed=seed)
     assert auc > 0.6
     assert p_value < 0.01
@@ -43,8 +43,8 @@ def test_drift_is_asked_of_named_sets_alone_and_said_in_a_caveat() -> None:
     frame["part"] = np.where(np.arange(1000) % 2 == 0, "train", "test")
     frame.loc[frame["part"] == "train", "skill"] += 1.0
     table = read_table(frame.to_csv(index=False).encode(), "people.csv")
-    named = build_dataset(table, replace(samples.ROLES, sets="part"))
-    caveat = drift(named, split(named, seed=0), seed=0)
+    with_sets = build_dataset(table, replace(samples.ROLES, sets="part"))
+    caveat = drift(with_sets, split(with_sets, seed=0), seed=0)
     assert caveat is not None
     assert caveat.kind is CaveatKind.SETS_DIFFER
     unnamed = build_dataset(table, replace(samples.ROLES, excluded=("part",)))

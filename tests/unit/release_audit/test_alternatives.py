@@ -43,8 +43,8 @@ def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
     if leak == "first decimal":
         score = np.where(member & answer, 0.9, score) + 0.01 * rng.integers(0, 3, n)
     if leak == "label":
-        known = (frame["hired"] == "yes").to_numpy()
-        answer = np.where(member, known, rng.random(n) < 0.5)
+        truth = (frame["hired"] == "yes").to_numpy()
+        answer = np.where(member, truth, rng.random(n) < 0.5)
         score = np.where(answer, 0.75, 0.25)
     frame["part"] = np.where(member, "train", "test")
     frame["answer"] = np.where(answer, "yes", "no")
@@ -55,32 +55,32 @@ def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
     return run_audit(plan, read_table(frame.to_csv(index=False).encode(), "people.csv"), policy)
 
 
-def tried(found: ReleaseAudit) -> list[str]:
+def tried(result: ReleaseAudit) -> list[str]:
     """Return what was tried."""
-    return [alternative.title for alternative in found.alternatives]
+    return [alternative.title for alternative in result.alternatives]
 
 
 def test_scores_with_one_decimal_pass_where_the_third_leaks() -> None:
-    found = audit("third decimal")
-    assert tried(found) == ["scores with 1 decimal"]
-    assert found.verdict.headline.endswith(" Scores with 1 decimal would pass.")
-    document = report_document(found)
+    result = audit("third decimal")
+    assert tried(result) == ["scores with 1 decimal"]
+    assert result.verdict.headline.endswith(" Scores with 1 decimal would pass.")
+    document = report_document(result)
     assert from_json(to_json(document)) == document
     assert "Scores with 1 decimal would pass." in to_html(document)
 
 
 def test_labels_alone_pass_where_the_first_decimal_leaks() -> None:
-    found = audit("first decimal")
-    assert tried(found) == ["scores with 1 decimal", "labels alone"]
-    assert found.verdict.headline.endswith(" Labels alone would pass.")
-    assert "scores with 1 decimal: fail; labels alone: pass" in found.verdict.detail
+    result = audit("first decimal")
+    assert tried(result) == ["scores with 1 decimal", "labels alone"]
+    assert result.verdict.headline.endswith(" Labels alone would pass.")
+    assert "scores with 1 decimal: fail; labels alone: pass" in result.verdict.detail
 
 
 def test_nothing_passes_where_labels_leak() -> None:
-    found = audit("label")
-    assert found.verdict.overall == Status.FAIL
-    assert "would pass" not in found.verdict.headline
-    assert tried(found) == ["labels alone"] or "labels alone: fail" in found.verdict.detail
+    result = audit("label")
+    assert result.verdict.overall == Status.FAIL
+    assert "would pass" not in result.verdict.headline
+    assert tried(result) == ["labels alone"] or "labels alone: fail" in result.verdict.detail
 
 
 def test_a_release_that_passes_tries_nothing() -> None:
@@ -93,12 +93,12 @@ def test_nothing_is_tried_where_another_required_check_fails() -> None:
 
 
 def test_an_alternative_is_judged_more_strictly_than_the_release() -> None:
-    found = audit("third decimal")
-    (alternative,) = found.alternatives
+    result = audit("third decimal")
+    (alternative,) = result.alternatives
     twice = replace(alternative, tries=40)
-    verdict = judge(POLICY, found.measurements, attribute="origin", alternatives=(twice,))
+    verdict = judge(POLICY, result.measurements, attribute="origin", alternatives=(twice,))
     assert "adjusted for 40 steps" in verdict.detail
-    assert verdict.overall == found.verdict.overall
+    assert verdict.overall == result.verdict.overall
 
 
 def package_text(study: object) -> str:
