@@ -222,7 +222,8 @@ def look_at_roles() -> None:
     """
     manager = runtime.get_instance()._session_mgr
     for info in [*manager.list_active_sessions(), *manager._session_storage.list()]:  # type: ignore[attr-defined]
-        session, state = info.session, info.session.session_state
+        session = info.session
+        state = session.session_state
         role = signin.standing_of(session._user_info).role
         begun = state[signin.ROLE] if signin.ROLE in state else role  # noqa: SIM401  (it has no get)
         before = _roles.get(session, begun)

@@ -96,7 +96,12 @@ curves[0].first(show_progress)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
-@st.fragment(run_every=3.0 if busy else None)
+look_every = None
+if busy:
+    look_every = 3.0
+
+
+@st.fragment(run_every=look_every)
 def draw(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):

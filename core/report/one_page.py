@@ -191,6 +191,9 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
             "high": places.high,
             "arrows": list(places.arrows),
         }
+    sides = SIDES
+    if places is None:
+        sides = NO_NUMBER
     brief = ""
     if row.attempt.outcome == Outcome.DONE:
         brief = plain_line(row.attempt.attacked, 110, prose=True)
@@ -206,7 +209,7 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
-        "sides": list(NO_NUMBER if places is None else SIDES),
+        "sides": list(sides),
         "bar": bar,
         "limit": row.limit_label,
         "source": source,

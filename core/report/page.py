@@ -265,9 +265,11 @@ def _model(report: Report) -> list[tuple[str, str]]:
     has_sets = report.plan.has_true_sets
     details = next((m.details for m in report.measurements if m.check == "unfairness"), None) or {}
     difference = difference_title(model.metric)
-    seen, seen_by_model = "people attacked", "the people attacked"
+    seen = "people attacked"
+    seen_by_model = "the people attacked"
     if has_sets:
-        seen, seen_by_model = "training records", "training records"
+        seen = "training records"
+        seen_by_model = "training records"
     on_training = details.get(f"{difference}, on the {seen}", math.nan)
     training_text = "not measured" if math.isnan(on_training) else f"{on_training:.3f}"
     return [

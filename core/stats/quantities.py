@@ -106,7 +106,10 @@ def formatted_table(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], li
     for i, name in enumerate(columns):
         column = [row[name] for row in rows if name in row]
         unit = _unit(column)
-        header.append(f"{name} ({unit})" if unit else name)
+        if unit:
+            header.append(f"{name} ({unit})")
+        else:
+            header.append(name)
         if all(isinstance(cell, str) for cell in column):
             texts.append(i)
     cells = [[_cell_text(row.get(name)) for name in columns] for row in rows]

@@ -22,7 +22,7 @@ from core.charts import DARK, LIGHT, Drawing
 from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joined, percents
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
 from core.charts.theme import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
-from core.report.charts import bar, element, group_chart, line_chart, svg
+from core.report.charts import SIDES, bar, element, group_chart, line_chart, svg
 from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.membership import charts as membership
@@ -314,10 +314,11 @@ def _report() -> Iterator[tuple[str, str]]:
             for i in range(many)
         ]
         yield f"groups {many}", str(group_chart(groups))
-    for check, low in product(("unfairness", "four_fifths"), (0.1, 0.3)):
+    sides_by_check = {"unfairness": SIDES, "four_fifths": SIDES[::-1]}
+    for check, low in product(sides_by_check, (0.1, 0.3)):
         places = Bullet(value=0.3, low=low, high=0.3, arrows=(True, False) if low < 0.3 else ())
-        yield f"bar {check} {low}", str(bar(check, places, "told", "fail"))
-    yield "no bar", str(bar("unfairness", None, "told", "none"))
+        yield f"bar {check} {low}", str(bar(places, "told", "fail", sides=sides_by_check[check]))
+    yield "no bar", str(bar(None, "told", "none"))
     yield "element", str(element("a", "<b>\u202e", x=1 / 3, y=12345.678, class_="c", stroke_width=None, d="\u200b"))
 
 

@@ -161,7 +161,7 @@ HOSTILE = (
     ["object", "base.files:write_file", {}, ["dict"]],
     ["object", "base.files:Path", {"parts": "x"}, ["dict"]],
     ["object", "base.errors:InputError", {}, ["dict"]],
-    ["object", "studies.config:AuditConfig", {"dataset": "demo"}, ["dict"]],
+    ["object", "studies.subject:AuditConfig", {"dataset": "demo"}, ["dict"]],
     ["object", "base.caveats:CaveatKind", {}, ["dict"]],
     ["object", "base.caveats:Caveat", {"kind": "", "text": "", "count": None, "total": None}, ["dict", ["x", 1]]],
     ["enum", "base.caveats:Caveat", "x"],

@@ -308,9 +308,11 @@ def _cost(chosen: Candidate, free: Candidate) -> str:
 def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
     chosen = choice.chosen
-    half, side = ("judges", chosen.judging)
+    half = "judges"
+    side = chosen.judging
     if chosen.choosing.blocking:
-        half, side = ("chooses", chosen.choosing)
+        half = "chooses"
+        side = chosen.choosing
     sentences = [_against(row, choice.attribute) for row in side.blocking[:2]]
     if sentences:
         first, *rest = sentences

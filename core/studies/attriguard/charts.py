@@ -341,12 +341,16 @@ def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
         ranked = [*ranked[: _MOST_DRAWN - 1], (f"{len(rare)} others", goal, often, -1)]
     lines = []
     for name, goal, often, size in ranked:
-        changed = f", changes {size}" if size else ", unchanged"
+        changed = ""
+        if size > 0:
+            changed = f", changes {size}"
+        elif size == 0:
+            changed = ", unchanged"
         marks = [
             Mark(of=goal, color="before", symbol="diamond-open", name="target p"),
             Mark(of=often, color="leak", name="used M*"),
         ]
-        value = f"{100 * goal:.0f}% → <b>{100 * often:.0f}%</b>{changed if size >= 0 else ''}"
+        value = f"{100 * goal:.0f}% → <b>{100 * often:.0f}%</b>{changed}"
         lines.append(Row(name=name, value=value, marks=marks, join="before"))
     columns = ("value", "target p", "used M*", f"{exposure.unit} changed")
     table = [dict(zip(columns, row, strict=True)) for row in rows]

@@ -274,7 +274,10 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
         marks = [Mark(of=row.gap, color=color, symbol=symbol, stroke=stroke)]
         if row.truth is not None:
             marks.append(Mark(of=row.truth, color="ink", symbol="line-ns", size=15, name="truth"))
-        value = f"{f'ε {row.price:g}' if row.price else 'free'}  <b>{gap(row.gap.value)}</b>"
+        price = "free"
+        if row.price:
+            price = f"ε {row.price:g}"
+        value = f"{price}  <b>{gap(row.gap.value)}</b>"
         if i:
             name_color = "ink"
         else:

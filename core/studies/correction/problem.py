@@ -498,7 +498,8 @@ def _by_sorting(claim: Claim, vector: Codes) -> _Parts:
     bound = claim.bounds[0]
     sizes = None
     if claim.sizes is not None:  # both groups' shares limit group 1's records
-        n, (fewest, most), limits = vector.size, *claim.sizes
+        n = vector.size
+        (fewest, most), limits = claim.sizes
         sizes = max(limits[0], n - most), min(limits[1], n - fewest)
     for _, rows in bound.row_sets():
         inside = slice(None) if rows is None else rows

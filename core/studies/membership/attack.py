@@ -333,6 +333,12 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
     target = subject.once_for_model(
         TARGET, lambda: remembering(audited_target(subject.config, subject.dataset))
     )
+    train = target
+    if decimals is not None:  # a shadow's scores have the decimals of those that are released
+
+        def train(rows: Ints, seed: int) -> Floats:
+            return np.round(target(rows, seed), decimals)
+
     return Evidence(
         released=subject.released_scores,
         features=subject.dataset.features,
@@ -341,10 +347,7 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
         labels=subject.dataset.labels,
         split=judging_everybody(splits.train, splits.test, aside=splits.attacker_rows),
         seed=subject.config.seed,
-        # a shadow's scores have the decimals of those that are released
-        train=target
-        if decimals is None
-        else lambda rows, seed: np.round(target(rows, seed), decimals),
+        train=train,
         shadows=shadows,
         report=report,
     )

@@ -387,6 +387,7 @@ class _Field:
         if not measured:
             return []
         quiet = {b.at: self.mutable and _by_chance(b) for b, _ in measured}
+        grey = {b.at: "muted" for b, _ in measured if quiet[b.at]}
         look: dict[str, Any] = {"color": self.color, "symbol": self.symbol, "size": size}
         finite = [(b.at, e) for b, e in measured if math.isfinite(b.at)]
         dots = [
@@ -396,7 +397,7 @@ class _Field:
                 hover=self.name,
                 interval=len(measured) == 1 or math.isinf(b.at),
                 hollow=quiet[b.at],
-                color="muted" if quiet[b.at] else "",
+                color=grey.get(b.at, ""),
             )
             for b, e in measured
         ]

@@ -442,6 +442,9 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         if len(strictest) > 1:
             tried.append(strictest)
         somebody = any(attack.leak.any() for attack in now)
+        effects: tuple[Effect, ...] = ()
+        if somebody:
+            effects = tuple(effect_of(attacks, plan) for plan in tried)
         yield PeopleAtRisk(
             attribute=subject.attribute,
             group_names=subject.dataset.group_names,
@@ -451,7 +454,7 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
             attacks=now,
             imputed=attacks.imputed,
             fixes=smallest_fixes(attacks, remedies),
-            effects=tuple(effect_of(attacks, plan) for plan in tried) if somebody else (),
+            effects=effects,
         )
 
     def findings(self, result: PeopleAtRisk, settings: PeopleSettings) -> tuple[Finding, ...]:
