@@ -212,7 +212,9 @@ def measured_alternatives(
     dependent = {
         check.name for study in STUDIES.values() if study.reads_outputs for check in study.declared
     }
-    open_checks = [row.check for row in verdict.rows if row.counts and row.verdict != Status.PASS]
+    open_checks = [
+        row.check for row in verdict.rows if row.is_decisive and row.verdict != Status.PASS
+    ]
     if not open_checks or not dependent.issuperset(open_checks):
         return ()
     releases = narrower_releases(audited)

@@ -50,7 +50,7 @@ from markupsafe import Markup
 
 from ..auditing.policy import CHECKS, UNITS, VERDICT_TITLES, CheckVerdict, Status, estimate_text
 from ..auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
-from ..auditing.policy.verdict import on_scale
+from ..auditing.policy.verdict import bullet_on_scale
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.settings import value_excerpt
@@ -310,7 +310,9 @@ def _paired(
             check_change.before, check_change.after, freedoms=freedoms, folded=check.folded
         )
     claim = LimitTest(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
-    if not (claim.bounded or claim.computed or _equal(check_change.before, check_change.after)):
+    if not (
+        claim.has_interval or claim.is_exact or _equal(check_change.before, check_change.after)
+    ):
         why = "A number has no interval: nothing can be said of its change."
         return replace(check_change, turn=Turn.NO_INTERVAL, why=why), None
     return replace(check_change, change=change), claim
@@ -590,7 +592,7 @@ def _bar(check_change: CheckChange) -> Markup:
         return Markup("")
     interval = check_change.decided or check_change.change
     span = abs(check_change.limit or 0.0) or max(abs(check_change.change.value), 0.05)
-    places = on_scale(check_change.change.value, interval, middle=0.0, span=span)
+    places = bullet_on_scale(check_change.change.value, interval, middle=0.0, span=span)
     description = (
         f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
     )

@@ -28,7 +28,7 @@ from core.auditing.policy import (
     value_text,
 )
 from core.auditing.policy.limits import in_range, range_text
-from core.auditing.policy.verdict import _number, _two_digits, on_scale, times_needed
+from core.auditing.policy.verdict import _number, _two_digits, bullet_on_scale, times_more_records
 from core.stats.estimates import Estimate
 from core.studies.study import Basis, Measurement
 from tests import policy_samples
@@ -111,7 +111,7 @@ def in_verdicts() -> NamedValues:
         for row in verdict.rows:
             if row.limit is None and row.measurement is None:
                 continue
-            told_of = [row.verdict, row.why, row.blocks, row.excused, row.counts, row.measured, row.basis]
+            told_of = [row.verdict, row.why, row.blocks, row.excused, row.is_decisive, row.measured, row.basis]
             yield f"{seed} {row.check}", [*told_of, row.number, row.control, row.brief, row.item]
             yield f"{seed} {row.check}, settled by", [next_step(row), next_step(row, table=True)]
             yield f"{seed} {row.check}, at", bullet(row)
@@ -130,9 +130,9 @@ def in_verdicts() -> NamedValues:
                 verdict = judge(policy, measurements, attribute="origin", failed_tests=failed)
                 yield f"kept {n}, {level}, {failed}", [verdict.overall, verdict.headline, verdict.detail]
     for limit in (0.0, 0.06, 0.07, 0.0701, 0.09, 0.1):
-        yield f"times {limit}", [times_needed(estimate_of(values), limit) for values in ESTIMATES.values()]
+        yield f"times {limit}", [times_more_records(estimate_of(values), limit) for values in ESTIMATES.values()]
         estimate = estimate_of((0.07, 0.0, 0.14))
-        yield f"scale {limit}", on_scale(limit, estimate, middle=0.07, span=0.07)
+        yield f"scale {limit}", bullet_on_scale(limit, estimate, middle=0.07, span=0.07)
     for values, freedom in (
         ((0.2, 0.3, 0.1), None),
         ((0.2, -math.inf, 0.3), None),

@@ -50,7 +50,7 @@ class JudgedAlternative:
         return self.verdict.overall == Status.PASS
 
 
-def way_out(candidates: Sequence[JudgedAlternative]) -> str:
+def passing_alternative_text(candidates: Sequence[JudgedAlternative]) -> str:
     """Return the first narrower release that passes, in a sentence; empty where none does."""
     for alternative in candidates:
         if alternative.passes:

@@ -33,7 +33,7 @@ from ...base.errors import InputError
 from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
 from ...studies.study import Basis, Measurement, Outcome
-from .alternatives import Alternative, JudgedAlternative, tries_text, way_out
+from .alternatives import Alternative, JudgedAlternative, passing_alternative_text, tries_text
 from .limits import (
     CHECKS,
     Limit,
@@ -45,7 +45,7 @@ from .limits import (
     range_text,
     value_text,
 )
-from .verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
+from .verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall_status
 
 _ROUNDING = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""
@@ -66,18 +66,18 @@ class LimitTest:
         over = self.estimate.value - self.limit
         if self.at_least:
             over = -over
-        rounding = _ROUNDING if self.computed else 0.0
+        rounding = _ROUNDING if self.is_exact else 0.0
         return over <= rounding
 
     @property
-    def computed(self) -> bool:
+    def is_exact(self) -> bool:
         """Whether the value has no interval because nothing is uncertain about it."""
         return (
             self.freedom is None and self.estimate.low == self.estimate.high == self.estimate.value
         )
 
     @property
-    def bounded(self) -> bool:
+    def has_interval(self) -> bool:
         """Whether there is an interval at all."""
         estimate = self.estimate
         if self.freedom is not None and estimate.low == estimate.high:
@@ -85,7 +85,7 @@ class LimitTest:
         return not (math.isnan(estimate.low) or math.isnan(estimate.high))
 
     @property
-    def within(self) -> bool:
+    def interval_holds_limit(self) -> bool:
         """Whether the limit is inside the interval as it was measured."""
         return self.estimate.low <= self.limit <= self.estimate.high
 
@@ -98,7 +98,7 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     done = {
         name: CheckVerdict(check=name, verdict=_side(claim), why="")
         for name, claim in claims.items()
-        if claim.computed
+        if claim.is_exact
     }
     family = [name for name in claims if name not in done]
     alpha = 1.0 - level
@@ -113,7 +113,7 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
         before = rank if decisive else rejected
         step = alpha / (len(family) - before)
         decided = None
-        if claim.bounded:
+        if claim.has_interval:
             decided = _decided(claim, min(step, 1.0 - claim.estimate.level), decisive)
         done[family[index]] = CheckVerdict(
             check=family[index],
@@ -135,11 +135,11 @@ def _side(claim: LimitTest) -> Status:
 
 def _p_value(claim: LimitTest, alpha: float) -> float:
     """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
-    if not claim.bounded:
+    if not claim.has_interval:
         return 1.0
     p = p_value(claim.estimate, claim.limit, freedom=claim.freedom)
     measured_alpha = 1.0 - claim.estimate.level
-    if not claim.within:
+    if not claim.interval_holds_limit:
         return p
     if measured_alpha >= alpha:
         return max(p, measured_alpha)
@@ -248,7 +248,7 @@ def judge(
         candidates = judged_alternatives(
             policy, measurements, alternatives, attribute=attribute, failed_tests=failed_tests
         )
-        headline = " ".join(filter(None, (headline, way_out(candidates))))
+        headline = " ".join(filter(None, (headline, passing_alternative_text(candidates))))
         detail = " ".join(filter(None, (detail, tries_text(candidates))))
     return replace(verdict, headline=headline, detail=detail, caveats=caveats)
 
@@ -313,7 +313,7 @@ def _verdict(
     )  # stable: within a verdict the policy's order stays
     titled = tuple(_titled(row, attribute) for row in rows)
     headline, detail = headline_and_detail(titled, level=level, failed_tests=failed_tests)
-    worst = overall(titled, failed_tests=failed_tests)
+    worst = overall_status(titled, failed_tests=failed_tests)
     return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy)
 
 

@@ -97,7 +97,7 @@ class CheckVerdict(Result):
         )
 
     @property
-    def counts(self) -> bool:
+    def is_decisive(self) -> bool:
         """Return whether the release hangs on it."""
         return self.limit is not None and self.limit.required and not self.excused
 
@@ -267,13 +267,13 @@ class Verdict(Result):
 _BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
 
 
-def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
+def overall_status(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
     """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
 
     A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
     Where FairLeak's test of itself failed for an attack, pass is inconclusive.
     """
-    verdicts = {row.verdict for row in rows if row.counts}
+    verdicts = {row.verdict for row in rows if row.is_decisive}
     if not verdicts:
         return Status.NOT_RUN
     for verdict in _BLOCKING:
@@ -296,14 +296,14 @@ def headline_and_detail(
         f"The self-test failed for {attacks}: a planted leak was missed, or a model without one was flagged. "
         "No verdict here can be relied on until the cause is found."
     )
-    if overall(rows) == Status.PASS:
+    if overall_status(rows) == Status.PASS:
         return "Do not release yet: the self-test failed.", reason
     return headline, _sentences(detail, reason)
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
-    required: Counter[str] = Counter(row.verdict for row in rows if row.counts)
-    worst = overall(rows)
+    required: Counter[str] = Counter(row.verdict for row in rows if row.is_decisive)
+    worst = overall_status(rows)
     n = required.total()
     optional = _optional(rows)
     if not n:
@@ -313,7 +313,7 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             f"Decided at {level_text(level)} confidence over all limits together. "
             "It holds for these attacks, this model and this table, not for others."
         )
-        about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
+        about_model = any(CHECKS[row.check].needs for row in rows if row.is_decisive)
         if about_model:
             claim_text = "Every required limit is kept"
         else:
@@ -341,7 +341,7 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     passing = [
         row.measurement
         for row in rows
-        if row.counts and row.verdict == Status.PASS and row.measurement
+        if row.is_decisive and row.verdict == Status.PASS and row.measurement
     ]
     n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
     if n:
@@ -407,10 +407,12 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     distance = worse * (limit - check.chance)
     if distance <= 0.0:
         distance = abs(limit) or (1.0 if check.unit == "columns" else 0.05)
-    return on_scale(estimate.value, row.decided or estimate, middle=limit, span=worse * distance)
+    return bullet_on_scale(
+        estimate.value, row.decided or estimate, middle=limit, span=worse * distance
+    )
 
 
-def on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
+def bullet_on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
     """Return the positions of a value and its interval on a scale of `span` to either side of the middle.
 
     Where the span is below 0 the scale runs from larger values to smaller ones.
@@ -484,7 +486,7 @@ def _not_run(row: CheckVerdict) -> str:
     """Return what to supply where there is no number; the reason stands beside it wherever this is shown."""
     if row.excused:
         return "Not blocking: the policy requires it only where it can be run."
-    if not row.counts:
+    if not row.is_decisive:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
         return "Remove the cause of the error and audit again, or remove the requirement."
@@ -518,7 +520,7 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         # the interval beside it does not hold the limit; the one of Holm's procedure does
         span = range_text(row.check, decided, bound)
         wider = f"All limits together are judged at {level_text(decided.level)}: {span}. "
-    times = times_needed(decided, bound)
+    times = times_more_records(decided, bound)
     beyond = decided.value != bound and (decided.value > bound) != CHECKS[row.check].at_least
     if times > _MOST_TIMES:
         how = f"No number of {unit} is enough"
@@ -539,7 +541,7 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
     return f"{wider}{amount}, or accept the risk in writing."
 
 
-def times_needed(estimate: Estimate, limit: float) -> float:
+def times_more_records(estimate: Estimate, limit: float) -> float:
     """Return by how much n must grow until the interval ends at a limit inside it: (half width / distance)²."""
     distance = abs(estimate.value - limit)
     if limit < estimate.value:

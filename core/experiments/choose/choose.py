@@ -87,7 +87,9 @@ class Side:
     @property
     def blocking(self) -> tuple[CheckVerdict, ...]:
         """The required checks that do not pass."""
-        return tuple(row for row in self.verdict.rows if row.counts and row.verdict != Status.PASS)
+        return tuple(
+            row for row in self.verdict.rows if row.is_decisive and row.verdict != Status.PASS
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -483,7 +485,7 @@ def _side(
     leaks = {
         row.check: _relative(row, chance.get(row.check, 0.0))
         for row in verdict.rows
-        if row.counts and row.check in counted and row.measurement and row.measurement.estimate
+        if row.is_decisive and row.check in counted and row.measurement and row.measurement.estimate
     }
     leaking = max(leaks, key=lambda check: leaks[check][0], default="")
     leak, low, high = (

@@ -18,7 +18,7 @@ from ...auditing.policy import (
     next_step,
 )
 from ...auditing.policy.limits import check_title
-from ...auditing.policy.verdict import times_needed
+from ...auditing.policy.verdict import times_more_records
 from ...auditing.result import StudyFindings
 from ...models import PRIVATE_METHODS, instead_of_constant
 from ...stats.estimates import (
@@ -404,7 +404,7 @@ def _settling(choice: Choice) -> str:
 def _times(row: CheckVerdict) -> float:
     if row.decided is None or row.limit is None:
         return 0.0
-    return times_needed(row.decided, float(row.limit.value))
+    return times_more_records(row.decided, float(row.limit.value))
 
 
 def _other_models(choice: Choice) -> str:
@@ -426,7 +426,7 @@ def choice_reason(choice: Choice) -> str:
     if choice.outcome != Outcomes.RECOMMENDED:
         judging_verdict = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judging_verdict * bool(chosen.choosing.blocking)
-    required = sum(row.counts for row in chosen.judging.verdict.rows)
+    required = sum(row.is_decisive for row in chosen.judging.verdict.rows)
     sentences = [f"Required checks: Pass {required} of {required} {_where(choice)}."]
     better = [
         c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value

@@ -73,7 +73,7 @@ def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repe
     assert change.high - change.value == pytest.approx(np.hypot(few.high - few.value, half_of_normal), rel=1e-4)
     agreeing = Estimate(value=0.1, low=0.1, high=0.1, n=3)
     change, freedom = change_between(normal, agreeing, freedoms=(None, 2))
-    assert np.isnan(change.low) and not LimitTest(estimate=change, limit=0.0, freedom=freedom).bounded
+    assert np.isnan(change.low) and not LimitTest(estimate=change, limit=0.0, freedom=freedom).has_interval
 
 
 def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percent():

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.auditing.policy import CheckVerdict, judge, next_step
-from core.auditing.policy.verdict import NOTHING_TO_DO, times_needed
+from core.auditing.policy.verdict import NOTHING_TO_DO, times_more_records
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement, not_run
 from core.studies.subject import SETS_UNKNOWN
@@ -52,7 +52,7 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
     assume(row.verdict == "inconclusive" and row.decided is not None)
     assert row.decided is not None
     sentence = next_step(row)
-    times = times_needed(row.decided, limit)
+    times = times_more_records(row.decided, limit)
     low, high = shrunk(row.decided, times * (1 + 1e-9))
     assert not low < limit < high
     if "Decide in writing" in sentence:
