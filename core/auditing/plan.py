@@ -382,7 +382,10 @@ def commented_plan(
     notes: Mapping[str, str] = MappingProxyType({}),
     instead: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the plan as TOML, a comment over every key; `notes` and `instead` as of `core.base.settings.toml_text`."""
+    """Return the plan as TOML, a comment over every key.
+
+    `notes` and `instead` are those of `core.base.settings_text.toml_text`.
+    """
     texts = {"attributes": ""}
     if plan.data.dataset in CATALOG:
         texts["attributes"] = ", ".join(CATALOG[plan.data.dataset].attributes)

@@ -62,9 +62,9 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
 class SuggestedAudit:
     """A plan to start from, and why it is so.
 
-    `reasons` are those of `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or
-    "decimals"; `questions` are the roles to be confirmed, and `source` is what the plan audits, without the answers of
-    a model file that cannot answer yet.
+    `reasons` are those of `core.datasets.role_suggestion.Suggestion`, with "tolerance" and, where the predictions say
+    so, "released" or "decimals"; `questions` are the roles to be confirmed, and `source` is what the plan audits,
+    without the answers of a model file that cannot answer yet.
     """
 
     plan: AuditPlan

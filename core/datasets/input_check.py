@@ -69,8 +69,8 @@ def check_input(
     roles : Roles
         `favourable` may be empty, which is a blocking fact; facts whose kind is in `roles.confirmed` are notes.
     guesses : collection of str
-        Roles that were guessed and that nobody has answered yet, by name, as `core.datasets.Suggestion.questions` has
-        them: a question each.
+        Roles that were guessed and that nobody has answered yet, by name, as
+        `core.datasets.role_suggestion.Suggestion.questions` has them: a question each.
     """
     if not frame.columns.is_unique or not len(frame):
         return ()

@@ -1,3 +1,3 @@
-"""Studies: each asks one question of a subject; `core.studies.registry.registry` lists them."""
+"""Studies: each asks one question of a subject; `core.studies.registry.STUDIES` lists them."""
 
 __all__ = ()

@@ -53,7 +53,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitTest:
-    """An estimate with a finite value, and its limit; `freedom` as of `core.auditing.policy.Measurement`."""
+    """An estimate with a finite value, and its limit; `freedom` as of `core.studies.study.Measurement`."""
 
     estimate: Estimate
     limit: float

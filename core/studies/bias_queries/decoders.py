@@ -240,7 +240,7 @@ class AnsweredQueries:
     """Questions about n people, and their answers, in R repeats with the same group sizes."""
 
     design: str
-    """One of `core.studies.bias_queries.DESIGNS`, or "single" (question j accepts person j only)."""
+    """One of `core.studies.bias_queries.gaps.DESIGNS`, or "single" (question j accepts person j only)."""
     scores: Floats
     """(R, m, n)"""
     answers: Floats

@@ -70,7 +70,10 @@ def _best_text(first: str, last: str) -> str:
 
 
 def correction_gain(result: CorrectionResult) -> Measurement:
-    """Return what a true tolerance adds to the best attacker without it; see `core.studies.correction.gain_of_best`."""
+    """Return what a true tolerance adds to the best attacker without it.
+
+    See `core.studies.correction.disclosure.gain_of_best`.
+    """
     subject = result.subject
     config = result.config
     disclosures = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
