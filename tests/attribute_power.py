@@ -35,7 +35,7 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
 
     With `fitted`, the outputs are replaced by a regression of them on the features.
     """
-    from core.adversaries import Outputs, attack_released, impute, known_records
+    from core.adversaries import Outputs, attack_released, known_records, train_imputation
     from core.adversaries.released_outputs import fitted_outputs
     from core.base.arrays import decimals_of
 
@@ -46,7 +46,7 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
         answered=draw.answered,
     )
     records = known_records(draw.training, draw.sensitive, seed=1)
-    before = impute(
+    before = train_imputation(
         draw.x,
         draw.sensitive,
         records,

@@ -7,14 +7,20 @@ from .adversary import (
     AttackedRecords,
     PlattScale,
     TunedForest,
-    calibrate,
+    fit_platt_scale,
     permuted_by_set,
     permuted_predictions,
     train_adversary,
-    train_strong,
+    train_strong_adversary,
     tune_forest,
 )
-from .imputation import Imputation, Imputed, impute, known_records, with_folds
+from .imputation import (
+    ImputationAttacker,
+    Imputed,
+    known_records,
+    known_records_with_folds,
+    train_imputation,
+)
 from .output_evidence import Outputs
 from .released_outputs import ReleasedAttack, attack_released
 
@@ -23,20 +29,20 @@ __all__ = [
     "STRONG",
     "Adversary",
     "AttackedRecords",
-    "Imputation",
+    "ImputationAttacker",
     "Imputed",
     "Outputs",
     "PlattScale",
     "ReleasedAttack",
     "TunedForest",
     "attack_released",
-    "calibrate",
-    "impute",
+    "fit_platt_scale",
     "known_records",
+    "known_records_with_folds",
     "permuted_by_set",
     "permuted_predictions",
     "train_adversary",
-    "train_strong",
+    "train_imputation",
+    "train_strong_adversary",
     "tune_forest",
-    "with_folds",
 ]

@@ -224,7 +224,7 @@ STRONG = ("strong", "strong_predictions")
 """The strong adversary on features and label, and with the audited model's predictions besides."""
 
 
-def train_strong(
+def train_strong_adversary(
     features: Floats,
     labels: Codes,
     sensitive: Codes,
@@ -288,7 +288,7 @@ class PlattScale:
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def calibrate(probability: Floats, truth: Codes) -> PlattScale:
+def fit_platt_scale(probability: Floats, truth: Codes) -> PlattScale:
     """Fit the scale on held-out records.
 
     `probability`, of shape (n, K), is what the adversary says of records it did not learn from; every group must occur

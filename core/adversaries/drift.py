@@ -61,7 +61,7 @@ def two_sample_test(columns: Floats, inside: Codes, *, seed: int) -> tuple[float
     return float(np.mean(aucs)), min(1.0, 2.0 * min(p_values))
 
 
-def drift(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat | None:
+def drift_caveat(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat | None:
     """Caveat on training and test records that differ without any model; None if they are not seen to differ.
 
     Of sets that FairLeak drew at random nothing is tested: they are drawn alike.

@@ -91,10 +91,12 @@ def known_records(known_rows: Rows, sensitive: Groups, *, seed: int) -> KnownRec
         parts[0].append(members[:n_learners])
         parts[1].append(members[n_learners:])
     learners, validation = (rng.permutation(np.concatenate(part)) for part in parts)
-    return with_folds(learners, validation, sensitive, seed=seed, known_rows=known_rows)
+    return known_records_with_folds(
+        learners, validation, sensitive, seed=seed, known_rows=known_rows
+    )
 
 
-def with_folds(
+def known_records_with_folds(
     learners: Rows,
     validation: Rows,
     sensitive: Groups,
@@ -135,7 +137,7 @@ def out_of_fold(
     return values, predictors
 
 
-def mean_of(predictors: list[Predictor], columns: npt.NDArray[Any]) -> Floats:
+def mean_prediction(predictors: list[Predictor], columns: npt.NDArray[Any]) -> Floats:
     """Return the mean of what the predictors of all folds say."""
     total = predictors[0](columns)
     for predictor in predictors[1:]:
@@ -146,7 +148,7 @@ def mean_of(predictors: list[Predictor], columns: npt.NDArray[Any]) -> Floats:
 # ----------------------------------------------------------------------------------------------------------- learners
 
 
-def boosting(
+def fit_group_boosting(
     columns: Floats, groups: Groups, categorical: Mask, *, seed: int, slow: bool = False
 ) -> Any:
     """Return a fitted boosting of the group; a slow one combines evidence, in smaller steps of smaller trees."""
@@ -175,7 +177,7 @@ def boosting(
     ).fit(columns, groups)
 
 
-def regression(columns: Any, groups: npt.NDArray[Any], *, penalty: float = 10.0) -> Any:
+def fit_group_regression(columns: Any, groups: npt.NDArray[Any], *, penalty: float = 10.0) -> Any:
     """Return a fitted logistic regression of the group; `penalty` is the C of scikit-learn."""
     from sklearn.linear_model import LogisticRegression
 
@@ -273,7 +275,7 @@ class Imputed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Imputation:
+class ImputationAttacker:
     """An attacker without the release, who has learned from known records.
 
     `groups` are those of the learners, `odds` their odds of stage one out of fold, `validation` what is said of the
@@ -308,7 +310,7 @@ class Imputation:
         return Imputed(odds=odds, probability=normalised(logs[self.combination]))
 
 
-def impute(
+def train_imputation(
     x: Floats,
     sensitive: Groups,
     records: KnownRecords,
@@ -316,7 +318,7 @@ def impute(
     n_groups: int,
     categorical: Mask,
     seed: int,
-) -> Imputation:
+) -> ImputationAttacker:
     """Let an attacker who knows some records' attribute learn it from features and label.
 
     x, (n, d), holds the features and the true label as the last column; `categorical`, (d,), says which columns are
@@ -331,11 +333,13 @@ def impute(
     penalty = _penalty(design, learner_columns, groups, records.fold, n_groups)
 
     def boosted(rows: Rows) -> Predictor:
-        return _Odds(boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
+        return _Odds(fit_group_boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
 
     def linear(rows: Rows) -> Predictor:
         return _Odds(
-            regression(design(x[rows]), sensitive[rows], penalty=penalty), n_groups, design
+            fit_group_regression(design(x[rows]), sensitive[rows], penalty=penalty),
+            n_groups,
+            design,
         )
 
     of_boosting, boosted_folds = out_of_fold(records, boosted, learner_columns)
@@ -344,8 +348,8 @@ def impute(
     predictors = (boosted_folds, linear_folds)
     flags = np.concatenate([np.zeros(odds.shape[1], bool), coded])
     combined = {
-        "regression": regression(odds, groups),
-        "boosting": boosting(
+        "regression": fit_group_regression(odds, groups),
+        "boosting": fit_group_boosting(
             np.column_stack([odds, learner_columns]), groups, flags, seed=seed, slow=True
         ),
     }
@@ -353,7 +357,7 @@ def impute(
     logs = _combinations(combined, validation_odds, x[records.validation], n_groups)
     truth = sensitive[records.validation]
     combination = min(logs, key=lambda name: log_loss(normalised(logs[name]), truth))
-    return Imputation(
+    return ImputationAttacker(
         records=records,
         groups=groups,
         odds=odds,
@@ -370,7 +374,7 @@ def impute(
 
 
 def _first_stage_odds(predictors: tuple[list[Predictor], ...], x: Floats) -> Floats:
-    return np.column_stack([mean_of(folds, x) for folds in predictors])
+    return np.column_stack([mean_prediction(folds, x) for folds in predictors])
 
 
 def _combinations(
@@ -400,6 +404,6 @@ def _penalty(design: Design, x: Floats, groups: Groups, fold: Ints, n_groups: in
     test = design(x[outside])
     loss = {}
     for penalty in _PENALTIES:
-        model = regression(teach, groups[~outside], penalty=penalty)
+        model = fit_group_regression(teach, groups[~outside], penalty=penalty)
         loss[penalty] = log_loss(np.exp(log_posterior(model, test, n_groups)), groups[outside])
     return min(loss, key=lambda penalty: loss[penalty])

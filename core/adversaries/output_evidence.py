@@ -30,7 +30,15 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
-from .imputation import Design, Groups, Imputation, Rows, mean_of, out_of_fold, regression
+from .imputation import (
+    Design,
+    Groups,
+    ImputationAttacker,
+    Rows,
+    fit_group_regression,
+    mean_prediction,
+    out_of_fold,
+)
 
 _FEWEST = 40
 """Fewest records of a group from whom a model of the label is learned; of fewer, their rate.
@@ -101,7 +109,7 @@ class Outputs:
         return np.where(self.labelled, self.scores, np.nan)
 
 
-def digits(scores: Floats, decimals: int) -> Floats:
+def late_decimals(scores: Floats, decimals: int) -> Floats:
     """Return the decimals from the third on, the last two together, and how many there are.
 
     Of scores that are not rounded also at which of its 53 bits the number ends; it differs by the
@@ -239,7 +247,7 @@ class BinaryRatios:
         values: Mask,
         defined: Mask,
         sensitive: Groups,
-        before: Imputation,
+        before: ImputationAttacker,
     ) -> BinaryRatios:
         """Learn "linear" or "boosted" models from the rows of some learners."""
         teachers = teachers[defined[teachers]]
@@ -259,13 +267,15 @@ class BinaryRatios:
         if self.design is not None:
             columns = self.design(columns)
         for group, model in enumerate(self.models):
-            chance = value_chance(model, columns)
+            chance = value_probability(model, columns)
             likelihood = np.where(positive, chance, 1.0 - chance)
             logs[defined, group] = np.log(np.clip(likelihood, 1e-4, 1.0))
         return logs[:, 1:] - logs[:, :1]
 
 
-def value_model(x: Floats, values: Mask, before: Imputation, design: Design | None = None) -> Any:
+def value_model(
+    x: Floats, values: Mask, before: ImputationAttacker, design: Design | None = None
+) -> Any:
     """Return a classifier of one group's values, or their rate where they are few or all alike.
 
     It is a regression on a design, or boosting without one.
@@ -274,7 +284,7 @@ def value_model(x: Floats, values: Mask, before: Imputation, design: Design | No
     if values.size < _FEWEST or min(positive, values.size - positive) < 5:
         return (positive + 0.5) / (values.size + 1.0)
     if design is not None:
-        return regression(design(x), values, penalty=1.0)
+        return fit_group_regression(design(x), values, penalty=1.0)
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -288,7 +298,7 @@ def value_model(x: Floats, values: Mask, before: Imputation, design: Design | No
     ).fit(x, values)
 
 
-def value_chance(model: Any, x: Any) -> Floats:
+def value_probability(model: Any, x: Any) -> Floats:
     """Return P(value) of some records by such a model, (n,)."""
     if isinstance(model, float):
         return np.full(x.shape[0], model)
@@ -418,14 +428,18 @@ class LinearMeans:
         design = means.design(x)
         identity = np.eye(n_groups)[:, 1:]
         if n_groups > _MOST_CROSSED:
-            coefficients = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
+            coefficients = reweighted_coefficients(
+                np.column_stack([design, identity[groups]]), logits, variance
+            )
             common = coefficients[: design.shape[1]]
             shift = coefficients[design.shape[1] :]
             weights = np.tile(common[:, None], (1, n_groups))
             weights[0, 1:] += shift
         else:
             crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
-            coefficients = reweighted(np.column_stack([design, *crossed]), logits, variance)
+            coefficients = reweighted_coefficients(
+                np.column_stack([design, *crossed]), logits, variance
+            )
             parts = coefficients.reshape(n_groups, design.shape[1])
             weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
         return replace(means, weights=weights)
@@ -449,7 +463,7 @@ def frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
     return tuple(values[counts >= fewest] for values, counts in counted)
 
 
-def reweighted(design: Floats, logits: Floats, variance: Floats) -> Floats:
+def reweighted_coefficients(design: Floats, logits: Floats, variance: Floats) -> Floats:
     """Return weighted least-squares coefficients, the weights by the residual's own spread, in a few rounds."""
     weight: Any = np.ones(logits.size)
     coefficients = np.zeros(design.shape[1])
@@ -498,7 +512,13 @@ class BoostedMeans:
 
 
 def residual_fit(
-    kind: str, teachers: Rows, *, x: Floats, logits: Logits, sensitive: Groups, before: Imputation
+    kind: str,
+    teachers: Rows,
+    *,
+    x: Floats,
+    logits: Logits,
+    sensitive: Groups,
+    before: ImputationAttacker,
 ) -> Residuals:
     """Return the "linear" or "boosted" residuals that some learners teach."""
     teachers = teachers[logits.scored[teachers]]
@@ -522,7 +542,7 @@ def residual_fit(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Columns:
+class EvidenceColumns:
     """The evidence about some records, one row each; nan where a table or a score has nothing."""
 
     ratios: Floats = field(repr=False)
@@ -535,7 +555,7 @@ class Columns:
     ties: Floats = field(repr=False)
     outputs: Floats = field(repr=False)
     """Label and score."""
-    digits: Floats = field(repr=False)
+    late_decimals: Floats = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -543,7 +563,7 @@ class OutputEvidence:
     """What outputs say of the groups, as the learners of an imputation teach it."""
 
     outputs: Outputs = field(repr=False)
-    before: Imputation = field(repr=False)
+    before: ImputationAttacker = field(repr=False)
     binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
     residual: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
@@ -557,7 +577,12 @@ class OutputEvidence:
 
     @classmethod
     def of(
-        cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, attacked_rows: Rows
+        cls,
+        x: Floats,
+        outputs: Outputs,
+        sensitive: Groups,
+        before: ImputationAttacker,
+        attacked_rows: Rows,
     ) -> OutputEvidence:
         """Learn the evidence; equal scores are counted among all known records and those judged."""
         records = before.records
@@ -611,7 +636,7 @@ class OutputEvidence:
             tie_counts=counts,
         )
 
-    def columns(self, rows: Rows | None = None) -> Columns:
+    def columns(self, rows: Rows | None = None) -> EvidenceColumns:
         """Return everything about some rows, about the learners where none are asked for."""
         learners = self.before.records.learners
         about = learners if rows is None else rows
@@ -639,7 +664,7 @@ class OutputEvidence:
         if self.tables:
             score_odds = odds[1]
             tie_column = ties[:, None]
-        return Columns(
+        return EvidenceColumns(
             ratios=np.column_stack([of_binary, *(part[:, :-1] for part in residuals)]),
             n_binary=of_binary.shape[1],
             residuals=np.column_stack([empty, *(part[:, -1] for part in residuals)]),
@@ -647,7 +672,7 @@ class OutputEvidence:
             digit_odds=np.column_stack([empty, *odds[2:]]),
             ties=tie_column,
             outputs=np.column_stack([label, values[:, :1]]),
-            digits=values[:, 1:],
+            late_decimals=values[:, 1:],
         )
 
 
@@ -655,7 +680,7 @@ def _of(part: tuple[Floats, list[Any]], rows: Rows | None) -> Floats:
     of_learners, predictors = part
     if rows is None:
         return of_learners
-    return mean_of(predictors, rows)
+    return mean_prediction(predictors, rows)
 
 
 def _value_columns(outputs: Outputs, rows: Rows) -> Floats:
@@ -663,4 +688,4 @@ def _value_columns(outputs: Outputs, rows: Rows) -> Floats:
     if outputs.scores is None:
         return np.empty((rows.size, 0))
     scores = outputs.visible[rows]
-    return np.column_stack([scores, digits(scores, outputs.decimals)])
+    return np.column_stack([scores, late_decimals(scores, outputs.decimals)])

@@ -35,16 +35,16 @@ from ..base.seeds import child_generator, child_seed
 from ..stats.estimates import Estimate
 from .imputation import (
     Groups,
-    Imputation,
+    ImputationAttacker,
     Imputed,
     Rows,
-    boosting,
+    fit_group_boosting,
+    fit_group_regression,
     log_loss,
     log_posterior,
     normalised,
-    regression,
 )
-from .output_evidence import Columns, OutputEvidence, Outputs, digits
+from .output_evidence import EvidenceColumns, OutputEvidence, Outputs, late_decimals
 
 
 def released_columns(
@@ -65,7 +65,7 @@ def released_columns(
             (label_probability == 1.0).astype(np.int8) - (label_probability == 0.0),
             np.log(count[index]),
         ]
-        columns += [*digits(score, decimals_of(score)).T]
+        columns += [*late_decimals(score, decimals_of(score)).T]
     return columns
 
 
@@ -190,7 +190,7 @@ def attack_released(
     x: Floats,
     outputs: Outputs,
     sensitive: Groups,
-    before: Imputation,
+    before: ImputationAttacker,
     attacked_rows: Rows,
     *,
     imputed: Imputed | None = None,
@@ -241,7 +241,7 @@ class _FittedAttack:
         evidence_columns = evidence.columns()
         names = ("label", "values", "regression") if evidence.tables else ("label",)
         regressions = {
-            name: regression(
+            name: fit_group_regression(
                 _regression_columns(name, before.odds, evidence_columns), before.groups
             )
             for name in names
@@ -251,7 +251,7 @@ class _FittedAttack:
         )
         present = (~np.isnan(everything)).sum(axis=0)
         columns = present >= min(_FEWEST_VALUES, before.groups.size / 4)
-        boosted = boosting(
+        boosted = fit_group_boosting(
             everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True
         )
         return cls(
@@ -273,7 +273,7 @@ class _FittedAttack:
         return logs
 
 
-def _regression_columns(name: str, odds: Floats, columns: Columns) -> Floats:
+def _regression_columns(name: str, odds: Floats, columns: EvidenceColumns) -> Floats:
     """Return the columns of a regression; what no table has says nothing."""
     binary = columns.ratios[:, : columns.n_binary]
     if name == "label":
@@ -286,7 +286,7 @@ def _regression_columns(name: str, odds: Floats, columns: Columns) -> Floats:
 
 
 def _boosting_columns(
-    odds: Floats, x: Floats, columns: Columns, before: Imputation
+    odds: Floats, x: Floats, columns: EvidenceColumns, before: ImputationAttacker
 ) -> tuple[Floats, Mask]:
     """Return the columns of the boosting, and which are categories."""
     numbers = np.column_stack(
@@ -294,10 +294,10 @@ def _boosting_columns(
     )
     coded = [
         np.zeros(numbers.shape[1], bool),
-        np.ones(columns.digits.shape[1], bool),
+        np.ones(columns.late_decimals.shape[1], bool),
         before.countable,
     ]
-    return np.column_stack([numbers, columns.digits, x]), np.concatenate(coded)
+    return np.column_stack([numbers, columns.late_decimals, x]), np.concatenate(coded)
 
 
 # --------------------------------------------------------------------------------------- controls

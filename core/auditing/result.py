@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
-from ..adversaries.drift import drift
+from ..adversaries.drift import drift_caveat
 from ..base.caveats import (
     ATTRIBUTE_NEEDED_TEXT,
     CHOSEN_TEXT,
@@ -430,7 +430,7 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
         shared = sharing(dataset, audited.splits)
         if shared is not None:
             caveats.append(shared)
-        drifted = drift(dataset, audited.splits, seed=audited.config.seed)
+        drifted = drift_caveat(dataset, audited.splits, seed=audited.config.seed)
         if drifted is not None:
             caveats.append(drifted)
         return tuple(caveats)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self, TypeVar, cast
 
 import numpy as np
 
-from ..adversaries import Imputation, Imputed, impute, with_folds
+from ..adversaries import ImputationAttacker, Imputed, known_records_with_folds, train_imputation
 from ..adversaries.adversary import forest_parameters
 from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
@@ -378,7 +378,7 @@ def _made_once(cache: dict[str, Any], name: str, make: Callable[[], T]) -> T:
 _MOST_LEARNERS = round(0.7 * MAX_ATTACKER_SAMPLE)
 
 
-def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputation:
+def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> ImputationAttacker:
     """Return the attacker without the release, who knows features and label; trained once a dataset.
 
     They learn from the attack records and choose by the validation records, of many from a seeded
@@ -386,11 +386,11 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     """
     learners, validation = _records_of_imputation(splits, seed)
 
-    def make() -> Imputation:
-        records = with_folds(
+    def make() -> ImputationAttacker:
+        records = known_records_with_folds(
             learners, validation, dataset.sensitive, seed=seed, known_rows=splits.attacker_rows
         )
-        return impute(
+        return train_imputation(
             attacker_columns(dataset),
             dataset.sensitive.astype(np.intp),
             records,

@@ -58,7 +58,7 @@ def _trained() -> NamedValues:
                 forest = adversary.train_adversary(kind, *training, seed=3, parameters=few)
                 probability = forest.probability(*held_out)
                 yield f"{k} groups, {kind}, {seen is not None}", (forest.sees_predictions, probability)
-                scale = adversary.calibrate(probability, sample["groups"][60:])
+                scale = adversary.fit_platt_scale(probability, sample["groups"][60:])
                 yield (
                     f"{k} groups, {kind}, {seen is not None}: calibrated",
                     (
@@ -68,7 +68,7 @@ def _trained() -> NamedValues:
                     ),
                 )
             for categorical in (None, CATEGORICAL, ~CATEGORICAL & False):
-                strong = adversary.train_strong(*training, categorical=categorical, seed=3)
+                strong = adversary.train_strong_adversary(*training, categorical=categorical, seed=3)
                 name = f"{k} groups, strong, {seen is not None}, {categorical}"
                 yield name, (strong.estimator.n_iter_, strong.probability(*held_out).round(4))
         records = adversary.AttackedRecords(
@@ -81,11 +81,13 @@ def _trained() -> NamedValues:
         yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
     for counts in ((5, 5), (5, 6), (7, 7, 6), (7, 7, 7), (20, 1), (19, 2)):
         groups = np.repeat(np.arange(len(counts)), counts)
-        strong = adversary.train_strong(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
+        strong = adversary.train_strong_adversary(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
         yield f"stops early with {counts}", bool(strong.estimator.do_early_stopping_)
     many = np.column_stack([np.arange(600) % modulus for modulus in (255, 256, 3)])
     for categorical in ([True, True, False], [False, False, True]):
-        strong = adversary.train_strong(many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical))
+        strong = adversary.train_strong_adversary(
+            many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical)
+        )
         yield f"categories {categorical}", strong.estimator.is_categorical_
 
 
@@ -110,7 +112,7 @@ def _scaled() -> NamedValues:
         yield f"forest of {parameters}", refused(adversary.forest_parameters, parameters)
     for groups in ([0, 0], [0, 1], [0, 2], [1, 2], [2, 1, 0], [1, 1]):
         yield f"groups {groups}", refused(adversary.check_groups, np.array(groups))
-    yield "a group is missing", refused(adversary.calibrate, three, np.array([0, 1, 1, 0]))
+    yield "a group is missing", refused(adversary.fit_platt_scale, three, np.array([0, 1, 1, 0]))
     records = np.arange(6.0).reshape(3, 2), np.array([1, 1, 0])
     yield "columns", adversary.known_columns(*records, np.array([1, 0, 0]))
     yield "columns without answers", adversary.known_columns(*records)
@@ -144,7 +146,7 @@ def _released() -> NamedValues:
             f"{decimals} decimals",
             (
                 decimals_of(np.round(scores, decimals)),
-                output_evidence.digits(np.round(scores, decimals), decimals),
+                output_evidence.late_decimals(np.round(scores, decimals), decimals),
             ),
         )
         logits = output_evidence.Logits.of(rounded)
@@ -191,12 +193,12 @@ def _released() -> NamedValues:
         )
 
 
-def _imputation(cohort: dict[str, Any], categorical: Any) -> imputation.Imputation:
+def _imputation(cohort: dict[str, Any], categorical: Any) -> imputation.ImputationAttacker:
     """Return what half of the people teach."""
     groups = cohort["groups"]
     records = imputation.known_records(np.arange(groups.size // 2), groups, seed=2)
     k = int(groups.max()) + 1
-    return imputation.impute(cohort["x"], groups, records, n_groups=k, categorical=categorical, seed=2)
+    return imputation.train_imputation(cohort["x"], groups, records, n_groups=k, categorical=categorical, seed=2)
 
 
 class _RecordingLearner:
@@ -229,12 +231,12 @@ def _boosters() -> NamedValues:
             groups = (np.arange(n) < rare).astype(np.uint8)
             x, flags = np.column_stack([np.arange(n), groups]).astype(float), np.array([False, True])
             for slow in (False, True):
-                imputation.boosting(x, groups, flags, seed=5, slow=slow)
+                imputation.fit_group_boosting(x, groups, flags, seed=5, slow=slow)
                 yield f"group of {rare} in {n}, slow {slow}", _RecordingLearner.parameters
             _RecordingLearner.parameters = {}
             before = SimpleNamespace(countable=flags, seed=5)
             model = output_evidence.value_model(x, groups == 1, before)  # type: ignore[arg-type]
-            chance = output_evidence.value_chance(model, x[:1])
+            chance = output_evidence.value_probability(model, x[:1])
             yield f"label of {rare} in {n}", (chance, _RecordingLearner.parameters)
         for n in (19, 20, 40, 499, 500, 999, 1000):
             groups = np.arange(n) % 2
@@ -251,7 +253,7 @@ def _many() -> NamedValues:
     for enough in range(n - 1, n + 2):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(imputation, "_MANY", enough)
-            output = imputation.with_folds(np.arange(n), np.arange(0), sample["groups"], seed=2)
+            output = imputation.known_records_with_folds(np.arange(n), np.arange(0), sample["groups"], seed=2)
         yield f"{enough} are many", str(output.fold.tolist())
     for most in (44, 45, 46):
         with pytest.MonkeyPatch.context() as patch:

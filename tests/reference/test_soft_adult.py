@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.adversaries import train_strong
+from core.adversaries import train_strong_adversary
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.studies.correction import Attribution, CorrectionResult
@@ -56,7 +56,7 @@ def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakSte
 def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakStep]:
     splits = split(adult, seed=42)
     x, y, s = adult.features, adult.labels, adult.sensitive
-    learned = train_strong(x[splits.attacker_rows], y[splits.attacker_rows], s[splits.attacker_rows], seed=42)
+    learned = train_strong_adversary(x[splits.attacker_rows], y[splits.attacker_rows], s[splits.attacker_rows], seed=42)
     posterior = learned.probability(x[splits.train], y[splits.train])
     return {step.step: step for step in attribution(adult, findings, posterior, posterior).steps}
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from core.adversaries import calibrate, train_adversary
+from core.adversaries import fit_platt_scale, train_adversary
 from core.adversaries.adversary import AttackedRecords
 from core.datasets import AuditDataset
 from core.datasets.splits import split
@@ -75,7 +75,7 @@ class Attack:
         forest = train_adversary(
             kind, x[learn], y[learn], s[learn], predictions[learn], seed=SEED, parameters=parameters
         )
-        scale = calibrate(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
+        scale = fit_platt_scale(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
         attacked, held_out = (
             AttackedRecords(
                 probability=raw,

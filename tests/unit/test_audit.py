@@ -170,7 +170,11 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return work
 
-    for module, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.studies.subject, "impute")):
+    for module, name in (
+        (attack, "train_adversary"),
+        (attack, "attack_released"),
+        (core.studies.subject, "train_imputation"),
+    ):
         monkeypatch.setattr(module, name, counted(module, name))
     return kinds
 

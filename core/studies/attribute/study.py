@@ -22,13 +22,13 @@ from typing import Annotated
 import numpy as np
 
 from ...adversaries import (
-    Imputation,
+    ImputationAttacker,
     Imputed,
     Outputs,
     ReleasedAttack,
     attack_released,
-    impute,
     known_records,
+    train_imputation,
 )
 from ...adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from ...base.arrays import Codes, Floats, Ints, decimals_of
@@ -226,7 +226,7 @@ def _posteriors(subject: Subject, plan: OutputsPlan) -> dict[str, AttackerPoster
 class _Attacker:
     """An imputation, and the rows that it judges."""
 
-    before: Imputation
+    before: ImputationAttacker
     rows: Ints
     imputed: Imputed
 
@@ -255,7 +255,7 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     x = attacker_columns(dataset)
     inside = []
     for known_rows, rows in ((first, second), (second, first)):
-        before = impute(
+        before = train_imputation(
             x,
             sensitive,
             known_records(attacker_sample(known_rows, seed), sensitive, seed=seed),

@@ -20,7 +20,7 @@ from ...adversaries import (
     Imputed,
     Outputs,
     attack_released,
-    calibrate,
+    fit_platt_scale,
     train_adversary,
 )
 from ...base.arrays import Codes, Floats
@@ -155,7 +155,7 @@ def attack_model(
         raw = dataset.once(("attacker", key), ask)
     else:
         raw = ask()
-    scale = calibrate(raw[1], s[tune])
+    scale = fit_platt_scale(raw[1], s[tune])
     return attack_saying(
         raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions
     )

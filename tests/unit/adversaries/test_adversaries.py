@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.adversaries import calibrate, permuted_by_set, permuted_predictions, train_adversary, train_strong
+from core.adversaries import (
+    fit_platt_scale,
+    permuted_by_set,
+    permuted_predictions,
+    train_adversary,
+    train_strong_adversary,
+)
 from core.datasets import AuditDataset
 from tests.samples import dataset
 
@@ -28,10 +34,10 @@ def test_adversaries_beat_the_majority_on_people_they_have_not_seen_and_are_cali
     s = (people.sensitive + (k == 3) * (x[:, 0] > 1.6)).astype(np.uint8)
     shares = np.bincount(s[new]) / s[new].size
     forest = train_adversary("features", x[learn], y[learn], s[learn], seed=1)
-    strong = train_strong(x[learn], y[learn], s[learn], categorical=people.categorical, seed=1)
+    strong = train_strong_adversary(x[learn], y[learn], s[learn], categorical=people.categorical, seed=1)
     for attacker in (forest, strong):
         raw = attacker.probability(x[new], y[new])
-        scaled = calibrate(raw, s[new]).apply(raw)
+        scaled = fit_platt_scale(raw, s[new]).apply(raw)
         for probability in (raw, scaled):
             assert probability.shape == (people.n // 2, k) and probability.min() >= 0
             assert probability.sum(axis=1) == pytest.approx(1)

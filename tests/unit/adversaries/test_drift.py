@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from core.adversaries.drift import drift, two_sample_test
+from core.adversaries.drift import drift_caveat, two_sample_test
 from core.base.caveats import CaveatKind
 from core.datasets import build_dataset, read_table
 from core.datasets.splits import split
@@ -44,8 +44,8 @@ def test_drift_is_asked_of_named_sets_alone_and_said_in_a_caveat() -> None:
     frame.loc[frame["part"] == "train", "skill"] += 1.0
     table = read_table(frame.to_csv(index=False).encode(), "people.csv")
     with_sets = build_dataset(table, replace(samples.ROLES, sets="part"))
-    caveat = drift(with_sets, split(with_sets, seed=0), seed=0)
+    caveat = drift_caveat(with_sets, split(with_sets, seed=0), seed=0)
     assert caveat is not None
     assert caveat.kind is CaveatKind.SETS_DIFFER
     unnamed = build_dataset(table, replace(samples.ROLES, excluded=("part",)))
-    assert drift(unnamed, split(unnamed, seed=0), seed=0) is None
+    assert drift_caveat(unnamed, split(unnamed, seed=0), seed=0) is None

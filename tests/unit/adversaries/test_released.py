@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.adversaries import Outputs, attack_released, impute, known_records
+from core.adversaries import Outputs, attack_released, known_records, train_imputation
 from core.adversaries.output_evidence import (
     OutputEvidence,
     ValueTable,
     frequent_codes,
-    reweighted,
-    value_chance,
+    reweighted_coefficients,
     value_model,
+    value_probability,
 )
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from core.base.arrays import decimals_of
@@ -45,7 +45,7 @@ class People:
     def imputation(self):
         rows = known_records(np.arange(ATTACK_SIZE), self.sensitive, seed=1)
         codes = np.array([False, False, False, True, False])
-        return impute(self.x, self.sensitive, rows, n_groups=self.n_groups, categorical=codes, seed=1)
+        return train_imputation(self.x, self.sensitive, rows, n_groups=self.n_groups, categorical=codes, seed=1)
 
     def attack_outcome(self, scores=None, labels=None, answered=None):
         labels = (scores >= 0.5).astype(np.uint8) if labels is None else labels
@@ -155,7 +155,7 @@ def test_residuals_give_the_log_likelihood_ratio_of_the_model_that_made_the_scor
     deviations = noise * rng.normal(size=2 * n)
     outputs = Outputs(labels=np.zeros(2 * n, np.uint8), scores=sigmoid(x[:, 0] + shift * groups + deviations))
     records = known_records(np.arange(n), groups, seed=1)
-    before = impute(x, groups, records, n_groups=2, categorical=np.zeros(3, bool), seed=1)
+    before = train_imputation(x, groups, records, n_groups=2, categorical=np.zeros(3, bool), seed=1)
     rows = np.arange(n, 2 * n)
     evidence = OutputEvidence.of(x, outputs, groups, before, rows)
     for about in (records.learners, rows):
@@ -173,7 +173,7 @@ def test_residuals_give_the_log_likelihood_ratio_of_the_model_that_made_the_scor
 def test_the_label_of_few_people_or_of_people_alike_is_as_frequent_as_it_was(n, positive, learned):
     x, labels = np.arange(n, dtype=float)[:, None], np.arange(n) < positive
     before = SimpleNamespace(countable=np.zeros(1, bool), seed=1)
-    chance = value_chance(value_model(x, labels, before), x)
+    chance = value_probability(value_model(x, labels, before), x)
     assert (np.ptp(chance) > 0.1) == learned
     assert learned or chance == pytest.approx((positive + 0.5) / (n + 1))
 
@@ -182,7 +182,7 @@ def test_rough_scores_count_as_little_as_their_rounding_leaves_open():
     rng = np.random.default_rng(2)
     x, variance = np.column_stack([np.ones(500), rng.normal(size=500)]), np.repeat([1e-4, 4.0], [300, 200])
     logits = x @ [1.0, 2.0] + rng.normal(size=500) * np.sqrt(variance + 0.01)
-    coefficients = reweighted(x, logits, variance)
+    coefficients = reweighted_coefficients(x, logits, variance)
     residual = 1.4826 * np.median(np.abs(logits - x @ coefficients))
     weight = 1 / (variance + residual**2 - 1e-4)
     assert coefficients == pytest.approx(np.linalg.solve((x.T * weight) @ x, (x.T * weight) @ logits), abs=1e-4)
@@ -257,7 +257,7 @@ def test_features_are_not_learned_a_second_time_beside_coins(codes):
     groups = (rng.random(n) < share[code]).astype(int)
     x = np.column_stack([code, rng.normal(size=(n, 2)), rng.integers(0, 2, n)])
     records = known_records(np.arange(ATTACK_SIZE), groups, seed=1)
-    before = impute(x, groups, records, n_groups=2, categorical=np.arange(4) == 0, seed=1)
+    before = train_imputation(x, groups, records, n_groups=2, categorical=np.arange(4) == 0, seed=1)
     scores = rng.random(n).round(4)
     outputs = Outputs(labels=(scores > 0.5).astype(np.uint8), scores=scores, decimals=4)
     posteriors = attack_released(x, outputs, groups, before, np.arange(ATTACK_SIZE, n))
