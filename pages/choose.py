@@ -28,7 +28,7 @@ if st.session_state.pop("choose_report", False):  # before anything that may sto
         "pages/report.py", query_params={}
     )  # without a mapping it refuses to drop bound ones
 
-from core.experiments.choose import Choice, Outcomes, choose
+from core.experiments.choose import Choice, ChoiceOutcome, choose
 from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import choice_reason, finding, numbers, rows
 from core.studies.registry import STUDIES
@@ -42,9 +42,9 @@ from pages._choose.choose_candidates import (
 )
 
 _WHY = {
-    Outcomes.RECOMMENDED: "Why this one",
-    Outcomes.NOT_CONFIRMED: "Why not confirmed",
-    Outcomes.NONE: "Why none",
+    ChoiceOutcome.RECOMMENDED: "Why this one",
+    ChoiceOutcome.NOT_CONFIRMED: "Why not confirmed",
+    ChoiceOutcome.NONE: "Why none",
 }
 
 GUIDE = (

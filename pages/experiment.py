@@ -18,11 +18,11 @@ from core.base.errors import InputError
 from core.experiments.experiment import (
     GridPoint,
     SeedSummary,
-    grid_announced,
     grid_finding,
     grid_of,
+    grid_size_finding,
     measurable,
-    names_of,
+    measured_names,
     rows_frame,
     setting_title,
     summarise,
@@ -53,7 +53,7 @@ GUIDE = (
 
 def works_of(request: GridRequest, plan: AuditPlan) -> list[ModelsJob]:
     """Return the models of each attribute; InputError if there are too many or a value breaks its rule."""
-    names = names_of(request.studies)
+    names = measured_names(request.studies)
     if not request.attributes:
         return [_work(plan, cached.dataset_of(table, config.roles), names, request, {})]
     return [
@@ -186,7 +186,7 @@ except InputError as error:
     st.stop()
 n_models = sum(work.total for work in works)
 with opening:
-    panels.finding(grid_announced(n_models, trained=trains_models))
+    panels.finding(grid_size_finding(n_models, trained=trains_models))
 busy = any(work.busy for work in works)
 every = 2.0 if busy else None
 st.fragment(draw_results, run_every=every)(works, busy)

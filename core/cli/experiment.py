@@ -39,9 +39,9 @@ from ..experiments.choose import (
     CandidatePoint,
     CandidateSet,
     Choice,
+    ChoiceOutcome,
     ChooseSettings,
-    Outcomes,
-    candidates,
+    candidate_configs,
     choose,
     measure_all,
 )
@@ -49,7 +49,7 @@ from ..experiments.choose.findings import (
     choice_reason,
     finding,
     numbers,
-    order,
+    order_texts,
     report_section,
     rows,
 )
@@ -300,7 +300,7 @@ def _choose(arguments: argparse.Namespace, console: Console) -> str:
         )
         if (plan.data.file or plan.model.file) and plan_path.parent != folder:
             console.note("It names files beside the plan it was made of: move it there.")
-    if choice.outcome == Outcomes.RECOMMENDED:
+    if choice.outcome == ChoiceOutcome.RECOMMENDED:
         return "pass"
     if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status):
         return "fail"
@@ -326,7 +326,7 @@ def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Cand
     table, roles = table_and_roles(arguments)
     base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
     plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
-    configs = candidates(replace(plan, config=base), settings, _seeds(arguments, base))
+    configs = candidate_configs(replace(plan, config=base), settings, _seeds(arguments, base))
     return CandidateSet(configs, build_dataset(table, roles), plan)
 
 
@@ -361,7 +361,9 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
         if len(arguments.plans) > 1:
             configs: Sequence[AuditConfig] = [config]
         elif trained:
-            configs = candidates(replace(plan, config=config), settings, _seeds(arguments, config))
+            configs = candidate_configs(
+                replace(plan, config=config), settings, _seeds(arguments, config)
+            )
         else:
             raise InputError(
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
@@ -404,7 +406,7 @@ def _outcome(
     return CommandOutcome(
         about=list(_about(choice, candidate_set)),
         findings=[finding(choice)],
-        tables={order(choice)[0]: rows(choice), "All numbers": numbers(choice)},
+        tables={order_texts(choice)[0]: rows(choice), "All numbers": numbers(choice)},
         details=["All numbers"],
         notes=[
             f"Why: {choice_reason(choice)}",

@@ -127,7 +127,7 @@ def before_disclosure(summary: SeedSummary) -> Spread:
     return summary.baselines.get("attack_after") or summary.numbers["attack_before"]
 
 
-def trained_tolerances(
+def trained_tolerances_finding(
     summaries: Sequence[SeedSummary], config: AuditConfig, *, as_published: bool
 ) -> Finding:
     """Return what the curve over trained tolerances shows, and what is drawn."""

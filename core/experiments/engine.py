@@ -1,8 +1,8 @@
 """The engine of experiments: stored points first, the rest measured here, in processes, on a cluster.
 
 Same configurations, data and versions give the same points to the bit wherever they are measured; only the order in
-which they come differs. They are measured in an order of which every stretch is like the whole (`spread`), so that the
-time left can be judged by those that are done.
+which they come differs. They are measured in an order of which every stretch is like the whole (`interleaved`), so that
+the time left can be judged by those that are done.
 
 Workers. A worker computes in one thread, gives way to what a person waits for, leaves Ctrl-C to the process that
 started it, and ends with that process, however that ended. In-process work goes through the same record, so that a
@@ -233,7 +233,9 @@ def measured_points(
         stored = {i: store.load(key, result) for i, key in enumerate(keys)}
     restored = {i: point for i, point in stored.items() if point is not None}
     done = len(restored)
-    left = spread([(i, config) for i, config in enumerate(unique_configs) if i not in restored])
+    left = interleaved(
+        [(i, config) for i, config in enumerate(unique_configs) if i not in restored]
+    )
     if report is not None:
         report(done, len(unique_configs))
     yield from restored.values()
@@ -252,7 +254,7 @@ _GOLDEN = (5**0.5 - 1) / 2
 """Its multiples modulo 1 are spread evenly, however many there are."""
 
 
-def spread(jobs: Jobs) -> list[tuple[int, Any]]:
+def interleaved(jobs: Jobs) -> list[tuple[int, Any]]:
     """Return jobs in an order of which every stretch has its share of each method, and of what is varied besides.
 
     A grid has cheap methods before expensive ones, or strict tolerances before lax ones. Jobs that ask the same model

@@ -134,7 +134,7 @@ def measurable() -> dict[str, tuple[str, Check]]:
     }
 
 
-def names_of(studies: Sequence[str] = (), measures: Sequence[str] = ()) -> tuple[str, ...]:
+def measured_names(studies: Sequence[str] = (), measures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what is measured: what is named, or else the checks of the studies, of all where none is named.
 
     InputError if a name is unknown.
@@ -201,11 +201,11 @@ def run_experiment(
 ) -> Generator[ExperimentRow, None, None]:
     """Yield the rows of each model as soon as it is measured, dataset by dataset, of each the stored ones first.
 
-    What is measured is that of `names_of`; the other arguments are those of `core.experiments.engine.measured_points`,
-    whose errors this raises, too; progress counts models. InputError if a name is unknown or the table cannot serve a
-    plan.
+    What is measured is that of `measured_names`; the other arguments are those of
+    `core.experiments.engine.measured_points`, whose errors this raises, too; progress counts models. InputError if a
+    name is unknown or the table cannot serve a plan.
     """
-    names = names_of(studies, measures)
+    names = measured_names(studies, measures)
     measure = ModelMeasure(names)
     if model_file is not None:
         measure = ModelMeasure(names, table, model_file)
@@ -481,7 +481,7 @@ def grid_finding(summaries: Sequence[SeedSummary], name: str) -> Finding:
     )
 
 
-def grid_announced(n_models: int, *, trained: bool) -> Finding:
+def grid_size_finding(n_models: int, *, trained: bool) -> Finding:
     """Return how many models a grid has, and whether any is trained for it."""
     if trained:
         return Finding(

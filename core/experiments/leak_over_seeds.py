@@ -171,7 +171,7 @@ def _paired(first: Mapping[int, float], second: Mapping[int, float]) -> Row:
     }
 
 
-def mitigation_truth(leak: LeakOverSeeds) -> Finding:
+def tolerance_holds_finding(leak: LeakOverSeeds) -> Finding:
     """Return for how many of these models the disclosed tolerance holds."""
     counts = []
     for method in dict.fromkeys((leak.config.method, UNMITIGATED)):

@@ -33,10 +33,10 @@ from core.experiments.choose import (
     CandidateSet,
     Choice,
     ChooseSettings,
-    candidates,
+    candidate_configs,
     measure_all,
 )
-from core.experiments.choose.findings import leak_text, order, report_section, short_check
+from core.experiments.choose.findings import leak_text, order_texts, report_section, short_check
 from core.experiments.store import point_key
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, percent, tolerance_text
@@ -115,7 +115,7 @@ def _models_title(config: AuditConfig, table: Table) -> str:
     stored = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
     models: dict[str, Any] = {name: values for name, values in stored.items() if values}
     settings = ChooseSettings(**models)
-    configs = candidates(_base(config, table), settings, (config.seed,))
+    configs = candidate_configs(_base(config, table), settings, (config.seed,))
     return f"Methods {len(settings.methods)} · Models {len(configs)}"
 
 
@@ -132,7 +132,7 @@ def _trained_set(
     """Candidates that are trained, with so many seeds from the audited one's on."""
     dataset = cached.dataset_of(table, config.roles)
     plan = _base(config, table)
-    configs = candidates(plan, settings, range(config.seed, config.seed + seeds))
+    configs = candidate_configs(plan, settings, range(config.seed, config.seed + seeds))
     return CandidateSet(configs, dataset, plan)
 
 
@@ -359,7 +359,7 @@ def draw_table(choice: Choice) -> None:
     """Draw the best candidates, the chosen one in bold."""
     import pandas as pd
 
-    title, full = order(choice)
+    title, full = order_texts(choice)
     count_note = ""
     if len(choice.candidates) > _MOST_LISTED:
         count_note = f"; the first {_MOST_LISTED} are shown"
@@ -382,7 +382,7 @@ def _table_row(choice: Choice, candidate: Candidate) -> dict[str, str]:
     row["Acc."] = f"{bold}{percent(half.accuracy)}{bold}"
     attack = short_check(half.leaking, choice.attribute).partition(" (")[0]
     row["Worst leak"] = f"**{leak_text(half.leak)}** {shell.escape(attack)}"
-    if choice.prefer == "leak" and candidate in choice.leak_more:
+    if choice.prefer == "leak" and candidate in choice.shown_leakier:
         row["Worst leak"] += ", shown to leak more"
     row["Verdict"] = _VERDICTS.get(half.status, VERDICT_TITLES[half.status])
     if half.blocking:

@@ -29,7 +29,7 @@ from core.experiments.attacked_models import (
     method_points,
     method_rows,
     tolerance_points,
-    trained_tolerances,
+    trained_tolerances_finding,
 )
 from core.experiments.experiment import GridPoint, SeedSummary, rows_frame, summarise, summary_frame
 from core.experiments.leak_over_seeds import (
@@ -40,7 +40,7 @@ from core.experiments.leak_over_seeds import (
     leak_points,
     leak_tables,
     mitigation_rows,
-    mitigation_truth,
+    tolerance_holds_finding,
 )
 from core.models import METHOD_TITLES
 from core.stats.estimates import epsilon_text
@@ -146,7 +146,9 @@ def draw_tolerance_section(audit: CorrectionAudit, running: bool) -> None:
     is_begun = work.offer("Train", "trained", "Train the rest")
     mine = tolerance_points(audit.plan, _tolerances(), audit.seeds("sweep_seeds"))
     summaries = summarise(work.rows(attacked_by(mine, audit.settings)))
-    finding = trained_tolerances(summaries, audit.config, as_published=audit.settings.as_published)
+    finding = trained_tolerances_finding(
+        summaries, audit.config, as_published=audit.settings.as_published
+    )
     without = audit.result.disclose(
         0.0, **audit.attacker
     )  # for the majority guess and what the attacker has before
@@ -391,7 +393,7 @@ def _draw_mitigation(leak: LeakOverSeeds) -> None:
         st.caption("The chosen model is the one without mitigation.")
         return
     st.dataframe(panels.worded(rows), hide_index=True, height="content")
-    panels.notes(mitigation_truth(leak).text)
+    panels.notes(tolerance_holds_finding(leak).text)
 
 
 # Tune the attack ------------------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ from core.datasets import Table
 from core.desk import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration, desk_roles
 from core.desk import findings as desk
 from core.experiments import leak_over_seeds
-from core.experiments.attacked_models import trained_tolerances
-from core.experiments.choose import Outcomes
+from core.experiments.attacked_models import trained_tolerances_finding
+from core.experiments.choose import ChoiceOutcome
 from core.experiments.choose import findings as choosing
 from core.experiments.experiment import SeedSummary
 from core.stats.estimates import Estimate, certain, mean, mean_rate
@@ -125,7 +125,7 @@ def _single_correction(rng: Generator) -> Iterator[Finding | str]:
 
 def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
     leak = nasty.leak_over_seeds(rng)
-    yield leak_over_seeds.mitigation_truth(leak)
+    yield leak_over_seeds.tolerance_holds_finding(leak)
     yield from leak_over_seeds.control_findings(leak)
     summary = leak.summaries[leak.config.method, "features"]
     attribution = leak_over_seeds.attribution_of(summary, "published", leak.config)
@@ -203,7 +203,7 @@ def _trained(rng: Generator) -> Iterator[Finding | str]:
     for published in (True, False):
         rows = [*nasty._rows(rng), *map(_misled, nasty._rows(rng))]
         method = str(rng.choice(["exponentiated_gradient", "dp_id3"]))
-        yield trained_tolerances(rows, AuditConfig(method=method), as_published=published)
+        yield trained_tolerances_finding(rows, AuditConfig(method=method), as_published=published)
 
 
 def _cards(rng: Generator) -> Iterator[Finding | str]:
@@ -272,8 +272,8 @@ def _choose(rng: Generator) -> Iterator[Finding | str]:
     choice = nasty.choice(rng)
     for running in (False, True):
         yield choosing.finding(choice, running=running)
-    yield (choosing.choice_reason if choice.outcome == Outcomes.RECOMMENDED else choosing.held_back)(choice)
-    yield from choosing.price(choice)
+    yield (choosing.choice_reason if choice.outcome == ChoiceOutcome.RECOMMENDED else choosing.held_back)(choice)
+    yield from choosing.cost_of_choosing_texts(choice)
 
 
 def _queries(rng: Generator) -> Iterator[Finding | str]:

@@ -22,11 +22,18 @@ from core.experiments.choose import (
     CandidateSet,
     Choice,
     ChooseSettings,
-    candidates,
+    candidate_configs,
     choose,
     findings,
 )
-from core.experiments.choose.candidates import CandidateMeasure, Half, chooses, measure_all, quick, title_of
+from core.experiments.choose.candidates import (
+    CandidateMeasure,
+    Half,
+    config_title,
+    in_choosing_half,
+    measure_all,
+    quick_plan,
+)
 from core.experiments.choose.candidates import _half as _half_of
 from core.experiments.choose.choose import mean_of
 from core.models import METHODS
@@ -166,11 +173,14 @@ def _choice_numbers(choice: Choice) -> NamedValues:
             for candidate in choice.candidates
         ],
     )
-    yield "sets", [[candidate.title for candidate in some] for some in (choice.able, choice.frontier, choice.leak_more)]
-    yield "flags", (choice.leaks_least, choice.fair_and_biased, choice.flattery if choice.able else None)
+    yield (
+        "sets",
+        [[candidate.title for candidate in some] for some in (choice.eligible, choice.frontier, choice.shown_leakier)],
+    )
+    yield "flags", (choice.leaks_least, choice.fair_and_biased, choice.selection_optimism if choice.eligible else None)
     for rival in (choice.unconstrained, choice.runner_up, choice.candidates[-1]):
         if rival is not None:
-            yield "lead", (rival.title, choice.chosen.lead(rival), choice.chosen.as_leaky(rival))
+            yield "lead", (rival.title, choice.chosen.accuracy_lead(rival), choice.chosen.p_as_leaky(rival))
 
 
 def _choice_sentences(choice: Choice) -> Iterator[str]:
@@ -181,7 +191,7 @@ def _choice_sentences(choice: Choice) -> Iterator[str]:
     yield from (section.findings[1].point, section.findings[1].evidence, *section.findings[1].caveats)
     for row in findings.rows(choice)[:2]:
         yield str({key: f"{cell.value.value:.4g}" if isinstance(cell, Quantity) else cell for key, cell in row.items()})
-    yield " ".join(findings.order(choice))
+    yield " ".join(findings.order_texts(choice))
     last = findings.numbers(choice)[-1]
     yield f"{len(findings.numbers(choice))} numbers, {last['Model']}, {last['Half']}, {last['Check']}, {last['Limit']}"
 
@@ -225,13 +235,16 @@ def _candidates() -> NamedValues:
         (("dp_id3", "unmitigated"), (2,), (1.0, math.inf)),
     ):
         settings = ChooseSettings(methods=methods, depths=depths, epsilons=epsilons, tolerances=(0.0, 0.125))
-        configs = candidates(base, settings, (3, 1))
-        yield f"{len(methods)} methods", [f"{title_of(config)}, {config.epsilon}, {config.seed}" for config in configs]
+        configs = candidate_configs(base, settings, (3, 1))
+        yield (
+            f"{len(methods)} methods",
+            [f"{config_title(config)}, {config.epsilon}, {config.seed}" for config in configs],
+        )
     for n in (20, 21):
         many = ChooseSettings(methods=("dp_id3",), epsilons=tuple(range(1, n + 1)), depths=tuple(range(1, 6)))
-        yield f"{n} budgets", refused(lambda many=many: len(candidates(base, many, range(5))))
+        yield f"{n} budgets", refused(lambda many=many: len(candidate_configs(base, many, range(5))))
     data = samples.dataset(211)
-    mine = chooses(data)
+    mine = in_choosing_half(data)
     cells = 2 * data.sensitive.astype(int) + data.labels
     yield "halves", (mine, np.bincount(cells), np.bincount(cells[mine]))
     for n in (1, 8, 9, 17):
@@ -273,7 +286,7 @@ def _measured() -> NamedValues:
         patch.setattr(sys.modules["core.experiments.choose.candidates"], "measured", measured)
         outcome = _half_of(audited)  # type: ignore[arg-type]
     yield "half", (outcome, outcome.correct.tolist())
-    plan = quick(catalogue_plan("demo"))
+    plan = quick_plan(catalogue_plan("demo"))
     yield "parts", CandidateMeasure(plan, "forest").parts
     yield "quick", (plan.membership.shadows, [name for name, _ in plan.studies], str(plan.config))
 

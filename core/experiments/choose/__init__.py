@@ -6,10 +6,10 @@ from .candidates import (
     CandidatePoint,
     CandidateSet,
     ChooseSettings,
-    candidates,
+    candidate_configs,
     measure_all,
 )
-from .choose import Candidate, Choice, Outcomes, choose
+from .choose import Candidate, Choice, ChoiceOutcome, choose
 
 __all__ = [
     "LEAKS",
@@ -18,9 +18,9 @@ __all__ = [
     "CandidatePoint",
     "CandidateSet",
     "Choice",
+    "ChoiceOutcome",
     "ChooseSettings",
-    "Outcomes",
-    "candidates",
+    "candidate_configs",
     "choose",
     "measure_all",
 ]

@@ -168,10 +168,10 @@ class CandidatePoint(Result):
     @property
     def title(self) -> str:
         """What to call it: "Exponentiated gradient, tolerance 0.05, depth 8"."""
-        return self.name or title_of(self.config)
+        return self.name or config_title(self.config)
 
 
-def title_of(config: AuditConfig) -> str:
+def config_title(config: AuditConfig) -> str:
     """Return what to call a candidate that is trained."""
     parts = [METHOD_TITLES[config.method]]
     if config.method in TOLERANCE_METHODS:
@@ -181,7 +181,7 @@ def title_of(config: AuditConfig) -> str:
     return ", ".join([*parts, f"depth {config.depth}"])
 
 
-def candidates(
+def candidate_configs(
     plan: AuditPlan, settings: ChooseSettings, seeds: Sequence[int]
 ) -> list[AuditConfig]:
     """Return every combination of the settings, seed by seed, each once; all else is the plan's.
@@ -218,7 +218,7 @@ def _varied(
     }
 
 
-def chooses(dataset: AuditDataset) -> Mask:
+def in_choosing_half(dataset: AuditDataset) -> Mask:
     """Return who is in the half that chooses, (n,): every other one of each group and label, drawn once for all."""
     order = child_generator(0, "people who choose").permutation(dataset.n)
     cells = 2 * dataset.sensitive.astype(np.intp) + dataset.labels
@@ -227,7 +227,7 @@ def chooses(dataset: AuditDataset) -> Mask:
     return chosen
 
 
-def quick(plan: AuditPlan) -> AuditPlan:
+def quick_plan(plan: AuditPlan) -> AuditPlan:
     """Return a plan with what is quick of it: no shadow models, no answers, no AttriGuard, no search for precision."""
     return AuditPlan(
         data=plan.data,
@@ -263,14 +263,14 @@ class CandidateMeasure:
             splits,
             model,
             Progress(1),
-            plan=quick(replace(self.plan, config=config)),
+            plan=quick_plan(replace(self.plan, config=config)),
         )
-        in_choosing_half = chooses(dataset)
+        choosing_half = in_choosing_half(dataset)
         return CandidatePoint(
             config=config,
             name=self.name,
-            choosing=_half(audited.part(in_choosing_half)),
-            judging=_half(audited.part(~in_choosing_half)),
+            choosing=_half(audited.part(choosing_half)),
+            judging=_half(audited.part(~choosing_half)),
             majority=model.majority_test,
             constant=model.constant(splits),
             seconds=time.perf_counter() - started,
@@ -334,7 +334,7 @@ class CandidateSet:
         return CandidateMeasure(self.plan, self.name)
 
 
-def same_people(candidate_sets: Sequence[CandidateSet]) -> None:
+def check_same_people(candidate_sets: Sequence[CandidateSet]) -> None:
     """Refuse candidates about different people, other features, labels or groups of them, or another division."""
     first = candidate_sets[0].dataset
     for candidate_set in candidate_sets[1:]:
@@ -382,7 +382,7 @@ def measure_all(
     `running` are arguments of `core.experiments.engine.measured_points`. Raises what that does, and InputError if the
     people differ.
     """
-    same_people(candidate_sets)
+    check_same_people(candidate_sets)
     end = time.monotonic() + seconds
     total = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
     before = 0

@@ -13,9 +13,9 @@ from ...models import METHOD_TITLES, PRIVATE_METHODS
 from ...stats.estimates import interval, percent
 from ...stats.quantities import plain_row
 from ...studies.subject import AuditConfig
-from . import Candidate, Choice, Outcomes
+from . import Candidate, Choice, ChoiceOutcome
 from .choose import Side
-from .findings import leak_text, order, rows, short_check
+from .findings import leak_text, order_texts, rows, short_check
 
 _MOST = 2.1
 """Largest worst leak that has a place of its own; what is beyond stands here, at the right edge."""
@@ -48,7 +48,7 @@ def draw_choice(choice: Choice) -> Drawing:
     """Draw every candidate on the half that chooses, where accuracy and leak are allowed, and the frontier."""
     candidates = sorted(choice.candidates, key=lambda candidate: _order(candidate.points[0].config))
     keys = _keys(candidates)
-    lines = 1 if choice.outcome == Outcomes.RECOMMENDED else 0
+    lines = 1 if choice.outcome == ChoiceOutcome.RECOMMENDED else 0
     lines += (len(keys) + 1) // 2
     x = Axis(
         ends=(0.0, _MOST + 0.08),
@@ -83,13 +83,13 @@ def draw_choice(choice: Choice) -> Drawing:
         key=lambda candidate: (candidate.points[0].config.method, candidate.points[0].config.depth),
     ):
         _draw_method(drawing, method, list(group), choice)
-    if choice.outcome == Outcomes.RECOMMENDED:
+    if choice.outcome == ChoiceOutcome.RECOMMENDED:
         drawing.markers(
             *_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5)
         )
     for number, (label, color) in enumerate(keys):
         _write(drawing, label, color, (len(keys) + 1) // 2 - 1 - number // 2, right=number % 2 == 1)
-    if choice.outcome == Outcomes.RECOMMENDED:
+    if choice.outcome == ChoiceOutcome.RECOMMENDED:
         _write(drawing, f"◯ recommended: {choice.chosen.title}", "ink", lines - 1)
     drawing.rows = [plain_row(row) for row in rows(choice)]
     descriptions = [
@@ -103,7 +103,7 @@ def draw_choice(choice: Choice) -> Drawing:
     ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(chosen.accuracy)}, leak {leaks}"
     drawing.say(
         "Scatter plot, model accuracy by worst leak",
-        order(choice)[0].partition(", ")[2],
+        order_texts(choice)[0].partition(", ")[2],
         [*descriptions, *more, ends],
     )
     return drawing

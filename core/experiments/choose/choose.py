@@ -33,7 +33,7 @@ from ...studies.two_models import UNFAIR
 from .candidates import CandidatePoint, ChooseSettings, Half
 
 _DRAWS = 200
-"""Bootstrap draws of the flattery."""
+"""Bootstrap draws of the selection optimism."""
 
 _COUNTED = {
     "all": ("attribute", "correction", "membership"),
@@ -46,7 +46,7 @@ _LEAST_SPAN = 0.01
 """What a limit at or below chance counts as above it, so that every result can be set in relation to it."""
 
 
-class Outcomes(StrEnum):
+class ChoiceOutcome(StrEnum):
     """How a choice ended."""
 
     RECOMMENDED = "recommended"
@@ -137,7 +137,7 @@ class Candidate:
             and not self.constant
         )
 
-    def as_leaky(self, rival: Candidate) -> float:
+    def p_as_leaky(self, rival: Candidate) -> float:
         """Return the p-value of leaking at least as much as another, where the chosen one is judged.
 
         The half widths are combined as of independent people: of the same people the difference varies less.
@@ -152,7 +152,7 @@ class Candidate:
             return math.erfc(normal_quantile(side.accuracy.level) * gap / half / math.sqrt(2.0))
         return 0.0
 
-    def lead(self, reference: Candidate) -> Estimate:
+    def accuracy_lead(self, reference: Candidate) -> Estimate:
         """Return how much more accurate it is than another where it is judged, over the seeds both have, if any."""
         rivals = {point.config.seed: point for point in reference.points}
         gains = []
@@ -182,7 +182,7 @@ class Choice:
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate
-    outcome: Outcomes
+    outcome: ChoiceOutcome
     policy: Policy
     left_out: tuple[str, ...]
     least_accuracy: float
@@ -197,10 +197,10 @@ class Choice:
         return self.prefer == "leak" and chosen.useful(self.least_accuracy) and chosen.is_complete
 
     @cached_property
-    def leak_more(self) -> tuple[Candidate, ...]:
+    def shown_leakier(self) -> tuple[Candidate, ...]:
         """The candidates that are shown to leak more than the chosen one, where that one is judged (Holm, 95%)."""
         rivals = [candidate for candidate in self.candidates if candidate is not self.chosen]
-        chances = holm([self.chosen.as_leaky(candidate) for candidate in rivals])
+        chances = holm([self.chosen.p_as_leaky(candidate) for candidate in rivals])
         return tuple(
             candidate for candidate, chance in zip(rivals, chances, strict=True) if chance < 0.05
         )
@@ -222,7 +222,7 @@ class Choice:
         )
 
     @cached_property
-    def able(self) -> tuple[Candidate, ...]:
+    def eligible(self) -> tuple[Candidate, ...]:
         """The candidates within all limits on the half that chooses, and of use."""
         return tuple(
             candidate
@@ -259,20 +259,20 @@ class Choice:
     @cached_property
     def runner_up(self) -> Candidate | None:
         """The next most accurate candidate within all limits."""
-        rivals = [candidate for candidate in self.able if candidate is not self.chosen]
+        rivals = [candidate for candidate in self.eligible if candidate is not self.chosen]
         return max(rivals, key=lambda candidate: candidate.choosing.accuracy.value, default=None)
 
     @cached_property
-    def flattery(self) -> float:
+    def selection_optimism(self) -> float:
         """How much better than it is the most accurate of the candidates looks where it is chosen.
 
         The mean, over bootstrap draws of people, of what the best of a draw gains by its draw. Of one seed, the first,
         and of the candidates within all limits, at least one.
         """
-        able = self.able
-        seed = able[0].points[0].config.seed
+        eligible = self.eligible
+        seed = eligible[0].points[0].config.seed
         halves = [
-            p.choosing for candidate in able for p in candidate.points if p.config.seed == seed
+            p.choosing for candidate in eligible for p in candidate.points if p.config.seed == seed
         ]
         right = np.array(
             [half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n],
@@ -386,12 +386,12 @@ def choose(
         and chosen.judging.status == Status.PASS
         and chosen.judging.beats_majority
     ):
-        outcome = Outcomes.RECOMMENDED
+        outcome = ChoiceOutcome.RECOMMENDED
     else:
         if accepted and passes:
-            outcome = Outcomes.NOT_CONFIRMED
+            outcome = ChoiceOutcome.NOT_CONFIRMED
         else:
-            outcome = Outcomes.NONE
+            outcome = ChoiceOutcome.NONE
     return Choice(
         candidates=ordered,
         chosen=chosen,
@@ -422,19 +422,19 @@ def _rank(candidate: Candidate, least_accuracy: float, prefer: str) -> tuple[boo
 
 def _preferred(ordered: Sequence[Candidate], least_accuracy: float, prefer: str) -> Candidate:
     """Return the first, or the one that leaks least of those about as accurate (one standard error)."""
-    able = [
+    eligible = [
         candidate
         for candidate in ordered
         if candidate.useful(least_accuracy) and candidate.choosing.status == Status.PASS
     ]
-    if prefer != "balanced" or not able:
+    if prefer != "balanced" or not eligible:
         return ordered[0]
-    best_accuracy = able[0].choosing.accuracy
+    best_accuracy = eligible[0].choosing.accuracy
     error = (best_accuracy.high - best_accuracy.low) / 2 / normal_quantile(best_accuracy.level)
     return min(
         (
             candidate
-            for candidate in able
+            for candidate in eligible
             if candidate.choosing.accuracy.value >= best_accuracy.value - error
         ),
         key=lambda candidate: (not candidate.is_complete, candidate.choosing.leak),

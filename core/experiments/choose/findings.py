@@ -36,7 +36,7 @@ from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
 from ...studies.two_models import WARNING
 from .candidates import PREFERENCES
-from .choose import Candidate, Choice, Outcomes, Side
+from .choose import Candidate, Choice, ChoiceOutcome, Side
 
 _SHORT = {
     "unfairness": "unfairness",
@@ -76,7 +76,7 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     `running` is whether more models are still to come.
     """
     side = choice.chosen.judging
-    passing = len(choice.able)
+    passing = len(choice.eligible)
     evidence = (
         f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
         f"majority class {percent(side.majority)}. Worst leak: {leak_text(side.leak)} of its limit "
@@ -89,7 +89,7 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
         evidence=evidence,
         so_what=_so_what(choice),
         to_do=_to_do(choice),
-        caveats=(*price(choice), *gaps(choice, running=running)),
+        caveats=(*cost_of_choosing_texts(choice), *unconsidered_texts(choice, running=running)),
         estimate=side.accuracy,
     )
 
@@ -97,7 +97,7 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
 def _leak_comparison(choice: Choice) -> str:
     """Return how many others leak more than the one chosen for its leak, beyond chance."""
     n = len(choice.candidates) - 1
-    more = len(choice.leak_more)
+    more = len(choice.shown_leakier)
     if choice.prefer != "leak" or n == 0:
         return ""
     sentence = f"Others shown to leak more: {more} of {n} (95%, comparisons adjusted for: {n}). "
@@ -165,13 +165,13 @@ def _point(choice: Choice, passing: int) -> str:
     name = candidate_label(choice.chosen)
     nearest = "Smallest measured leak" if choice.leaks_least else "Nearest"
     qualities = _qualities(choice)
-    if choice.outcome == Outcomes.RECOMMENDED:
+    if choice.outcome == ChoiceOutcome.RECOMMENDED:
         if choice.leaks_least:
             best = "smallest measured leak"
         else:
             best = "best"
         passing -= sum(
-            choice.leaks_least and not candidate.is_complete for candidate in choice.able
+            choice.leaks_least and not candidate.is_complete for candidate in choice.eligible
         )
         among = f"{best} of {passing}" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
@@ -179,7 +179,7 @@ def _point(choice: Choice, passing: int) -> str:
     enough = ""
     if qualities:
         enough = f" of those {', '.join(qualities)}"
-    if choice.outcome == Outcomes.NOT_CONFIRMED:
+    if choice.outcome == ChoiceOutcome.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     within = choice.with_status(Status.PASS)
     if choice.chosen.constant or any(
@@ -198,7 +198,7 @@ def _point(choice: Choice, passing: int) -> str:
 def _qualities(choice: Choice) -> list[str]:
     """Return what the chosen model is, and others are not that measure less leak, or are within all limits as it is."""
     leak = choice.chosen.choosing.leak
-    recommended = choice.outcome == Outcomes.RECOMMENDED
+    recommended = choice.outcome == ChoiceOutcome.RECOMMENDED
     rivals = [
         candidate
         for candidate in choice.candidates
@@ -267,13 +267,13 @@ def _unfair(choice: Choice) -> str:
 
 def _meaning(choice: Choice) -> str:
     free = choice.unconstrained
-    recommended = choice.outcome == Outcomes.RECOMMENDED
+    recommended = choice.outcome == ChoiceOutcome.RECOMMENDED
     names = _names(choice, _held_back(choice))
     if recommended or not names:
         obstacles = ""
     else:
         obstacles = f"Held back by: {', '.join(names)}."
-    if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
+    if free is None or free is choice.chosen or not choice.chosen.accuracy_lead(free).n:
         within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
         if recommended:
             return within
@@ -291,7 +291,7 @@ def _where(choice: Choice) -> str:
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
     """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
-    lead = chosen.lead(free)
+    lead = chosen.accuracy_lead(free)
     leak = leak_text(free.judging.leak)
     rival = candidate_label(free)
     cost = number_text(-100 * lead.value, ".1f")
@@ -329,7 +329,7 @@ def held_back(choice: Choice) -> str:
         sentences.insert(0, "It gives everybody the same answer, so it decides nothing.")
     elif below := _below_majority(choice):
         sentences.insert(0, below)
-    if choice.prefer == "balanced" and not choice.able:
+    if choice.prefer == "balanced" and not choice.eligible:
         sentences.append(
             f"{PREFERENCES['balanced']} weighs models within all limits; without any, the nearest is named."
         )
@@ -360,7 +360,7 @@ def _against(row: CheckVerdict, attribute: str) -> str:
 
 
 def _to_do(choice: Choice) -> str:
-    if choice.outcome == Outcomes.RECOMMENDED:
+    if choice.outcome == ChoiceOutcome.RECOMMENDED:
         advice = "Audit it whole before you sign: its Report has the attacks that are not run here."
         best = choice.chosen.choosing.accuracy.value
         unclear = sum(
@@ -423,7 +423,7 @@ def _other_models(choice: Choice) -> str:
 def choice_reason(choice: Choice) -> str:
     """Return why this model and not the next: what passes, what the more accurate ones fail, and the lead."""
     chosen = choice.chosen
-    if choice.outcome != Outcomes.RECOMMENDED:
+    if choice.outcome != ChoiceOutcome.RECOMMENDED:
         judging_verdict = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judging_verdict * bool(chosen.choosing.blocking)
     required = sum(row.is_decisive for row in chosen.judging.verdict.rows)
@@ -439,7 +439,7 @@ def choice_reason(choice: Choice) -> str:
         sentences.append(
             f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {', '.join(names[:2])}."
         )
-    if (runner_up := choice.runner_up) is not None and (lead := chosen.lead(runner_up)).n:
+    if (runner_up := choice.runner_up) is not None and (lead := chosen.accuracy_lead(runner_up)).n:
         chance = lead.low <= 0.0 <= lead.high
         fair = ""
         if chance:
@@ -451,12 +451,12 @@ def choice_reason(choice: Choice) -> str:
     return " ".join(sentences)
 
 
-def price(choice: Choice) -> tuple[str, ...]:
+def cost_of_choosing_texts(choice: Choice) -> tuple[str, ...]:
     """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
-    k = len(choice.able)
+    k = len(choice.eligible)
     sentences = []
     if k > 1 and choice.prefer != "leak":
-        better = number_text(100 * choice.flattery, ".1f")
+        better = number_text(100 * choice.selection_optimism, ".1f")
         sentences.append(
             f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "
             "Its test accuracy is from the half that judges."
@@ -477,7 +477,7 @@ def price(choice: Choice) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
+def unconsidered_texts(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     """Return what was not measured, not tried or not considered, such as the release of two models."""
     sentences = []
     if not all(candidate.points[0].name for candidate in choice.candidates):
@@ -533,7 +533,7 @@ def _names(choice: Choice, rows: Iterable[CheckVerdict]) -> list[str]:
     return list(dict.fromkeys(short_check(row.check, choice.attribute) for row in rows))
 
 
-def order(choice: Choice) -> tuple[str, str]:
+def order_texts(choice: Choice) -> tuple[str, str]:
     """Return a title for the table of candidates that says their order, and the order in full."""
     last = "; last those that are not accurate enough"
     if choice.prefer == "leak":
@@ -563,7 +563,7 @@ def _row(choice: Choice, candidate: Candidate) -> Row:
         "Held back by": ", ".join(_obstacles(choice, candidate)),
     }
     if choice.prefer == "leak":
-        cells["Leaks more"] = "shown" if candidate in choice.leak_more else ""
+        cells["Leaks more"] = "shown" if candidate in choice.shown_leakier else ""
     if is_chosen:
         cells["Judged"] = VERDICT_TITLES[candidate.judging.status]
         cells["Judged accuracy"] = share(candidate.judging.accuracy)

@@ -14,7 +14,7 @@ import pytest
 from core.charts import LIGHT, Drawing
 from core.charts.planes import draw_heat
 from core.charts.theme import NARROW, width
-from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
+from core.experiments.choose import Choice, ChoiceOutcome, ChooseSettings, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice
 from core.models import METHODS, PRIVATE_METHODS
 from core.stats.quantities import plain_row
@@ -170,7 +170,7 @@ def choice_among_methods(leak: float) -> Choice:
 
 def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
     choice = choice_among_methods(leak=0.5)
-    assert choice.outcome == Outcomes.RECOMMENDED
+    assert choice.outcome == ChoiceOutcome.RECOMMENDED
     figure = check(draw_choice(choice))
     *models, ring = dots(figure)
     assert sum(len(trace.x) for trace in models) == len(METHODS)
@@ -187,7 +187,7 @@ def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
 def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobody_is_ringed():
     choice = choice_among_methods(leak=0.9)
     figure = check(draw_choice(choice))
-    assert choice.outcome == Outcomes.NONE
+    assert choice.outcome == ChoiceOutcome.NONE
     assert {x for trace in dots(figure) for x in trace.x} == {2.1}
     assert not any("recommended" in text for text in written(figure))
 

@@ -22,9 +22,9 @@ from core.experiments.choose import (
     CandidatePoint,
     CandidateSet,
     Choice,
+    ChoiceOutcome,
     ChooseSettings,
-    Outcomes,
-    candidates,
+    candidate_configs,
     choose,
     measure_all,
 )
@@ -51,7 +51,7 @@ def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
         rng = np.random.default_rng(run)
         points = [point(k, 0.8, leaks, rng) for k in range(20)] + [point(20, 0.75, SAFE, rng)]
         choice = chosen(points)
-        right += choice.outcome == Outcomes.RECOMMENDED and choice.chosen.points[0].config.tolerance == 0.02
+        right += choice.outcome == ChoiceOutcome.RECOMMENDED and choice.chosen.points[0].config.tolerance == 0.02
     assert right >= RUNS - WRONG
 
 
@@ -61,7 +61,7 @@ def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_w
     for run in range(RUNS):
         rng = np.random.default_rng(1000 + run)
         choice = chosen([point(k, 0.8, edge, rng) for k in range(20)])
-        wrong += choice.outcome == Outcomes.RECOMMENDED
+        wrong += choice.outcome == ChoiceOutcome.RECOMMENDED
         flattered += bool(choice.with_status(Status.PASS))
     assert wrong <= WRONG
     assert flattered > 2 * WRONG  # which is what judging on the same people would let through
@@ -72,27 +72,27 @@ def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_fl
     for run in range(40):
         rng = np.random.default_rng(2000 + run)
         choices.append(chosen([point(k, 0.75, SAFE, rng) for k in range(20)]))
-    assert sum(choice.outcome == Outcomes.RECOMMENDED for choice in choices) >= 34
+    assert sum(choice.outcome == ChoiceOutcome.RECOMMENDED for choice in choices) >= 34
     error = math.sqrt(0.75 * 0.25 / N)
     judging_accuracy = np.array([choice.chosen.judging.accuracy.value for choice in choices])
     assert abs(judging_accuracy.mean() - 0.75) < 4 * error / math.sqrt(40)
     looked = np.array([choice.chosen.choosing.accuracy.value for choice in choices])
-    flattery = np.mean([choice.flattery for choice in choices])
+    optimism = np.mean([choice.selection_optimism for choice in choices])
     assert looked.mean() - 0.75 > error  # the best of 20 independent ones looks 1.87 standard errors better
-    assert 0.4 * (looked.mean() - 0.75) < flattery < 1.6 * (looked.mean() - 0.75)
+    assert 0.4 * (looked.mean() - 0.75) < optimism < 1.6 * (looked.mean() - 0.75)
 
 
-def test_the_flattery_is_the_mean_gain_of_the_best_of_a_draw_by_its_draw():
+def test_the_selection_optimism_is_the_mean_gain_of_the_best_of_a_draw_by_its_draw():
     rng = np.random.default_rng(7)
     choice = chosen([point(k, 0.75, SAFE, rng) for k in range(4)])
-    right = [candidate.points[0].choosing.correct for candidate in choice.able]
+    right = [candidate.points[0].choosing.correct for candidate in choice.eligible]
     draws = child_generator(0, "flattery of the best").multinomial(N, np.full(N, 1 / N), size=200)
     gains = []
     for times in draws:  # how often each person is drawn
         scores = [float(np.repeat(correct, times).mean()) for correct in right]
         best = scores.index(max(scores))
         gains.append(scores[best] - float(right[best].mean()))
-    assert len(right) == 4 and choice.flattery == pytest.approx(np.mean(gains), rel=1e-9)
+    assert len(right) == 4 and choice.selection_optimism == pytest.approx(np.mean(gains), rel=1e-9)
 
 
 def test_seeds_are_replicates_and_not_candidates():
@@ -112,7 +112,7 @@ def test_the_lead_is_paired_and_of_the_people_who_judge():
     accurate, weaker = point(1, 0.8, SAFE, rng), point(2, 0.7, SAFE, rng)
     same = replace(weaker, judging=replace(accurate.judging))
     first, second = chosen([accurate, same]).candidates
-    lead = first.lead(second)
+    lead = first.accuracy_lead(second)
     assert lead.value == 0.0 and lead.high - lead.low < 0.005
 
 
@@ -121,14 +121,14 @@ def test_models_without_a_common_seed_have_no_lead():
     choice = chosen(
         [point(k, 0.8, SAFE, rng, seed=k, **changes) for k, changes in ((1, {}), (2, {"method": "unmitigated"}))]
     )
-    assert choice.runner_up is not None and choice.chosen.lead(choice.runner_up).n == 0
+    assert choice.runner_up is not None and choice.chosen.accuracy_lead(choice.runner_up).n == 0
     assert "lead" not in choice_reason(choice) and "costs" not in finding(choice).so_what and finding(choice).so_what
 
 
 def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so_on_both_halves():
     rng = np.random.default_rng(2)
     choice = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])
-    assert choice.outcome == Outcomes.RECOMMENDED and choice.chosen.choosing.status == Status.INCONCLUSIVE
+    assert choice.outcome == ChoiceOutcome.RECOMMENDED and choice.chosen.choosing.status == Status.INCONCLUSIVE
     text = f"{finding(choice).text} {choice_reason(choice)}"
     assert "both halves" not in text and "within all limits where it is judged." in text
     assert text.count("inconclusive on the half that chooses: membership (AUC)") == 2
@@ -160,7 +160,7 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     unfair = {"unfairness": 0.2}
     beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
     none = chosen([leaky, *beyond], prefer="leak")
-    assert none.outcome == Outcomes.NONE and none.chosen.points == (beyond[1],)
+    assert none.outcome == ChoiceOutcome.NONE and none.chosen.points == (beyond[1],)
     sentence = f"of those within it and accurate enough, the smallest is that of {candidate_label(none.candidates[2])}"
     assert f"above the limit; {sentence}" in finding(none).so_what
     checks = {name: estimate for name, estimate in beyond[1].choosing.checks.items() if name != "membership_auc"}
@@ -195,11 +195,11 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     rng = np.random.default_rng(3)
     safe_choices = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
     assert (
-        np.mean([bool(choice.leak_more) for choice in safe_choices]) < 0.1
+        np.mean([bool(choice.shown_leakier) for choice in safe_choices]) < 0.1
     )  # 5% of any of them, here 3 times of 60 at most 6
     leaky = {**SAFE, "membership_auc": 0.6}
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
-    assert [candidate.points[0].config.tolerance for candidate in planted.leak_more] == [0.003]
+    assert [candidate.points[0].config.tolerance for candidate in planted.shown_leakier] == [0.003]
     sentence = (
         "Others shown to leak more: 1 of 3 (95%, comparisons adjusted for: 3). Others that may differ by chance: 2. "
     )
@@ -235,9 +235,9 @@ def test_the_leak_counted_may_be_that_of_the_attribute_alone():
 def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_is_not_recommended():
     rng = np.random.default_rng(8)
     accurate = point(0, 0.75, SAFE, rng)
-    assert chosen([accurate], least_accuracy=0.9).outcome == Outcomes.NONE
-    assert chosen([point(0, 0.55, SAFE, rng)]).outcome == Outcomes.NONE  # below the majority class
-    assert chosen([accurate], least_accuracy=accurate.choosing.accuracy.value).able  # at least so much
+    assert chosen([accurate], least_accuracy=0.9).outcome == ChoiceOutcome.NONE
+    assert chosen([point(0, 0.55, SAFE, rng)]).outcome == ChoiceOutcome.NONE  # below the majority class
+    assert chosen([accurate], least_accuracy=accurate.choosing.accuracy.value).eligible  # at least so much
     less = point(2, 0.65, SAFE, rng)
     verdict = finding(chosen([accurate, less], least_accuracy=0.7))
     assert verdict.point.endswith(": best of 1 within all limits, accurate enough.")
@@ -245,9 +245,9 @@ def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_i
     same, useful = replace(point(0, 0.9, SAFE, rng), constant=True), point(1, 0.7, SAFE, rng)
     for prefer in PREFERENCES:
         both = chosen([same, useful], prefer=prefer)
-        assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (useful,)
+        assert both.outcome == ChoiceOutcome.RECOMMENDED and both.chosen.points == (useful,)
     alone = chosen([same])
-    assert alone.outcome == Outcomes.NONE and not alone.able and "same answer" in finding(alone).so_what
+    assert alone.outcome == ChoiceOutcome.NONE and not alone.eligible and "same answer" in finding(alone).so_what
 
 
 def with_accuracy(
@@ -286,7 +286,7 @@ def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_wh
     assert candidate.choosing.gain.low > 0.0 or half_at_fault == "chooses"
     choice = chosen([candidate], prefer=prefer, least_accuracy=least)
     assert choice.chosen.choosing.status == choice.chosen.judging.status == Status.PASS
-    assert choice.outcome != Outcomes.RECOMMENDED
+    assert choice.outcome != ChoiceOutcome.RECOMMENDED
     accuracy = judging if half_at_fault == "judges" else choosing
     why = choice_reason(choice)
     assert f"On the half that {half_at_fault}, its accuracy ({100 * accuracy:.1f}%) is not shown to be above" in why
@@ -313,7 +313,7 @@ def test_of_models_without_use_hardly_one_in_forty_is_recommended():
     for run in range(RUNS):
         rng = np.random.default_rng(3000 + run)
         choice = chosen([point(k, MAJORITY, SAFE, rng) for k in range(20)], least_accuracy=0.0)
-        wrong += choice.outcome == Outcomes.RECOMMENDED
+        wrong += choice.outcome == ChoiceOutcome.RECOMMENDED
     assert wrong <= 7  # of 100 where 2.5 are allowed: 8 or more have a probability of 0.4%
 
 
@@ -321,7 +321,7 @@ def test_finding_says_the_cost_of_fairness_on_the_judging_half():
     rng = np.random.default_rng(14)
     unfair = point(0, 0.85, {**SAFE, "unfairness": 0.2}, rng, method="unmitigated")
     choice = chosen([unfair, point(1, 0.75, {**SAFE, "membership_auc": 0.56}, rng)])
-    lead = choice.chosen.lead(choice.unconstrained)
+    lead = choice.chosen.accuracy_lead(choice.unconstrained)
     ends = f"{-100 * lead.high:.1f} to {-100 * lead.low:.1f}"
     assert lead.high < 0 and finding(choice).so_what.startswith(
         "Held back by: membership (AUC). On the half that judges, it costs "
@@ -386,7 +386,7 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
             yield config
 
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "measured_points", points_of)
-    data, configs = samples.dataset(400), candidates(AuditPlan(), ChooseSettings(), (1,))
+    data, configs = samples.dataset(400), candidate_configs(AuditPlan(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
     progress: list[tuple[int, int]] = []
     assert len(list(measure_all(sets, n_jobs=2, report=lambda *done: progress.append(done)))) == 4

@@ -14,8 +14,8 @@ import pytest
 
 from core.__main__ import main
 from core.auditing import AuditPlan, read_plan
-from core.experiments.choose import CandidateSet, ChooseSettings, candidates, measure_all
-from core.experiments.choose.candidates import CandidateMeasure, chooses
+from core.experiments.choose import CandidateSet, ChooseSettings, candidate_configs, measure_all
+from core.experiments.choose.candidates import CandidateMeasure, in_choosing_half
 from core.experiments.store import MemoryStore
 from core.studies.subject import AuditConfig
 from tests import samples
@@ -180,7 +180,7 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
         SimpleNamespace(monotonic=lambda: 60.0 * slow.measured),
     )
     data = samples.dataset(400)
-    configs = candidates(AuditPlan(), ChooseSettings(), (1,))
+    configs = candidate_configs(AuditPlan(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs, data, AuditPlan())]
     first = list(measure_all(sets, seconds=150.0, store=store))
     assert len(first) == 3 == slow.measured
@@ -190,7 +190,7 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
 
 def test_both_halves_hold_everybody_once_and_differ():
     data = samples.dataset(600)
-    half = chooses(data)
+    half = in_choosing_half(data)
     assert abs(int(half.sum()) - 300) <= 2
     for group in (0, 1):
         for label in (0, 1):

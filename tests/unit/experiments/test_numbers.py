@@ -9,7 +9,7 @@ import pytest
 import core.auditing.run
 from core.auditing import AuditPlan, DataPlan, MembershipSettings
 from core.auditing.run import audited_of, measured, measured_number, result_of
-from core.experiments.experiment import grid_of, measurable, models_of, names_of, run_experiment
+from core.experiments.experiment import grid_of, measurable, measured_names, models_of, run_experiment
 from core.studies.correction import KINDS, STUDY, CorrectionResult
 from core.studies.correction.numbers import NUMBERS, controlled_attribution, step_measurements
 from core.studies.subject import AuditConfig
@@ -114,8 +114,8 @@ def test_the_controls_use_other_peoples_predictions_and_an_estimated_constraint(
 
 
 def test_what_is_measured_is_named_or_all_checks_of_the_studies():
-    assert names_of(["fairness"]) == ("unfairness", "four_fifths", "absence")
-    assert names_of(measures=["attack_gain", "accuracy_test"]) == ("attack_gain", "accuracy_test")
+    assert measured_names(["fairness"]) == ("unfairness", "four_fifths", "absence")
+    assert measured_names(measures=["attack_gain", "accuracy_test"]) == ("attack_gain", "accuracy_test")
     studies = measurable()
     assert studies["attack_gain"][0] == "correction" and studies["accuracy_test"][0] == "fairness"
     assert len(studies) == len({*studies})

@@ -21,7 +21,7 @@ from core.experiments.attacked_models import (
     method_points,
     method_rows,
     tolerance_points,
-    trained_tolerances,
+    trained_tolerances_finding,
 )
 from core.experiments.experiment import SEED, ExperimentRow, SeedSummary, summarise, summary_frame
 from core.stats.estimates import Estimate, certain, percent, proportion
@@ -151,12 +151,12 @@ def test_tolerances_at_which_disclosure_helps_and_misleads_are_both_counted_and_
 
     several = [gaining(value) for value in (0.06, 0.07, -0.06, -0.07, -0.08, 0.0)]
     config = AuditConfig()
-    finding = trained_tolerances(several, config, as_published=True)
+    finding = trained_tolerances_finding(several, config, as_published=True)
     assert finding.point == "Disclosure helps the attacker significantly at 2, misleads at 3 of 6 tolerances"
     assert "not corrected for the number of tolerances" in finding.evidence
     before = percent(summary.numbers["attack_before"].value)
     assert f"against the same attack before disclosure ({before})" in finding.evidence
-    few = trained_tolerances(several[:3], config, as_published=True)
+    few = trained_tolerances_finding(several[:3], config, as_published=True)
     assert few.point == "Sweep over trained tolerances" and "before disclosure" not in few.evidence
 
 

@@ -14,7 +14,7 @@ import pytest
 from core.cli.arguments import _progress
 from core.cli.console import Console
 from core.experiments import engine
-from core.experiments.engine import TimeLeft, spread
+from core.experiments.engine import TimeLeft, interleaved
 from core.studies.subject import AuditConfig
 
 COSTS = {
@@ -78,7 +78,7 @@ def test_after_a_fifth_the_estimate_is_right_within_a_half(workers: int, clock: 
     ratios = []
     for grid in grids():
         clock.now, left = 0.0, TimeLeft()
-        ends = ends_of([cost(config) for _, config in spread(list(enumerate(grid)))], workers=workers, start=8.0)
+        ends = ends_of([cost(config) for _, config in interleaved(list(enumerate(grid)))], workers=workers, start=8.0)
         fifth = math.ceil(len(ends) / 5)
         for end in ends[:fifth]:
             clock.now = end
@@ -90,7 +90,7 @@ def test_after_a_fifth_the_estimate_is_right_within_a_half(workers: int, clock: 
 def test_jobs_of_one_model_stay_together_and_none_is_lost():
     configs = [AuditConfig(method=method, seed=seed) for method in COSTS for seed in range(4)]
     jobs = list(enumerate(Plan(config) for config in configs for _ in range(3)))
-    order = spread(jobs)
+    order = interleaved(jobs)
     assert sorted(order, key=lambda job: job[0]) == jobs
     runs = [config for config, _ in itertools.groupby(plan.config for _, plan in order)]
     assert sorted(map(repr, runs)) == sorted(map(repr, configs))
