@@ -118,8 +118,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             depth=min(depth or x.shape[1], x.shape[1]),
             n_attributes=x.shape[1],
         )
-        # Build_SuLQ_ID3(T, A, C, d, ε'), all nodes of a level at once; it sees T through NoisyCount
-        # alone.
+        # Build_SuLQ_ID3(T, A, C, d, ε'), all nodes of a level at once; it sees T through NoisyCount alone.
         self.tree_ = grow(
             np.ascontiguousarray(codes.T),
             labels,
@@ -199,8 +198,7 @@ def _warn(epsilon: float, accounting: str, *, from_records: bool) -> None:
     """Say aloud where a finite epsilon is not kept."""
     if math.isinf(epsilon):
         return
-    # NoisyCount at ε for every count: a path then costs ε times its counts, and true counts cost
-    # without bound.
+    # NoisyCount at ε for every count: a path then costs ε times its counts, and true counts cost without bound.
     if accounting == "naive":
         warnings.warn(
             "The naive accounting gives every count the whole epsilon and stops on true counts, so the tree is not "

@@ -550,8 +550,7 @@ def _children(level: _Level, best: Ints, offsets: Ints, released: Floats, sizes:
     """Return the children: one for each value of the domain of a node's best attribute, in the nodes' order."""
     nodes = np.arange(len(best))
     open_ = level.open.copy()
-    # A \ Ā: an attribute is asked once on a path, so siblings stay disjoint and compose in
-    # parallel.
+    # A \ Ā: an attribute is asked once on a path, so siblings stay disjoint and compose in parallel.
     open_[nodes, best] = False
     parents = np.repeat(nodes, sizes[best])
     return _Level(

@@ -399,8 +399,7 @@ def _box_maximum(slope: Floats, curvature: Floats, low: Floats, high: Floats) ->
             free &= ~blocked
             continue
         d = target
-        # Gradient at the maximum: a bound holds on while it pulls outwards (Karush, Kuhn and
-        # Tucker).
+        # Gradient at the maximum: a bound holds on while it pulls outwards (Karush, Kuhn and Tucker).
         pull = slope - curvature @ d
         inward = np.where(free, 0.0, np.where(d <= low, pull, -pull))
         if inward.max(initial=0.0) <= small:

@@ -176,13 +176,11 @@ class _PandaSearch:
         weights = self.scores.weights
         adds = policy == "add_new"
         column, before, valid, rest = self._entries(clean, class_index, reach)
-        # Of the new entries that are not looked at, the best gain: (1 - 0) ∂C_i/∂x_j where they may
-        # rise.
+        # Of the new entries that are not looked at, the best gain: (1 - 0) ∂C_i/∂x_j where they may rise.
         if not adds:
             rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
         least = rest if adds else np.maximum(rest, 0.0)
-        # The masks of lines 4, 7 and 8: x_j = 0 for Add_New, x_j ≠ 0 for Modify_Exist, of the
-        # original x.
+        # The masks of lines 4, 7 and 8: x_j = 0 for Add_New, x_j ≠ 0 for Modify_Exist, of the original x.
         free = valid & np.where(before != 0, not adds, policy != "modify_exist")
         x = before.copy()
         state = self.scores.enter(clean)
@@ -204,8 +202,7 @@ class _PandaSearch:
             )
             if not adds:
                 # v_inc = (1 - x_j) ∂C_i/∂x_j and v_dec = -x_j ∂C_i/∂x_j (lines 11, 12, 15, 16):
-                # their maximum has the sign of the gradient. Add_New (line 4) takes ∂C_i/∂x_j
-                # itself.
+                # their maximum has the sign of the gradient. Add_New (line 4) takes ∂C_i/∂x_j itself.
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
             rows = np.arange(left.size)

@@ -241,8 +241,7 @@ class TableSearch:
         gain_single = single[rest, best_single] - before
         gain_joint = joint[everyone, best_joint] - before
         done = reached[everyone, best_joint]
-        # A pair counts two columns: it ends the search, or gains more a column than the best
-        # single.
+        # A pair counts two columns: it ends the search, or gains more a column than the best single.
         pair = done | (gain_joint / 2 > gain_single)
         # Nothing raises the log odds: the record has no (further) solution and is left.
         useful = done | (np.where(pair, gain_joint, gain_single) > _LEAST_GAIN)

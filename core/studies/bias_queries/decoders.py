@@ -413,8 +413,7 @@ def _but_for_swaps(
     zeros = np.flatnonzero(advantaged)
     swaps = np.ones((ones.size, zeros.size), dtype=bool)
     for row, off in zip(h, missed, strict=True):
-        # Exchanging i (disadvantaged) and j changes answer k by c (h_ki - h_kj): within its
-        # rounding?
+        # Exchanging i (disadvantaged) and j changes answer k by c (h_ki - h_kj): within its rounding?
         swaps &= np.abs(off - effect * (row[ones, np.newaxis] - row[zeros])) <= room
         if not swaps.any():
             return DecodedAttribute(

@@ -87,8 +87,7 @@ class Blocks:
         size = np.bincount(cell, minlength=2 * k * (len(sets) + 1))
         rank = np.empty(n)
         rank[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
-        # Block i of B holds the shares (i / B)² to ((i + 1) / B)² of the cell: short where it is
-        # cheap.
+        # Block i of B holds the shares (i / B)² to ((i + 1) / B)² of the cell: short where it is cheap.
         block = np.minimum(BLOCKS * np.sqrt((rank + 0.5) / size[cell]), BLOCKS - 1).astype(np.intp)
         block_index = cell * BLOCKS + block
         total = np.bincount(block_index, weights=prices, minlength=size.size * BLOCKS)
@@ -201,8 +200,7 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     ends = [cumulated(block_size) for block_size, _ in parts]
     costs = [cumulated(block_size * block_price) for block_size, block_price in parts]
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Candidates: x at the end of a block; x where y is at the end of a block on a line; the
-        # crossing.
+        # Candidates: x at the end of a block; x where y is at the end of a block on a line; the crossing.
         crossing = (right[0] * d[1] - right[1] * d[0]) / (c[0] * d[1] - c[1] * d[0])
     from_y = ((right[:, :, None] - d[:, :, None] * ends[1]) / c[:, :, None]).max(axis=0)
     x = np.hstack([ends[0], from_y, np.nan_to_num(crossing, posinf=0.0, neginf=0.0)[:, None]])
@@ -273,8 +271,7 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
             [overall - tolerance, overall - 1 - tolerance],
         ]
     )
-    # Unknowns: how many leave each (prediction, group, block), then how many join each (prediction,
-    # group).
+    # Unknowns: how many leave each (prediction, group, block), then how many join each (prediction, group).
     of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(
         2 * k, 2 * k
     )  # rows: side, group

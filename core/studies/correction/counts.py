@@ -138,8 +138,7 @@ class CountProblem:
             rate.disclosure: [] for rate in self.rates if rate.lower > 0
         }
         for rate, sign in itertools.product(self.rates, (1, -1)):
-            # |D| / (N m) of an attained limit is at most 1 - P / N above the overall rate, P / N
-            # below it.
+            # |D| / (N m) of an attained limit is at most 1 - P / N above the overall rate, P / N below it.
             room = rate.n - rate.positives if sign > 0 else rate.positives
             if rate.lower > 0 and rate.lower * rate.n < room:
                 alternatives[rate.disclosure] += [
@@ -308,8 +307,7 @@ class Rows:
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
             self._add(_gap(rate, sign, -rate.lower), g, self._margin, math.inf)
             return
-        # Shorter, it holds one fraction with a denominator up to N at most: the one nearest to its
-        # middle.
+        # Shorter, it holds one fraction with a denominator up to N at most: the one nearest to its middle.
         overall = Fraction(rate.positives, rate.n)
         ends = sorted(overall + sign * Fraction(limit) for limit in (rate.lower, rate.upper))
         fraction = ((ends[0] + ends[1]) / 2).limit_denominator(rate.n)

@@ -133,8 +133,7 @@ class _GroupPoints:
         self.falling = np.minimum.accumulate(w[: self.turn + 1])
         self.rising = np.minimum.accumulate(w[self.turn :][::-1])[::-1]
         self.possible = self.low <= self.high
-        # min over b of f_g for each a: w is least at its turn, clipped to the allowed interval of
-        # b.
+        # min over b of f_g for each a: w is least at its turn, clipped to the allowed interval of b.
         best = np.full(self.a.size, np.inf)
         nearest = np.clip(self.turn, self.low, np.maximum(self.low, self.high))[self.possible]
         best[self.possible] = self.u[self.possible] + w[nearest]
@@ -251,8 +250,7 @@ def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list
     sums = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1))
     parents = []
     for g, points in listed:
-        # r adds up and is never negative: only points with r_g <= budget - r of the sum so far go
-        # on.
+        # r adds up and is never negative: only points with r_g <= budget - r of the sum so far go on.
         many = np.searchsorted(points.r, budget - sums.r, side="right")
         work[0] += int(many.sum())
         if work[0] > _MOST_SUMS:

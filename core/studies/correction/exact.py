@@ -281,9 +281,8 @@ def repairs(counts: RowSetCounts) -> Repairs | None:
         return None
     group = 1 if counts.gap(counts.a, counts.b) < 0 else 0  # the group whose rate is too low
     oriented = counts if group else counts.swapped()
-    # X and Y: once enough, more is enough
-    # X, the fewest people predicted 1 that join the group, and Y, the fewest predicted 0 that leave
-    # it, each alone.
+    # X, the fewest people predicted 1 that join the group, and Y, the fewest predicted 0 that leave it, each alone:
+    # once enough, more is enough.
     x_limit = bisect_left(
         range(oriented.positives - oriented.a),
         True,
@@ -330,8 +329,7 @@ def best_repair(
 
 def allowed_interval(counts: RowSetCounts, a: Ints) -> tuple[Ints, Ints]:
     """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
-    # b <= h(a): group 1's rate is high enough; the same of group 0, whose counts are P - a and M -
-    # b.
+    # b <= h(a): group 1's rate is high enough; the same of group 0, whose counts are P - a and M - b.
     highest = highest_b(counts, a)
     mirrored = counts.swapped()
     lowest = counts.negatives - highest_b(mirrored, counts.positives - a)  # group 0 is high enough
@@ -376,8 +374,7 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
         high = np.minimum(high, problem.sizes[1] - a)
     intervals = [(low, high)]
     if problem.lower > 0:
-        # An unfairness above `lower`: b where the lower limit would be met as a tolerance is cut
-        # out.
+        # An unfairness above `lower`: b where the lower limit would be met as a tolerance is cut out.
         fair = replace(counts, slack=problem.lower * counts.n)
         first = counts.negatives - highest_b(fair.swapped(), counts.positives - a)
         intervals = [
@@ -402,8 +399,7 @@ def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     if best is None:
         return None, math.inf
     vector = problem.guess.copy()
-    # Post-processing: s_01^+, s_10^+, s_01^- and s_10^- are the moves in these cells, cheapest
-    # first.
+    # Post-processing: s_01^+, s_10^+, s_01^- and s_10^- are the moves in these cells, cheapest first.
     for prediction, change in ((1, best[0] - counts.a), (0, best[1] - counts.b)):
         if change > 0:
             old_group = 0

@@ -67,8 +67,7 @@ class _Programs:
         claims = []
         bound = 0.0
         for margin in (0.0, TIGHTENING):
-            # Tightened rows exclude some counts: their objective is no lower bound of the first
-            # program.
+            # Tightened rows exclude some counts: their objective is no lower bound of the first program.
             claim, cost, counts = self.program(choice, margin)
             claims.append(claim)
             if claim == SolverStatus.OPTIMAL and not margin:
@@ -131,8 +130,7 @@ class _Programs:
         for j, old in enumerate(self.problem.old.ravel().tolist()):
             if not old:
                 continue
-            # T[k], the k smallest costs added up, as segments: one a distinct cost, as long as it
-            # has records.
+            # T[k], the k smallest costs added up, as segments: one a distinct cost, as long as it has records.
             distinct, sizes = np.unique(self.costs(j), return_counts=True)
             segments = [
                 model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())

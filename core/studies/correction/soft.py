@@ -282,8 +282,7 @@ class Tilt:
         products = sums[:, 1 + k :]
         spread = np.zeros((len(true), k, k))
         g, h = self._pairs
-        # Covariance of the group indicators, Σ diag(q'_i) - q'_i q'_iᵀ: the curvature of Σ log Z_i
-        # in u_p.
+        # Covariance of the group indicators, Σ diag(q'_i) - q'_i q'_iᵀ: the curvature of Σ log Z_i in u_p.
         spread[:, g, h] = spread[:, h, g] = -products
         spread[:, range(k), range(k)] += mean
         # Rows scaled to a largest feature of 1, as in the projection.
@@ -347,8 +346,7 @@ def steps_in_draws(
     loss = {name: np.full(draws + 1, np.nan) for name in tilts}
     for number, people in enumerate(drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
-        # (patterns, columns): people by true group, their surprise, and what each tilt wants
-        # summed.
+        # (patterns, columns): people by true group, their surprise, and what each tilt wants summed.
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
         true = sums[:, :k]
         loss_sums = sums[:, k]

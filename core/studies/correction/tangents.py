@@ -159,8 +159,7 @@ class _BestFirstSearch:
         for j, (x, height) in enumerate(zip(point.ravel().tolist(), heights.tolist(), strict=True)):
             moved = self.old[j] - x
             if moved > 0:
-                # The tangent at k = floor(outflow), F(k) + (F(k + 1) - F(k)) (outflow - k), is the
-                # tightest here.
+                # The tangent at k = floor(outflow), F(k) + (F(k + 1) - F(k)) (outflow - k), is the tightest here.
                 k = min(int(moved + 1e-9), self.old[j] - 1)
                 total = self.problem.total[j]
                 if (
@@ -197,8 +196,7 @@ class _BestFirstSearch:
             return None
         size = old.size
         empty = np.zeros((len(rows.matrix), size))
-        # Unknowns: new[c, g], then a height t_cg >= F_cg each, then the multipliers of pinned
-        # rates.
+        # Unknowns: new[c, g], then a height t_cg >= F_cg each, then the multipliers of pinned rates.
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
         width = matrix.shape[1]
         # A cut -slope new - t <= right is t >= F(k) + slope (old - new - k), multiplied out.
@@ -238,8 +236,7 @@ class _BestFirstSearch:
         same = low == high
         above = np.isfinite(high) & (low < high)
         below = np.isfinite(low) & (low < high)
-        # The linear relaxation, by dual simplex, whose marginals are the prices of a cell's
-        # records.
+        # The linear relaxation, by dual simplex, whose marginals are the prices of a cell's records.
         solution = linprog(
             program.heights,
             A_ub=vstack([matrix[above], -matrix[below], program.tangents]),
@@ -257,8 +254,7 @@ class _BestFirstSearch:
             bound=solution.fun / unit,
             point=solution.x[:size],
             heights=solution.x[size : 2 * size] / unit,
-            # d objective / d size of cell: what one more record predicted 1, or 0, costs at the
-            # margin.
+            # d objective / d size of cell: what one more record predicted 1, or 0, costs at the margin.
             prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
         )
 
@@ -277,8 +273,7 @@ class _BestFirstSearch:
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
 
-        # Integers are the counts and multipliers; the heights, weight 1 in the objective, stay
-        # real.
+        # Integers are the counts and multipliers; the heights, weight 1 in the objective, stay real.
         def answered(**more: Any) -> Any:
             return milp(
                 program.heights,
@@ -374,8 +369,7 @@ class _BestFirstSearch:
         self.relax(())
         enumerated = None
         if self.prices is not None:
-            # One row set has two cells; the relaxation's prices are the multipliers (x, y) of sum
-            # a, sum b.
+            # One row set has two cells; the relaxation's prices are the multipliers (x, y) of sum a, sum b.
             positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
             multipliers = float(self.prices[positive]), float(self.prices[1 - positive])
             enumerated = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
@@ -413,8 +407,7 @@ class _BestFirstSearch:
                 return self.value
             if answer.point is None:
                 break
-            # Cuts are valid everywhere, so the value under any of them bounds the objective from
-            # below.
+            # Cuts are valid everywhere, so the value under any of them bounds the objective from below.
             bound = max(bound, answer.bound)
             self.relaxed[choice] = answer.point
             self.prices = answer.prices
