@@ -129,6 +129,7 @@ def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
     assert all(finding.text in dashboard.page_text for finding in remaining)
 
 
+@pytest.mark.long
 def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard")
     study = study_of()
@@ -173,6 +174,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.long
 def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard")
     study, texts = study_of(), {}
@@ -248,6 +250,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert "must read “column: value + column: value”" in dashboard.plain_problem() and "%" in dashboard.finding
 
 
+@pytest.mark.long
 def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Growing):
     gate.free = 2
     gate.open.clear()

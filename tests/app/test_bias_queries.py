@@ -80,6 +80,7 @@ _CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
 """Controls -> settings of the study."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("controls", "settings"), _CASES, ids=str)
 def test_page_says_what_the_study_finds(
     dashboard: Dashboard, ends: None, controls: dict[str, object], settings: BiasQueriesSettings
@@ -95,6 +96,7 @@ def test_page_says_what_the_study_finds(
         assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [
@@ -126,6 +128,7 @@ def test_page_command_report_and_notebook_give_one_number(
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
 
+@pytest.mark.long
 def test_more_than_two_groups_are_the_largest_and_everybody_else(dashboard: Dashboard, ends: None):
     dashboard.open("bias_queries").choose(attribute="age/ranges")
     assert re.search(r"Of 4 groups the largest, .*, stands against everybody else\.", dashboard.page_text)

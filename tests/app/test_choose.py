@@ -193,6 +193,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     assert measured.count == 18 and not dashboard.has_button("start_choose")
 
 
+@pytest.mark.long
 def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard: Dashboard, safe: Measured, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):

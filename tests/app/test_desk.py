@@ -162,6 +162,7 @@ def test_register_quote_ask_and_a_repeat_is_free(start: Start):
     assert list(frame["Who"]) == ["team A", "team A"] and list(frame["Free"]) == [False, False]
 
 
+@pytest.mark.long
 def test_the_answer_is_about_the_audited_models_scores(dashboard: Dashboard):
     ask(audited(dashboard), epsilon=0.7)
     audit = expected.audit()

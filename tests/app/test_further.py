@@ -36,6 +36,7 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
     assert any("of 18 tolerances" in text or "effect at any of these" in text for text in dashboard.texts)
 
 
+@pytest.mark.long
 def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
     dashboard.open("correction").choose(further="methods")
     dashboard.click("start_methods")

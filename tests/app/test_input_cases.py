@@ -168,6 +168,7 @@ LABELS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("label", LABELS)
 def test_no_choice_of_a_label_is_a_crash(dashboard: Dashboard, label: str):
     frame = CASES["base"].frame().drop(columns=["predicted", "score", "set"])

@@ -171,6 +171,7 @@ def test_an_unexpected_error_is_told_without_its_details(
     assert "%" in dashboard.finding and not dashboard.test.warning
 
 
+@pytest.mark.long
 def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: PointsOnDemand):
     dashboard.open("correction").choose(further="trained")
     assert dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")

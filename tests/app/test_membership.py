@@ -91,6 +91,7 @@ def assert_says(dashboard: Dashboard, attacked: MembershipResult) -> None:
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
 
+@pytest.mark.long
 def test_page_command_report_and_notebook_give_one_number(
     page: Dashboard, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
@@ -124,6 +125,7 @@ def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
 
 
+@pytest.mark.long
 def test_four_groups_are_compared(page: Dashboard):
     page.open("membership")
     page.test.selectbox(key="attribute").set_value("age/ranges")
@@ -133,6 +135,7 @@ def test_four_groups_are_compared(page: Dashboard):
     assert not page.test.exception
 
 
+@pytest.mark.long
 def test_sections(page: Dashboard):
     page.open("membership")
     page.choose(further_members="ranges")
@@ -149,6 +152,7 @@ def test_sections(page: Dashboard):
     assert_says(page, result())  # the rest of the page stands
 
 
+@pytest.mark.long
 def test_accounting_shows_the_ledger_and_the_naive_trees_cost(page: Dashboard):
     page.open("membership")
     page.choose(further_private="accounting")

@@ -88,6 +88,7 @@ def own_table(models: int) -> bytes:
     return "\n".join(rows).encode()
 
 
+@pytest.mark.long
 def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard):
     regions = np.random.default_rng(8).choice(["a", "b", "c"], 900, p=[0.25, 0.2, 0.55])
     lines = own_table(1).decode().splitlines()
@@ -105,6 +106,7 @@ def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard):
     assert dashboard.widget("release_group_").value == "c"
 
 
+@pytest.mark.long
 def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard):
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
@@ -143,6 +145,7 @@ PLANS = {
 """Kind of model -> a plan with a card."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", PLANS)
 def test_notebook_command_report_and_page_give_one_number(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], start: Start

@@ -44,6 +44,7 @@ def test_the_overview_does_without_the_prepared_leaks(
     assert "prepared picture of the demo is missing" in dashboard.page_text and not dashboard.test.exception
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(start: Start, method: str):
     dashboard = start().open("correction").open("model")
@@ -61,6 +62,7 @@ def test_every_method(start: Start, method: str):
     assert ("Trained with DP training noise, ε = 10." in dashboard.page_text) == (method in PRIVATE_METHODS)
 
 
+@pytest.mark.long
 def test_a_link_restores_an_audit_and_the_private_trees_budget(start: Start):
     link = {"seed": "7", "tolerance": "0.02", "train_share": "0.4", "method": METHOD_TITLES["dp_id3"], "epsilon": "5"}
     dashboard = start(link).open("model")
@@ -121,6 +123,7 @@ def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
         assert percent(now.after, decimals=decimals) in dashboard.finding
 
 
+@pytest.mark.long
 def test_attacker_and_protocol(dashboard: Dashboard):
     dashboard.open("correction")
     findings = expected.audit()

@@ -40,6 +40,7 @@ def use(monkeypatch: pytest.MonkeyPatch, results: PreparedResults) -> None:
     st.cache_resource.clear()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_reads_shows_what_one_that_computes_shows(
     page: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -57,6 +58,7 @@ def test_a_page_that_reads_shows_what_one_that_computes_shows(
     assert [job.lane for job in RecordedJob.started if job.lane not in ("fetch", "audit")] == []
 
 
+@pytest.mark.long
 def test_nothing_of_an_own_table_is_stored_even_where_the_server_could_write(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

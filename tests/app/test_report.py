@@ -333,6 +333,7 @@ def test_the_tables_of_a_report_are_an_archive_for_spreadsheets_and_its_plan_can
     assert read_plan(report_audit.file(Reports(replace(audit, plan=AuditPlan())), "plan.toml")).policy
 
 
+@pytest.mark.long
 def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     people = model_samples.people().copy()
     people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
@@ -371,6 +372,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     assert dashboard.column_roles() == {name: role for name, role in roles.items() if not name.startswith("model ")}
 
 
+@pytest.mark.long
 def test_a_model_file_is_asked_about_one_label_and_value(dashboard: Dashboard):
     people = model_samples.people().copy()
     people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]

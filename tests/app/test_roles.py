@@ -81,6 +81,7 @@ def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_se
     assert "An officer has not opened this test set" in asker.settle().page_text
 
 
+@pytest.mark.long
 def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start, be: Be, attacks: Attacks):
     open_ledger(default_ledger(), create=True)
     be(Role.AUDITOR)

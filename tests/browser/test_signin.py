@@ -71,6 +71,7 @@ def status(address: str, cookie: str = "", method: str = "GET") -> int:
         return error.code
 
 
+@pytest.mark.long
 def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_in(look: Open):
     officer = look("glossary?word=epsilon")
     expect(officer.sidebar.get_by_role("link")).to_have_count(0)

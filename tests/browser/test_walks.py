@@ -66,6 +66,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view.in_order()
 
 
+@pytest.mark.long
 def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     mine = look("correction")
     first = mine.finding_with("Publishing the fairness tolerance")
@@ -83,6 +84,7 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     expect(beyond.field("told")).to_have_attribute("value", "0.005")
 
 
+@pytest.mark.long
 def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
     with Server(module="tests.browser.chosen_at_once") as server:
         view = look("choose?tolerance=0.02", at=server)

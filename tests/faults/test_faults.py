@@ -41,6 +41,7 @@ def gone() -> dict[int, str]:
     return {row["number"]: row.get("gone", "") for row in rows}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", load(1), ids=lambda fault: str(fault.number))
 def test_a_fault_is_found_or_said_to_be_gone(fault: Fault):
     location = find(fault)

@@ -302,6 +302,7 @@ def _paths(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"x": 1})
 
 
+@pytest.mark.long
 def test_reports_of_another_form() -> None:
     entries = []
     document, rng = strict(REPORTS[1].document), np.random.default_rng(1)

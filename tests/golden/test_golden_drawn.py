@@ -62,6 +62,7 @@ def _short(part: Any) -> Any:
     return float(f"{part:.4g}") + 0.0 if isinstance(part, float | np.floating) else part
 
 
+@pytest.mark.long
 def test_charts_of_many_results() -> None:
     entries = []
     for name, seed in product(nasty.CHARTS, MORE):

@@ -409,6 +409,7 @@ SENTENCES: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
 """Study -> its sentences about results from a seed."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", SENTENCES)
 def test_sentences(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def name(rng: Generator, longest: int = 0) -> str:  # that can be read

@@ -181,6 +181,7 @@ PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
 """What is printed, and how many are kept as they are; of the others the first line and a digest."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed(name: str) -> None:
     source, full_count = PRINTED[name]
@@ -300,6 +301,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "commands", "mask"), [("desk", DESK, NOISE), ("history", AUDITED, HISTORY_MASK)])
 def test_commands_in_sequence(name: str, commands: tuple[str, ...], mask: str, folder: Path) -> None:
     outputs = [printed(line.split(), folder, mask) for line in commands]

@@ -380,6 +380,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
     compare_numbers(f"adversaries_{case}", CASES[case]())

@@ -265,6 +265,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 """Golden file -> its numbers, each with a name."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
     compare_numbers(f"attriguard_{name}", CASES[name]())

@@ -303,6 +303,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
     compare_numbers(f"choose_{name}", CASES[name]())

@@ -769,6 +769,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 """Golden file -> what it tells of tables, each with a name."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
     compare_numbers(f"datasets_{name}", CASES[name]())

@@ -256,6 +256,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
     compare_numbers(f"membership_{case}", CASES[case]())

@@ -172,6 +172,7 @@ def in_disclosed() -> NamedValues:
 CASES: dict[str, Callable[[], NamedValues]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_attacks_on_model_cards(case: str) -> None:
     compare_numbers(f"model_card_attacks_{case}", CASES[case]())

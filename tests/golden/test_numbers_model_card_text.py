@@ -164,6 +164,7 @@ def in_variants() -> NamedValues:
 CASES: dict[str, Callable[[], NamedValues]] = {"words": in_sentences, "variants": in_variants}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_words_and_people_of_model_cards(case: str) -> None:
     compare_numbers(f"model_card_{case}", CASES[case]())

@@ -253,6 +253,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_people(case: str) -> None:
     compare_numbers(f"people_{case}", CASES[case]())

@@ -331,6 +331,7 @@ CASES = {"gaps": _gaps, "mechanisms": _mechanisms, "guarantees": _guarantees, "p
 CASES |= {"decoders": _decoders, "reveal": _reveal, "trials": _trials}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", CASES)
 def test_numbers(part: str) -> None:
     compare_numbers(f"queries-{part}", CASES[part]())

@@ -186,6 +186,7 @@ def in_audits() -> NamedValues:
 CASES: dict[str, Callable[[], NamedValues]] = {"plans": in_plans, "audits": in_audits}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_release_audits(case: str) -> None:
     compare_numbers(f"release_audit_{case}", CASES[case]())

@@ -177,6 +177,7 @@ def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
     assert len(measured) - before == 2 and not again.notes
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_results_that_find_no_room_are_one_sentence(tmp_path: Path):
     register(open_ledger(tmp_path / "ledger", create=True))

@@ -295,6 +295,7 @@ asyncio.run(main())
 '''
 
 
+@pytest.mark.long
 def test_a_closed_session_is_forgotten_without_anybody_elses_doing():
     done = finished([sys.executable, "-c", ENDED], cwd=ROOT)
     assert done.stdout.split() == ["APP_NOT_RUNNING", "True", "SHUTDOWN_REQUESTED"], done.stderr

@@ -188,6 +188,7 @@ def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(preparation.PREPARE, "on")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("switched_on")
 def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
     location = tmp_path / "cache"

@@ -116,6 +116,7 @@ def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
         pytest.skip("this build of onnxruntime has no telemetry")
 
 
+@pytest.mark.long
 def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
     people().to_csv(quiet.working_folder / "people.csv", index=False)
     done = quiet.run("-c", NOTEBOOK)
@@ -124,6 +125,7 @@ def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
     assert [path.name for path in quiet.working_folder.iterdir()] == ["people.csv"]
 
 
+@pytest.mark.long
 def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet: Quiet):
     marker, moment = f"marker{uuid4().hex}", time.time() - 1
     table, model, plan, report = (

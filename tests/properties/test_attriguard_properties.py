@@ -40,6 +40,7 @@ def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return noisy, reachable, fallback & reachable
 
 
+@pytest.mark.long
 @EVERY
 @given(cases() | cases(steps=(0.2, 0.3, 0.5, 0.7)) | cases(values=(25, 30)))
 def test_the_search_is_the_plain_loop(case):
@@ -98,6 +99,7 @@ def check_conditions(size, p, budget, reachable, mechanism) -> None:
         assert (1 + mu * excess[k][reachable[k]] >= -1e-9).all()
 
 
+@pytest.mark.long
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(programs())
 def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):

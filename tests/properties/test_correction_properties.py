@@ -82,6 +82,7 @@ def random_rows(rng):
     return RowProblem(guess=guess, predictions=predictions, cost=cost, upper=tolerance * WIDENING)
 
 
+@pytest.mark.long
 def test_short_search_is_the_full_pass():
     rng, short = np.random.default_rng(7), 0
     for _ in range(4000):
@@ -164,6 +165,7 @@ def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     assert values == pytest.approx([values[0]] * 4, rel=2e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(10, 150), st.integers(2, 4), SEEDS, st.sampled_from(METRICS))
 def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, metric):

@@ -71,6 +71,7 @@ def surprise(posterior, truth):
         return -np.log(rows[np.arange(len(truth)), truth])
 
 
+@pytest.mark.long
 @settings(max_examples=700, deadline=None, derandomize=True)
 @given(true_disclosures())
 def test_a_true_disclosure_never_raises_the_log_loss_and_a_posterior_that_meets_the_bounds_comes_back(case):

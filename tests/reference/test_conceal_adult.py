@@ -24,6 +24,7 @@ def pool() -> QueryPool:
     return adult_pool(FOLDER)
 
 
+@pytest.mark.long
 def test_leakage_of_the_decoders(pool: QueryPool) -> None:
     trials = Trials(pool, n=100, design="random_binary", repeats=150, seed=42)
     leakages = {
@@ -35,6 +36,7 @@ def test_leakage_of_the_decoders(pool: QueryPool) -> None:
     assert trials.leak(0, SmoothCauchy(100.0), "strongest").leakage.value == pytest.approx(0.69, abs=0.03)
 
 
+@pytest.mark.long
 def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
     trials = Trials(pool, n=100, repeats=50, seed=42)
     for row in TABLE_1:

@@ -26,6 +26,7 @@ EXPECTED = {  # n, m, N0, ε -> median error, with noisy sums, l1, knows the noi
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("setting", EXPECTED)
 def test_recorded_figures(setting: tuple[int, int, int, int]) -> None:
     n, m, n0, epsilon = setting

@@ -81,6 +81,7 @@ def test_the_plain_tree_on_adult():
     assert test == pytest.approx(0.802, abs=0.005)
 
 
+@pytest.mark.long
 @needs_adult
 @pytest.mark.parametrize("accounting", EXPECTED)
 def test_accuracy_by_epsilon_on_adult(accounting: str):

@@ -97,6 +97,7 @@ def adult(people: MemberPeople) -> Points:
     return trials(people, thetas=(0.4, 0.6, 0.8, 1.0), repeats=REPEATS)
 
 
+@pytest.mark.long
 @needs_adult
 @pytest.mark.parametrize("theta, rows, spread", [(0.4, 7165, 407), (0.6, 5383, 342), (0.8, 3090, 225)])
 def test_rows_deleted(adult: Points, theta: float, rows: int, spread: float) -> None:

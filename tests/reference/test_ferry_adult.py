@@ -18,6 +18,7 @@ from tests.reference.data import needs_adult
 pytestmark = needs_adult
 
 
+@pytest.mark.long
 def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult) -> None:
     assert adult.n == 45_222
     assert len(adult.feature_names) == 13

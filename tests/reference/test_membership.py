@@ -211,6 +211,7 @@ def scored(evidence):
     return REGISTRY["lira"].judge(evidence).score
 
 
+@pytest.mark.long
 @needs_adult
 def test_the_quick_attack_lira_and_boosting_on_the_same_shadows(runs, evidence, people, scored):
     outcome = REGISTRY["loss"].judge(evidence)

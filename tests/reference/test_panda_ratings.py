@@ -42,6 +42,7 @@ def noise(ratings, defender):
     return representatives(ratings.people_test, defender)
 
 
+@pytest.mark.long
 def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(ratings, defender, noise):
     assert np.mean(defender.predict(ratings.people_test) == ratings.values_test) == pytest.approx(0.431, abs=0.03)
     assert noise.reached.all()
@@ -59,6 +60,7 @@ def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(rating
     assert np.array_equal(exist.size[fallback], noise.size[fallback])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("policy", "every"), [("modify_add", 7), ("add_new", 41), ("modify_exist", 163)])
 def test_noise_is_the_plain_loops(ratings, defender, policy, every):
     people = np.arange(0, 1631, every)
@@ -83,6 +85,7 @@ def decided(defender, x) -> int:
     return int((defender.coef_ @ x + defender.intercept_).argmax())
 
 
+@pytest.mark.long
 def test_other_searches_and_the_minimum(ratings, defender):
     rng = np.random.default_rng(1)
     people, cities = ratings.people_test[rng.choice(1631, 200, replace=False)], rng.integers(0, CITIES, 200)

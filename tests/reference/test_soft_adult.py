@@ -67,6 +67,7 @@ def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -
         assert step.values["accuracy"].value == pytest.approx(accuracy, abs=ACCURACY)
 
 
+@pytest.mark.long
 def test_the_balanced_forest_and_what_the_bound_adds(forest: dict[str, LeakStep], adult: AuditDataset) -> None:
     reached(forest["predictions"], log_loss=0.3969)
     reached(forest["constraint_without_shares"], log_loss=0.3919)

@@ -88,6 +88,7 @@ def test_tables_of_another_protocol_than_the_papers_say_so(findings: CorrectionR
         )  # fmt: skip
 
 
+@pytest.mark.long
 def test_without_a_leak_there_is_nothing_to_gain() -> None:
     """The sensitive attribute is independent of everything: no attacker may be measurably better than a guess."""
     nobody = dataset(3000, leak=0.0, bias=0.0, seed=9)

@@ -38,7 +38,7 @@ def test_every_link_and_path_leads_to_a_file():
     assert len(links) > 60 and [link for link in links if not link.exists()] == []
 
 
-def test_every_name_in_the_map_is_there():
+def test_every_name_in_the_map_exists():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text[text.index("| you look for |") : text.index("A study has one name")]
     paths = [path for folder in ("core", "pages", "tests", "data") for path in (ROOT / folder).rglob("*.*")]

@@ -26,6 +26,7 @@ def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
     assert sum(map(cost, files)) / CORES < 70 * 60
 
 
+@pytest.mark.long
 def test_where_every_test_is_skipped_none_has_passed(tmp_path: Path):
     (tmp_path / "test_nothing.py").write_text("import pytest\n\n\ndef test_nothing():\n    pytest.skip('not here')\n")
     options = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null"

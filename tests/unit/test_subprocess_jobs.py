@@ -88,6 +88,7 @@ def test_who_stops_leaves_no_process_behind():
     wait_until(lambda: not forked(), "no process left")
 
 
+@pytest.mark.long
 def test_it_ends_when_the_one_who_asked_is_killed():
     asker = (
         "import time, os; from core.auditing.subprocess_jobs import run_in_subprocess\n"

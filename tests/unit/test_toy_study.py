@@ -84,6 +84,7 @@ def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
 
 
+@pytest.mark.long
 def test_an_audit_judges_it_and_the_report_has_its_chapter():
     steps: list[tuple[int, int]] = []
     audit = run_audit(PLAN, samples.table(600), POLICY, report=lambda done, total: steps.append((done, total)))

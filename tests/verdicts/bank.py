@@ -113,7 +113,7 @@ LEAKING = (
     sees("logistic-3-decimals", "The same at three decimals.",
         lambda seed: seeing(invented(seed, bias=0.7), logistic(), 3)),
     sees("logistic-2-decimals", "The same at two decimals.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2), quick=True),
+        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2)),
     sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
         lambda seed: seeing(demo(seed), logistic())),
     sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",
@@ -205,7 +205,7 @@ tells_nothing = kind(())
 
 HARMLESS = (
     tells_nothing("random", "The score is drawn at random for everybody.",
-        lambda seed: _random(seed, decimals=6), quick=True),
+        lambda seed: _random(seed, decimals=6)),
     tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
         lambda seed: _random(seed, decimals=1)),
     tells_nothing("constant", "Everybody is accepted, with one score.",

@@ -18,6 +18,7 @@ NULLS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "n_attack_records", "outputs"), NULLS)
 def test_nothing_is_gained_where_nothing_leaks(name: str, n_attack_records: int, outputs: str):
     draw = draws.null_draw(name, n_attack_records, outputs, 1)
@@ -42,6 +43,7 @@ STRENGTHS = {
 """Leak -> strength at which the best attacker gains 10 points."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leak", STRENGTHS)
 def test_a_leak_of_ten_points_is_seen(leak: str):
     draw = draws.leak_draw(leak, STRENGTHS[leak], 1)

@@ -97,6 +97,7 @@ def marks_the_ninth_decimal(people):
     return (scaled - (scaled // 1000 % 2 - people.sensitive) * 1000) / 1e12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("scores", "least"),
     [
@@ -115,12 +116,14 @@ def test_scores_that_tell_the_group_are_read_whatever_way_they_tell_it(scores, l
     assert after[0] > least and after[1] > least
 
 
+@pytest.mark.long
 def test_of_several_groups_each_is_read():
     people = People(5, n_groups=3)
     before, after, _ = people.attack_outcome(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
     assert before[1] < 0.5 and after[1] > 0.85
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("decimals", [15, 12, 1, 0])
 def test_scores_of_features_alone_gain_nothing(decimals):
     people = People(6)
@@ -289,6 +292,7 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
     assert (dealt.labels == (dealt.scores > 0.2)).all() and (dealt.scores == scores).mean() < 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("labels_alone", [False, True])
 def test_fitted_outputs_follow_the_features_and_not_the_group(labels_alone):
     people = People(26)

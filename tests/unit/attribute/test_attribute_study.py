@@ -24,6 +24,7 @@ from core.studies.subject import prior_of
 SETTINGS = AttributeSettings()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leaks", [True, False])
 def test_findings_say_what_the_checks_measured(leaks: bool):
     progress: list[tuple[int, int]] = []
@@ -78,6 +79,7 @@ def test_the_first_significant_gain_leads():
     assert headline.so_what.endswith("of their guesses this was not shown.")
 
 
+@pytest.mark.long
 def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already():
     subject, _ = STUDY.plants[1].make(1, True)
     (inference,) = STUDY.run(subject, AttributeSettings(closed=1.0))
@@ -108,6 +110,7 @@ def leaking() -> AttributeInference:
     return inference
 
 
+@pytest.mark.long
 def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_ones(leaking: AttributeInference):
     attacker, gain = leaking.gains["accuracy"]
     posteriors = leaking.posteriors[attacker]

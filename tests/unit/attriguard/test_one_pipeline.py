@@ -48,6 +48,7 @@ def values(measurement: Any) -> tuple[float, float, float]:
     return estimate.value, estimate.low, estimate.high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [

@@ -78,6 +78,7 @@ def test_points_use_the_attacker_of_the_nearest_budget() -> None:
         assert ("of the nearest budget" in findings.guide(study(guesses=used), "logistic")) == (len(used) > 1)
 
 
+@pytest.mark.long
 def test_points_are_the_mean_over_the_draws(full_exposure: Exposure) -> None:
     used, guesses = full_exposure.mechanism(1.0), full_exposure.guesses[0].noisy
     right = [sum(used[k, i] for i in range(4) if guesses[k, i] == full_exposure.truth[k]) for k in range(100)]

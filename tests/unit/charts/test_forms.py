@@ -27,6 +27,7 @@ ELSEWHERE |= {"draw_gaps", "draw_fullness", "draw_budget", "draw_sets"}
 """Charts with dots that stand for no single number of the table: capped, of several rows, or of a paper."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("seed", range(6))
 def test_nasty_names_stay_words_and_numbers_stand_where_the_table_says(name: str, seed: int) -> None:

@@ -104,6 +104,7 @@ def drawn() -> Iterator[list[Call]]:
     yield calls
 
 
+@pytest.mark.long
 def test_all_functions_that_draw_lines_are_tried(drawn: list[Call]):
     tried = {call.caller for call in drawn}
     assert len(callers()) >= 8 and tried == callers()

@@ -164,6 +164,7 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SLIDERS)
 def test_dots_stand_at_the_slider_and_the_axes_do_not_move(name: str):
     axes = set()

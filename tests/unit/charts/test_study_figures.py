@@ -205,6 +205,7 @@ def curve(findings: CorrectionResult) -> list[Disclosure]:
     return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
 
 
+@pytest.mark.long
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     leak, now = findings.attribution("published", 0.05), curve[2]
     drawing = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=now)

@@ -44,6 +44,7 @@ def chosen(points: list[CandidatePoint], **settings: object) -> Choice:
     return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
     leaks = {**SAFE, "membership_auc": 0.6}
     right = 0
@@ -55,6 +56,7 @@ def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
     assert right >= RUNS - WRONG
 
 
+@pytest.mark.long
 def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_where_they_are_chosen():
     edge = {**SAFE, "attribute_excess": LIMITS["attribute_excess"]}
     wrong = flattered = 0
@@ -67,6 +69,7 @@ def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_w
     assert flattered > 2 * WRONG  # which is what judging on the same people would let through
 
 
+@pytest.mark.long
 def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_flattered():
     choices = []
     for run in range(40):
@@ -308,6 +311,7 @@ def test_the_least_leak_is_that_of_models_that_beat_one_answer_for_everybody():
     assert list(held.values()) == ["", "majority class"]
 
 
+@pytest.mark.long
 def test_of_models_without_use_hardly_one_in_forty_is_recommended():
     wrong = 0
     for run in range(RUNS):

@@ -96,6 +96,7 @@ def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
     return main(["choose", *plans, *policy, "--store", "none", "--least-accuracy", "0.55", *more])
 
 
+@pytest.mark.long
 def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: Capture):
     out = folder / "chosen.toml"
     assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
@@ -119,6 +120,7 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     assert "How this model was chosen: Choose fair" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
     plans = [str(folder / f"{name}.toml") for name in ("fair", "coarse")]
     (folder / "other").mkdir()
@@ -129,6 +131,7 @@ def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
     assert not list((folder / "cache").rglob("*.json*"))
 
 
+@pytest.mark.long
 def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(folder: Path):
     out, plan = folder / "chosen.toml", str(folder / "train.toml")
     same = ["--methods", "unmitigated", "--depths", "2", "--store", "none", "-o", str(out)]
@@ -137,6 +140,7 @@ def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(folder: Path):
         assert read_plan(out.read_text(), name="plan").config.seed == seed
 
 
+@pytest.mark.long
 def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture):
     assert chosen(folder, columns=("leaks", "coarse")) == 1
     assert "No model" in capsys.readouterr().out
@@ -188,6 +192,7 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
     assert len(list(measure_all(sets, store=store))) == len(configs) == slow.measured  # nothing is measured again
 
 
+@pytest.mark.long
 def test_both_halves_hold_everybody_once_and_differ():
     data = samples.dataset(600)
     half = in_choosing_half(data)

@@ -76,6 +76,7 @@ def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repe
     assert np.isnan(change.low) and not LimitTest(estimate=change, limit=0.0, freedom=freedom).has_interval
 
 
+@pytest.mark.long
 def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percent():
     """12 checks of the same people, whose estimates share half their variance, before and after drawn apart."""
     rng, called, worse = np.random.default_rng(5), 0, 0

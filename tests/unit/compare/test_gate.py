@@ -45,6 +45,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_version_that_leaks_more_is_worse_and_fails_the_gate(versions: Path, capsys: Capture):
     files = {kind: versions / f"compared.{kind}" for kind in ("html", "json")}
     flags = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]

@@ -68,6 +68,7 @@ def audit(request: pytest.FixtureRequest) -> CorrectionResult:
     return run(config, dataset=dataset(1500, seed=5))
 
 
+@pytest.mark.long
 def test_every_answer_to_more_knowledge_is_proved(audit: CorrectionResult) -> None:
     by_knowledge = {more.knowledge: more for more in disclose_more(audit, 0.02)}
     assert tuple(by_knowledge) == ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")

@@ -64,6 +64,7 @@ def test_built_in_tables_raise_no_alarm(name: str):
         assert len([fact for fact in facts if fact.severity == Severity.QUESTION]) <= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["", *MODELS])
 @pytest.mark.parametrize("names", NAMES)
 @pytest.mark.parametrize("name", NEEDS)

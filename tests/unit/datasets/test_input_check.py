@@ -90,6 +90,7 @@ def test_suggested_roles_and_facts_of_a_case(name: str, read_case: ReadCase):
     assert len([fact for fact in facts if fact.severity is Severity.QUESTION]) <= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.roles.get("label") != ""])
 def test_a_case_is_audited_after_the_first_repair_of_each_blocking_fact(name: str, read_case: ReadCase):
     table, suggestion = read_case(name)
@@ -295,6 +296,7 @@ COPIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COPIES)
 def test_a_copy_of_the_score_among_the_features(name: str):
     people = base_people()
@@ -563,6 +565,7 @@ def test_repeated_records_are_counted():
 cells = st.one_of(st.none(), st.integers(-2, 2), st.floats(), st.sampled_from(["yes", "no", "", "t", "x" * 90, "1"]))
 
 
+@pytest.mark.long
 @given(
     columns=st.dictionaries(
         st.sampled_from(["approved", "sex", "predicted", "score", "set", "id", "x", ".pred_yes", "p0", "p1"]),

@@ -162,6 +162,7 @@ def test_missing_markers(word: str) -> None:
     assert as_text(number).dropna().unique().tolist() == ["3"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line, mark, encoding",
     [

@@ -118,6 +118,7 @@ def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):
     assert ask(ledger, rescored, metric="equal_opportunity").number == first.number
 
 
+@pytest.mark.long
 def test_an_answer_whose_noise_exceeds_its_bound_keeps_its_wide_interval():
     """Of few people a large noise shows: the scores allow no such sum."""
     test_set, rng = people(), np.random.default_rng(0)

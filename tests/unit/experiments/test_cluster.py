@@ -83,6 +83,7 @@ def test_a_scheduler_without_workers_is_one_sentence(scheduler: str, monkeypatch
         list(models(CONFIGS, people(), scheduler=scheduler))
 
 
+@pytest.mark.long
 def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address: str, tmp_path: Path):
     points = list(models(CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store")))
     assert {p.config: p for p in points} == {p.config: p for p in models(CONFIGS, people())}

@@ -45,6 +45,7 @@ def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(local_points: 
     assert measure(other_seed, people()) != replace(local_points[CONFIGS[3]], config=other_seed)
 
 
+@pytest.mark.long
 def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypatch: pytest.MonkeyPatch):
     from joblib.externals.loky import get_reusable_executor
 
@@ -58,6 +59,7 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
     assert {point.niceness for point in points} == {max(10, os.nice(0))}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     log = tmp_path / "log"
@@ -74,6 +76,7 @@ def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     assert not store.notes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(n_jobs: int, tmp_path: Path):
     def stop(done: int, total: int) -> None:
@@ -112,6 +115,7 @@ def test_a_lost_worker_is_one_sentence_and_another_experiment_can_follow():
     assert len(list(places(CONFIGS, people(), n_jobs=2))) == 4
 
 
+@pytest.mark.long
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
     uploaded = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):

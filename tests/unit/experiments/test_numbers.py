@@ -74,6 +74,7 @@ def test_a_model_is_trained_once_for_all_its_attackers(monkeypatch: pytest.Monke
         assert name != "tolerance_holds" or value == now.is_true
 
 
+@pytest.mark.long
 def test_a_plan_of_a_group_has_the_checks_of_its_own_audit():
     points = grid_of(
         [PLAN], {"correction.adversary": ("features", "strong"), "membership.attacks": (("gap",), ("loss",))}

@@ -39,6 +39,7 @@ def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[n
     return result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject: Subject):
     settings = MeasuredEpsilonSettings(epsilon=epsilon, repeats=4_000)
@@ -212,6 +213,7 @@ def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(eps
         assert 0.6 * (1 - confidence) < binom.sf(first - 1, 1_000, q) <= 1 - confidence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("run", "runs", "least"),
     [

@@ -99,6 +99,7 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
     assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.2, 0.8])
 def test_network_learns_on_the_other_half_of_an_audit(share: float):
     """Where everybody is both known and judged, nobody's score comes from a network that saw their membership."""
@@ -127,6 +128,7 @@ def everybody(n: int = SIDE) -> MembershipSplit:
     return judging_everybody(np.arange(n), np.arange(n, 2 * n))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("labels_alone", [False, True])
 def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone: bool):
     areas, rates, gains, split = [], [], [], everybody()

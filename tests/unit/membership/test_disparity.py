@@ -221,6 +221,7 @@ RUNS = 200
 MOST = math.floor(RUNS * (0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("shift", "decimals"), [(0.0, 2), (1.0, 2), (0.8, 0)])
 def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms(shift: float, decimals: int) -> None:
     # with groups apart, one threshold for everybody would catch more of one group, in and out of the training data,

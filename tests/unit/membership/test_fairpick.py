@@ -145,6 +145,7 @@ def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_
     assert abs(np.mean(areas) - 0.5) <= 3 * np.std(areas, ddof=1) / math.sqrt(len(areas)) + 0.005
 
 
+@pytest.mark.long
 def test_a_curve_has_a_control_with_as_many_deleted_and_goes_on_where_it_stopped() -> None:
     assert [(p.repeat, p.at, p.variant) for p in curve()] == [
         (repeat, at, variant) for repeat in (0, 1) for at in (THETA, 1.0) for variant in ("fairpick", "random")

@@ -26,6 +26,7 @@ def curve(name: str, evidence: Evidence):
     return roc(guessed.score, evidence.split.judged_records[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["bavaria", "quantile"])
 def test_of_a_model_trained_on_no_member(name: str):
     held, rates, runs = [], [], 24

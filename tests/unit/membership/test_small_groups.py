@@ -111,6 +111,7 @@ def test_one_that_is_memorised_within_its_own_scores_does_not_pass(policy_of, se
     assert verdict.overall in ("fail", "inconclusive")
 
 
+@pytest.mark.long
 @POLICIES
 @pytest.mark.parametrize("share", [0.029, 0.2])
 def test_one_of_whom_nobody_is_remembered_never_fails_and_passes_where_it_is_large_enough(policy_of, share: float):
@@ -163,6 +164,7 @@ def test_the_gap_of_each_at_its_own_threshold_is_covered_from_100_non_members_on
     assert covered / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", TRUTH)
 @pytest.mark.parametrize("size", [20, 100, 300])
 def test_the_gap_at_one_threshold_is_covered(kind: str, size: int):

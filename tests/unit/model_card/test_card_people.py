@@ -238,6 +238,7 @@ def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
     assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("decimals", "epsilon"), [(None, 10.0), (None, 17.5), (6, None), (0, None)])
 def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
     decimals: int | None, epsilon: float | None, monkeypatch: pytest.MonkeyPatch

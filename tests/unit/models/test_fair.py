@@ -76,6 +76,7 @@ def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_
     assert np.array_equal(draws[1], drawn) and np.array_equal(draws[1], draws[2]) != model.randomised  # by the seed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [{"depth": 2}, {"tolerance": 0.2}, {"metric": "equal_opportunity"}, {"seed": 7}, {"method": "unmitigated"}],

@@ -41,6 +41,7 @@ def result(subject: Subject) -> PeopleAtRisk:
     return outcome
 
 
+@pytest.mark.long
 def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result: PeopleAtRisk):
     dataset, model, splits = subject.dataset, subject.model, subject.splits
     prior = prior_of(dataset, splits, splits.train, seed=CONFIG.seed)
@@ -117,6 +118,7 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
     assert before.any() and np.array_equal(before, after)
 
 
+@pytest.mark.long
 def test_of_three_groups_each_is_attacked_against_everybody_else():
     people = samples.frame(3600)
     people["origin"] = np.where((people["origin"] == "south") & (people.index % 3 == 0), "west", people["origin"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ POLICY = Policy(
 )
 
 
+@cache
 def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
     """Return the audit of scores with one decimal, in which training records show in another way each."""
     n = 2000

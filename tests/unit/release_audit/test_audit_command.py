@@ -67,6 +67,7 @@ SMALL = replace(
 )
 
 
+@pytest.mark.long
 def test_a_false_promise_is_told_to_the_auditor_alone(reports: Reports):
     """How false it is tells the unfairness on the training records, which no public summary tells."""
     inside = reports.document
@@ -155,6 +156,7 @@ def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(
     assert (tmp_path / "out" / "internal" / "mine.txt").read_text() == "keep me"
 
 
+@pytest.mark.long
 def test_a_failed_self_test_blocks_the_release(
     small_demo: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
@@ -313,6 +315,7 @@ def test_gen_config_says_what_is_released_and_promises_no_answers(
     assert catalogue_plan("demo").outputs == OutputsPlan() and catalogue_plan("demo").bias_queries.questions == 0
 
 
+@pytest.mark.long
 def test_a_plan_for_predictions_names_the_policy_for_them(
     init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):

@@ -72,6 +72,7 @@ def kinds(facts: tuple[Fact, ...], severity: Severity) -> set[str]:
     return {fact.kind for fact in facts if fact.severity == severity}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", READABLE)
 def test_init_guesses_asks_and_prints_in_the_words_of_the_check(case: str, tmp_path: Path, capsys: Capture):
     right = CASES[case]
@@ -91,6 +92,7 @@ def test_init_guesses_asks_and_prints_in_the_words_of_the_check(case: str, tmp_p
     assert not any(line.startswith("favourable") for line in written.text.splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", READABLE)
 def test_audit_ends_in_3_and_names_each_key_without_an_answer(case: str, tmp_path: Path, capsys: Capture):
     init(case, tmp_path, capsys)
@@ -106,6 +108,7 @@ def test_audit_ends_in_3_and_names_each_key_without_an_answer(case: str, tmp_pat
         assert sorted(line.split(": ")[0] for line in lines) == sorted(f"- {key}" for key in keys)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", [name for name in READABLE if not CASES[name].blocking])
 def test_with_the_one_answer_that_has_no_default_the_audit_begins(case: str):
     suggestion = suggestion_of(case)

@@ -121,6 +121,7 @@ def leaking(audited: Audited, **outputs: object) -> Audited:
     return releasing(replace(audited, model=leaks, plan=BARE), **outputs)
 
 
+@pytest.mark.long
 def test_a_leak_of_scores_names_the_precision_that_closes_it(small: Audited):
     measurement = done("attribute_excess", leaking(small))
     assert measurement.estimate is not None and measurement.estimate.low > 0.05
@@ -180,6 +181,7 @@ def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.studies.correction.study.TOLERANCES", ())
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_other_tolerance")
 @pytest.mark.parametrize("promised", [0.0, 0.001, 0.02])
 def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promised: float):
@@ -284,6 +286,7 @@ def test_unfairness_and_ratio_are_those_of_the_test_records_if_anybody_is_accept
     assert measurement.outcome == "not_run" and measurement.reason.startswith("The model accepts nobody on the ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("error", "outcome", "reason"),
     [

@@ -203,6 +203,7 @@ def altered(folder: Path, change: Any) -> Path:
     return folder / "changed.json"
 
 
+@pytest.mark.long
 def test_replay_prints_changed_numbers(folder: Path, capsys: Capture) -> None:
     def change(document: dict[str, Any]) -> None:
         document["measurements"][0]["estimate"]["value"] += 0.01

@@ -61,6 +61,7 @@ PLAN = AuditPlan(
 SETTINGS = PeopleSettings(people=40, answers=15, models=2, shadows=4)
 
 
+@pytest.mark.long
 def test_people_at_risk_stand_in_the_internal_report_and_change_no_byte_of_the_public_summary():
     plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),))
     audit = run_audit(plan, samples.table(3600), default_policy())

@@ -32,6 +32,7 @@ def planted(seed: int, leaks: bool, outputs: OutputsPlan | None = None) -> TwoMo
     return result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("outputs", "least"),
     [(OutputsPlan(), 0.4), (OutputsPlan(decimals=2), 0.4), (OutputsPlan(released="labels"), 0.1)],
