@@ -345,6 +345,7 @@ class _Schemas:
             ("CheckVerdict", "unit"): set(UNITS),
             ("CheckVerdict", "check"): check,
             ("CheckVerdict", "measurement"): _ABSENT,
+            ("Alternative", "tries"): {"type": "integer", "minimum": 1},
             ("Limit", "check"): check,
             ("Measurement", "check"): check,
             ("Measurement", "details"): dict[str, float],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from core.auditing import AuditPlan, DataPlan, ModelPlan, ReleaseAudit, run_audit
 from core.auditing.policy import Limit, Policy, Status, judge
+from core.base.errors import InputError
 from core.datasets import read_table
 from core.models import GIVEN_PREDICTIONS
 from core.report.codec import from_json, report_document
@@ -69,6 +71,13 @@ def test_scores_with_one_decimal_pass_where_the_third_leaks() -> None:
     document = report_document(result)
     assert from_json(to_json(document)) == document
     assert "Scores with 1 decimal would pass." in to_html(document)
+
+
+def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence() -> None:
+    altered = json.loads(to_json(report_document(audit("third decimal"))))
+    altered["alternatives"][0]["tries"] = 0
+    with pytest.raises(InputError, match=r"alternatives/0/tries"):
+        from_json(json.dumps(altered))
 
 
 def test_labels_alone_pass_where_the_first_decimal_leaks() -> None:
