@@ -141,6 +141,7 @@ SECTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_section(dashboard: Dashboard, ends: None, section: str):
     dashboard.open("bias_queries").choose(further_queries=section)

@@ -83,6 +83,7 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
 
 
+@pytest.mark.long
 def test_the_chosen_private_tree_is_audited_with_its_own_budget(dashboard: Dashboard, safe: Measured):
     opened(dashboard).choose(choose_methods=["dp_id3"], choose_epsilons=[3.0])
     dashboard.until(lambda: "private tree (DP-ID3) (ε = 3, depth" in dashboard.plain_finding)

@@ -191,6 +191,7 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     assert dashboard.plain_finding.startswith("## ε 0.9 of 1 is left")
 
 
+@pytest.mark.long
 def test_an_answer_under_another_question(dashboard: Dashboard):
     """Another price, switch or file: the green box goes, and what stays says which question it answers."""
     ask(with_predictions(dashboard))
@@ -260,6 +261,7 @@ def test_values_in_one_group(dashboard: Dashboard):
     assert "Male**, compared with everybody else" in dashboard.page_text
 
 
+@pytest.mark.long
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
     registration = state("loans").registration

@@ -181,6 +181,7 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(page: Dashboard, ga
     assert_says(page, result())
 
 
+@pytest.mark.long
 def test_a_group_too_small_is_answered_in_one_sentence(page: Dashboard):
     people = samples.frame(800)
     people["origin"] = np.where(people.index < 40, "*Up*", "south")

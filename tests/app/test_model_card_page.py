@@ -50,6 +50,7 @@ def assert_tells(dashboard: Dashboard, result: ModelCardResult) -> None:
         assert statement.text.removeprefix(statement.point) in dashboard.page_text
 
 
+@pytest.mark.long
 def test_precision_and_statistics_move_the_finding(card_page: Dashboard):
     card_page.choose(release_precision="2 decimals")
     assert_tells(card_page, card(decimals=2))

@@ -92,6 +92,7 @@ def test_release_says_what_is_missing(report: Dashboard):
     assert "Limits without a source: " in report.page_text and "Required and not passed: " in report.page_text
 
 
+@pytest.mark.long
 def test_name_and_role_are_both_asked_for(report: Dashboard):
     with_project(report)
     for who in ("", "Ada", ", DPO", "Ada, "):

@@ -60,6 +60,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_the_data_page_says_so_and_applies_no_roles(dashboard: Dashboard, case: str):
     table = CASES[case]

@@ -233,6 +233,7 @@ def _files() -> NamedValues:
 CASES = {"noise": _noise, "ledger": _ledger, "forged": _forged, "registration": _registration}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", CASES)
 def test_numbers(part: str) -> None:
     compare_numbers(f"desk-{part}", CASES[part]())

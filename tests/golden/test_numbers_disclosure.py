@@ -288,6 +288,7 @@ CASES: dict[str, Callable[[], NamedValues]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
     compare_numbers(f"disclosure_{case}", CASES[case]())

@@ -138,6 +138,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
     reports, out, outcomes = Reports(judged_audit()), disk.folder / "out", []
     write_audit(reports, tmp_path / "out")

@@ -134,6 +134,7 @@ def asset(server: Server) -> str:
     return match[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "target"), ROUTES)
 def test_every_route_turns_foreign_names_away(server: Server, asset: str, method: str, target: str):
     target = target.format(asset=asset)

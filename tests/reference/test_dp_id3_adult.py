@@ -74,6 +74,7 @@ def accuracies(data: tuple, epsilon: float, depth: int, seed: int, accounting: s
     return float((tree.predict(x[train]) == y[train]).mean()), float((tree.predict(x[test]) == y[test]).mean())
 
 
+@pytest.mark.long
 @needs_adult
 def test_the_plain_tree_on_adult():
     train, test = np.mean([accuracies(adult(), math.inf, 14, seed) for seed in range(3)], axis=0)

@@ -139,6 +139,7 @@ def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_sta
         assert mean(points, "advantage_gap") == pytest.approx(-0.08, abs=0.012 * WIDE)
 
 
+@pytest.mark.long
 @needs_adult
 def test_a_tree_that_gives_nothing_away_is_not_told_to(people: MemberPeople) -> None:
     for points in trials(people, thetas=(0.4,), repeats=REPEATS, train=blind(people)).values():
@@ -152,6 +153,7 @@ def compas() -> Points:
     return trials(people_of("compas"), thetas=(0.4, 1.0), repeats=REPEATS)
 
 
+@pytest.mark.long
 @needs_compas
 def test_on_compas_random_deletion_does_as_well(compas: Points) -> None:
     (band,) = fairpick_differences([*compas["fairpick", 0.4], *compas["random", 0.4]])

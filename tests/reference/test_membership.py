@@ -154,6 +154,7 @@ def runs_of(name: str) -> list[Run]:
     return [run(people_of(name), max_depth=DEPTH[name], seed=seed) for seed in SEEDS[name]]
 
 
+@pytest.mark.long
 @both
 def test_the_tree_overfits_and_the_published_attack_sees_it(name: str):
     runs, people = runs_of(name), people_of(name)

@@ -88,6 +88,7 @@ def test_core_neither_shows_nor_prints_and_studies_stay_separate(path: Path):
     assert not names & {"print", "input", "breakpoint", "exit"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("reader", "only"),
     [

@@ -122,6 +122,7 @@ def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path
     assert message == f"fairleak attack fairness: {sentence}\n"
 
 
+@pytest.mark.long
 def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys: Capture):
     plan = people.with_name("plan.toml")
     assert main(["init", "--file", str(people), *ROLES, "-o", str(plan)]) == 0

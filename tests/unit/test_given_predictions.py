@@ -40,6 +40,7 @@ def both() -> tuple[AuditDataset, AuditDataset]:
     return before, people(GIVING, p=model.predictions, s=model.scores)
 
 
+@pytest.mark.long
 def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
     trained = run(replace(TRAINED, roles=SETS), dataset=both[0])
     submitted = run(replace(AUDIT, roles=GIVING), dataset=both[1])

@@ -132,6 +132,7 @@ def test_scores_of_features_alone_gain_nothing(decimals):
     assert abs(after[0] - before[0]) < 0.01 and abs(after[1] - before[1]) < 0.015
 
 
+@pytest.mark.long
 def test_a_withheld_score_is_something_released():
     people = People(7)
     scores = sigmoid(people.logit)
@@ -251,6 +252,7 @@ def test_having_no_answer_is_something_released():
     assert before[0] + 0.1 < after[0] < 0.9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("codes", [60, 200])
 def test_features_are_not_learned_a_second_time_beside_coins(codes):
     """Group shares differ by a code: imputation is a frequency table, and a coin adds nothing to it."""

@@ -36,6 +36,7 @@ def tuned_forest(people: AuditDataset) -> TunedForest:
     return _search(people)
 
 
+@pytest.mark.long
 def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest: TunedForest) -> None:
     assert len(tuned_forest.trials) == EVALUATIONS
     assert tuned_forest.trials[0].parameters == PINNED == forest_parameters()

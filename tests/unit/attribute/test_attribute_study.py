@@ -58,6 +58,7 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
         assert not headline.to_do and not headline.so_what and not inference.closing
 
 
+@pytest.mark.long
 def test_the_first_significant_gain_leads():
     subject, _ = STUDY.plants[1].make(13, True)  # a minority
     (inference,) = STUDY.run(subject, AttributeSettings(closed=1.0))
@@ -136,6 +137,7 @@ def test_an_attack_that_gains_from_permuted_outputs_is_no_measurement(leaking: A
     assert STUDY.findings(inference, SETTINGS)[0].so_what == excess.reason
 
 
+@pytest.mark.long
 def test_findings_where_no_attack_beats_imputation():
     subject, _ = STUDY.plants[1].make(3, False)
     (inference,) = STUDY.run(subject, SETTINGS)

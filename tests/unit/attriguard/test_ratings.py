@@ -34,6 +34,7 @@ def few(
     return list(RatingsDefense(ratings, replace(settings, attackers=attackers)).expose())[-1]
 
 
+@pytest.mark.long
 def test_the_study_grows_by_attacker(studies, full_exposure: Exposure):
     exposures, progress = studies
     assert [len(study.guesses) for study in exposures] == list(

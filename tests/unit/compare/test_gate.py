@@ -221,6 +221,7 @@ def test_the_action_stops_a_version_that_leaks_more(fast: Path):
     assert again == 0 and outputs["verdict"] == "not distinguishable"
 
 
+@pytest.mark.long
 def test_the_action_refuses_what_it_cannot_use(fast: Path):
     assert act(fast, plan="safe.toml", install="false", fail_on="wrose")[0] == 3
     assert act(fast, plan="safe.toml", install="false", baseline="out/internal", out="out")[0] == 3

@@ -55,6 +55,7 @@ def scores_of(name: str, model: str) -> np.ndarray:
     return fitted.predict_proba(data.features)[:, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NEEDS)
 def test_built_in_tables_raise_no_alarm(name: str):
     table = table_of(name)

@@ -320,6 +320,7 @@ def test_a_copy_where_only_labels_are_released(name: str):
     assert blocking(frame, replace(ROLES, score="")) == {"copy"}
 
 
+@pytest.mark.long
 def test_a_copy_of_a_score_that_no_feature_explains():
     """A random score that leans to one group: nothing else in the table tells it."""
     rng = np.random.default_rng(6)

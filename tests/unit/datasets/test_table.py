@@ -60,6 +60,7 @@ def test_bad_file_gives_one_sentence(bad: BadUpload) -> None:
     assert_one_sentence(str(caught.value), bad.words_expected)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("own_process")
 @pytest.mark.parametrize("kind", ["unclosed quote", "Parquet damaged inside"])
 def test_a_sentence_comes_back_from_a_child_process(kind: str) -> None:

@@ -165,6 +165,7 @@ def test_the_input_check_is_that_of_an_audit():
         input_facts(copied, desk_roles("sex", person="person", group=("Male",), label="repaid", positive="no"))
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1), group=st.sampled_from(["north", "south", "West"]), positive=st.sampled_from("yn")

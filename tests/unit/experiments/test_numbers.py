@@ -40,6 +40,7 @@ def result() -> CorrectionResult:
     return CorrectionResult.of(audited_of(PLAN, TABLE), as_published=True)
 
 
+@pytest.mark.long
 def test_a_model_is_trained_once_for_all_its_attackers(monkeypatch: pytest.MonkeyPatch, result: CorrectionResult):
     trained = []
     train = core.auditing.run.train_model
@@ -87,6 +88,7 @@ def test_a_plan_of_a_group_has_the_checks_of_its_own_audit():
             assert row.values != point.values or row.measurement == measured(row.measurement.check, audited)
 
 
+@pytest.mark.long
 def test_steps_are_those_of_the_attribution_and_their_controls_what_they_build_on():
     points = grid_of([PLAN], {"correction.adversary": ("features", "strong")})
     names = [number.name for number in NUMBERS if "_features" in number.name or "constraint" in number.name]

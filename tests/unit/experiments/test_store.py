@@ -96,6 +96,7 @@ def test_a_record_of_another_key_or_kind_is_ignored(tmp_path: Path, point: Measu
     assert store.load(fingerprint("other"), MeasuredModel) is None and "it is damaged" in store.notes[1]
 
 
+@pytest.mark.long
 def test_no_damage_to_the_file_gives_a_wrong_point_or_a_traceback(tmp_path: Path, point: MeasuredModel):
     path, keys = tmp_path / "store", [fingerprint(k) for k in range(40)]
     for key in keys:

@@ -67,6 +67,7 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
         assert row["measured ε (95% lower bound)"] <= (row["spent ε"] or epsilon)
 
 
+@pytest.mark.long
 def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
     findings = last(subject, settings)

@@ -48,6 +48,7 @@ def test_the_gaps_are_differences_of_rates() -> None:
     assert (disparity.vd.n, disparity.fpr_gap.n, disparity.advantage_gap.n) == (40, 32, 72)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GAPS)
 def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     counts = Tally(flagged=np.array([[1, 1], [2, 4]]), people=np.array([[4, 5], [3, 4]]))
@@ -80,6 +81,7 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     assert gap_p_value(GAPS[name], counts, np.stack([itself, none, none])) == (1 + 1) / (1 + 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "rates, people",
     [

@@ -129,6 +129,7 @@ def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training(
     assert np.array_equal(left.train, picked.retained) and left.test.size < splits.test.size
 
 
+@pytest.mark.long
 def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks() -> None:
     """A model that answers by trade alone, whoever was trained on: the published attack is at chance."""
     areas = []

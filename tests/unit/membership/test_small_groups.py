@@ -103,6 +103,7 @@ def test_twenty_or_forty_people_of_it_are_enough(policy_of, side: int):
     assert row_of(verdict, "membership_gap").verdict == "fail"
 
 
+@pytest.mark.long
 @POLICIES
 @pytest.mark.parametrize("seed", range(2))
 def test_one_that_is_memorised_within_its_own_scores_does_not_pass(policy_of, seed: int):
@@ -152,6 +153,7 @@ TRUTH = {"none": 0.0, "half": 0.495, "all": 0.99, "shift": float(norm.sf(norm.is
 """Gap at 1% FPR, by either threshold: only members of group 1 move."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", TRUTH)
 @pytest.mark.parametrize("size", [100, 300])
 def test_the_gap_of_each_at_its_own_threshold_is_covered_from_100_non_members_on(kind: str, size: int):

@@ -158,6 +158,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
         assert verdict == "fail" or row.settling.startswith("Not everybody could be measured: TPR at 1% FPR needs")
 
 
+@pytest.mark.long
 def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
     curve = points()
     assert curve[:4] + points(finished=curve[:4]) == curve and points(finished=curve) == []

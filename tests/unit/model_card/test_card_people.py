@@ -186,6 +186,7 @@ def advised() -> tuple[Case, Advice]:
     return case, advise(case.posterior, case.release, sensitive=case.sensitive)
 
 
+@pytest.mark.long
 def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
     _, advice = advised()
     pins = {(row.decimals, row.epsilon): row.pinned for row in advice.tried}

@@ -158,6 +158,7 @@ def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int,
     assert 0.92 <= np.mean([interval.low <= mean <= interval.high for interval in intervals]) <= 0.98
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "off"), [(1, 0.0), (5, 0.5)])
 def test_the_interval_holds_the_mean_gain_of_other_people_like_these(k: int, off: float):
     bits, intervals = [], []

@@ -99,6 +99,7 @@ PIPELINES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", PIPELINES, ids=lambda estimator: "-".join(name for name, _ in estimator.steps))
 def test_a_skops_file_answers_exactly_as_its_estimator(estimator, capsys):

@@ -48,6 +48,7 @@ def by_size(n: int, *, absolute: bool) -> dict[int, float]:
     return {a.count(0): max(largest_move(a, b, absolute=absolute) for b in neighbours(a)) for a in firsts}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("n", SIZES)
 def test_local_and_global_are_what_brute_force_finds(n: int, absolute: bool):

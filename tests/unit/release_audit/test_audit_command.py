@@ -121,6 +121,7 @@ def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "code", "phrase"),
     [

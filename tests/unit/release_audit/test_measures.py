@@ -211,6 +211,7 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_other_tolerance")
 def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
@@ -227,6 +228,7 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
 SIX = ("loss", "released", "quantile", "lira", "lira_boosted", "rmia")
 
 
+@pytest.mark.long
 def test_members_are_identified_as_by_the_best_of_six_attacks(large: Audited):
     measurement = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores

@@ -89,6 +89,7 @@ def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> No
     assert [name for name, study in STUDIES.items() if not study.plants] == []
 
 
+@pytest.mark.long
 def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
     quick = [trial_of("learns a table"), trial_of("answered questions"), trial_of("disclosed constraint")]
     tests = self_test(runs=20, tried=quick)
@@ -107,6 +108,7 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkey
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
 
+@pytest.mark.long
 def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fixed(fpr: float, false: np.ndarray, true: np.ndarray) -> Estimate:
         caught = members_above(fpr * (false[-1] + 1), false, true)

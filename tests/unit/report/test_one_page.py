@@ -89,6 +89,7 @@ def compact(text: str) -> str:
     return "".join(text.replace("\u200b", "").replace("\ufffe", "").split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_it_is_one_page_that_says_every_number(name: str):
     document, signatures = PAGES[name]()
