@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 _PACKAGE = __package__.partition(".")[0]
 
-_PLAIN = {"report.reports:Reports": ("audit",), "studies.subject:Progress": ("total", "done")}
+_PLAIN = {
+    "report.public_summary:Reports": ("audit",),
+    "studies.subject:Progress": ("total", "done"),
+}
 """Class that is no dataclass -> the attributes it is built again from; others keep the class's value."""
 
 _CONTAINERS: dict[str, type] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}

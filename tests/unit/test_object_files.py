@@ -18,11 +18,13 @@ from core.base.caveats import Caveat, CaveatKind
 from core.base.object_files import UnstorableError, pack, unpack
 from core.base.serialize import RecordError
 from core.datasets import AuditDataset
+from core.report import Reports, to_json
 from core.stats.estimates import Estimate, proportion
 from core.studies.attriguard.result import Exposure
 from core.studies.correction import CorrectionResult
 from core.studies.subject import AuditConfig
 from tests import expected
+from tests.samples_report import sample
 
 VALUES = (
     None,
@@ -153,6 +155,12 @@ def pickled_array() -> bytes:
     content = io.BytesIO()
     np.save(content, np.array([Elsewhere()], dtype=object), allow_pickle=True)
     return content.getvalue()
+
+
+def test_the_reports_of_an_audit_can_be_stored():
+    """What the Report page shows first is stored; a class that moved would be computed anew at every start."""
+    reports = Reports(sample())
+    assert to_json(unpack(pack(reports)).document) == to_json(reports.document)
 
 
 HOSTILE = (
