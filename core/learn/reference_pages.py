@@ -7,9 +7,7 @@ import importlib
 import inspect
 import json
 import sys
-import tomllib
 from collections.abc import Iterator
-from importlib.resources import files as files_of
 from pathlib import Path
 
 from ..base.settings import params
@@ -157,45 +155,42 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
 def regulations_reference() -> Iterator[str]:
     """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
     from ..auditing.policy.limits import CHECKS, check_title
+    from ..report.regulations import LawRow, law_of_checks, law_of_parts, legal_texts, provisions
 
-    regulations = tomllib.loads(
-        (files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8")
-    )
-    provisions = regulations["provisions"]
-    frameworks = regulations["frameworks"]
+    texts = legal_texts()
     yield "# Checks and regulations"
     yield ""
     yield (
         "Made from the code by `make docs`. **Not legal advice.** Which provisions a number of FairLeak's can be "
         "evidence for; whether one applies to you, and whether the evidence is enough, is for a lawyer. A pass is no "
-        f"compliance with any of them. Looked up on {regulations['looked_up']}."
+        "compliance with any of them."
     )
-    yield from ("", "## Sources", "", "| Text | Date | Note |", "|---|---|---|")
-    for name, entry in frameworks.items():
-        yield f"| **{name}**: [{entry['title']}]({entry['source']}) | {entry['date']} | {entry['note']} |"
-    yield from ("", "## Provisions", "", "| Provision | What it says |", "|---|---|")
+    yield from ("", "## Sources", "", "| Text | Date | Looked up | Note |", "|---|---|---|---|")
+    for name, text in texts.items():
+        yield f"| **{name}**: [{text.title}]({text.source}) | {text.date} | {text.looked_up} | {text.note} |"
+    yield from ("", "## Provisions", "")
     yield from (
-        f"| {provision['framework']}, {provision['place']} | “{provision['quote']}” |"
-        for provision in provisions.values()
+        "| Provision | What it says | What a number here is evidence for |",
+        "|---|---|---|",
     )
+    for provision in provisions().values():
+        yield f"| {provision.text.name}, {provision.article} | “{provision.quote}” | {provision.evidence} |"
 
-    def row(name: str, keys: list[str], note: str) -> str:
-        cells: dict[str, list[str]] = {framework: [] for framework in frameworks}
-        for key in keys:
-            cells[provisions[key]["framework"]].append(provisions[key]["place"])
-        texts = ["; ".join(provision_names) or "–" for provision_names in cells.values()]
-        return f"| {name} | {' | '.join(texts)} | {note} |"
+    def line(name: str, row: LawRow) -> str:
+        cells: dict[str, list[str]] = {text: [] for text in texts}
+        for provision in row.provisions:
+            cells[provision.text.name].append(provision.article)
+        articles = ["; ".join(names) or "–" for names in cells.values()]
+        return f"| {name} | {' | '.join(articles)} | {row.note} |"
 
-    head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
+    head = (f"| {' | '.join(texts)} | Note |", "|---" * (len(texts) + 2) + "|")
     yield from ("", "## Checks", "", f"| Check {head[0]}", head[1])
+    checks = law_of_checks()
     for check in CHECKS:
-        entry = regulations["checks"][check]
-        note = entry.get("note") or entry.get("no_provision", "")
-        yield row(
-            f"{check_title(check, 'attribute')} (`{check}`)", entry.get("provisions", []), note
-        )
+        yield line(f"{check_title(check, 'attribute')} (`{check}`)", checks[check])
     yield from ("", "## Other parts of an audit", "", f"| Part {head[0]}", head[1])
-    yield from (row(part, keys, "") for part, keys in regulations["report"].items())
+    for part, row in law_of_parts().items():
+        yield line(part, row)
 
 
 PACKAGES = (

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import re
 import sys
-import tomllib
+from datetime import date
 from pathlib import Path
 from types import ModuleType
 
@@ -15,11 +15,11 @@ import pytest
 from core.auditing.policy import CHECKS
 from core.learn.reference_pages import PAGES, page
 from core.report import Reports, to_json
+from core.report.regulations import law_of_checks, law_of_parts, legal_texts, provisions
 from tests.patience import entries, finished
 from tests.samples_report import sample
 
 ROOT = Path(__file__).resolve().parents[2]
-REGULATIONS = tomllib.loads((ROOT / "core" / "auditing" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
 SCRIPT = ROOT / "docs" / "how-to" / "log_to_mlflow.py"
 
 
@@ -69,19 +69,34 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path):
         assert address == "contents.html" or f'href="{address}"' in home
 
 
-def test_every_check_and_every_provision_is_mapped_and_has_a_source():
-    assert set(REGULATIONS["checks"]) == set(CHECKS)
-    for check, entry in REGULATIONS["checks"].items():
-        assert bool(entry.get("provisions")) != bool(entry.get("no_provision")), check
-        assert set(entry.get("provisions", ())) <= set(REGULATIONS["provisions"]), check
-    used = {key for entry in REGULATIONS["checks"].values() for key in entry.get("provisions", ())}
-    used |= {key for keys in REGULATIONS["report"].values() for key in keys}
-    assert used == set(REGULATIONS["provisions"])
-    assert {entry["framework"] for entry in REGULATIONS["provisions"].values()} == set(REGULATIONS["frameworks"])
-    for entry in REGULATIONS["frameworks"].values():
-        assert entry["source"].startswith("https://") and entry["date"] and entry["title"]
-    places = {entry["place"] for entry in REGULATIONS["provisions"].values()}
-    assert {"Annex IV, point 2(g)", "Article 10(2)(f)", "Article 15(5)", "MEASURE 2.10", "MEASURE 2.11"} <= places
+def test_law_every_check_and_provision_is_mapped():
+    rows = law_of_checks()
+    assert set(rows) == set(CHECKS)
+    for check, row in rows.items():
+        assert row.provisions or row.note, check
+    used = {entry.key for row in (*rows.values(), *law_of_parts().values()) for entry in row.provisions}
+    assert used == set(provisions())
+    assert {entry.text.name for entry in provisions().values()} == set(legal_texts())
+    articles = {entry.article for entry in provisions().values()}
+    assert {
+        "Annex IV, point 2(g)",
+        "Article 10(2)(f)",
+        "Article 15(5)",
+        "Article 35(7)(d)",
+        "Article 25(1)",
+    } <= articles
+
+
+def test_law_every_text_has_source_and_day_and_excerpts_are_words_of_the_quotation():
+    for text in legal_texts().values():
+        assert text.source.startswith("https://") and text.date and text.title
+        assert text.looked_up <= date.today()
+    for entry in provisions().values():
+        parts = entry.excerpt.split(" […] ")
+        positions = [entry.quote.find(part) for part in parts]
+        assert -1 not in positions and positions == sorted(positions), entry.key
+        assert len(entry.chip) <= 24 and entry.evidence.endswith(".")
+        assert len(entry.evidence.split()) <= 25
 
 
 @pytest.fixture(scope="module")
