@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..auditing.policy import Policy, read_policy
 from ..base.fingerprint import content_fingerprint, short_fingerprint
 from ..base.serialize import Result
 from ..report import Report
@@ -115,12 +116,33 @@ class Signature(Result):
         return replace(self, void=f"the audit changed since ({changed_parts(self.parts, parts)})")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPolicy(Result):
+    """A version of a policy as it was saved, by whom, when and why; it never changes."""
+
+    number: int
+    name: str
+    version: str
+    text: str
+    """Its file, which `policy` reads."""
+    who: str
+    when: str
+    """UTC, ISO 8601."""
+    reason: str
+
+    @property
+    def policy(self) -> Policy:
+        """The policy; InputError if it limits a check that FairLeak has no more."""
+        return read_policy(self.text, name=f"The policy {self.name}, version {self.version}")
+
+
 @dataclass(slots=True, kw_only=True)
 class Events(Record):
     """Everything a history's entries say, in their order."""
 
     entries: dict[int, Entry] = field(default_factory=dict)
     signatures: list[Signature] = field(default_factory=list)
+    policies: list[SavedPolicy] = field(default_factory=list)
 
     def entry_of(self, project: str, fingerprint: str) -> Entry | None:
         """Return the entry of a document in a project; None where it is not there, or deleted."""
@@ -154,6 +176,8 @@ class Events(Record):
             case "deleted":
                 entry = self.entries[body.pop("entry")]
                 self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+            case "policy":
+                self.policies.append(SavedPolicy(number=number, **body))
             case _:
                 raise ValueError(kind)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..auditing.policy import Policy, policy_text, read_policy
 from ..base.errors import InputError
 from ..base.validation import choice, whole_number
 from ..datasets.columns import quoted
@@ -27,6 +28,7 @@ from .events import (
     Deletion,
     Entry,
     Events,
+    SavedPolicy,
     Signature,
     needs_reason,
     not_releasable,
@@ -248,6 +250,44 @@ class History:
             for signature in self._events().signatures
             if project in (None, signature.project) and (entry is None or signature.covers(entry))
         )
+
+    def save_policy(self, policy: Policy, *, who: str, reason: str) -> SavedPolicy:
+        """Save a version of a policy, which never changes; the same one twice is one.
+
+        Raises `InputError` if no file could say it, or another policy has its name and version.
+
+        Parameters
+        ----------
+        who : str
+            Who answers for saving it.
+        reason : str
+            Why this version is there, such as what changed since the one before.
+        """
+        text = policy_text(policy)
+        read_policy(text, name="The policy")
+        who = check_line(who, "who")
+        reason = check_line(reason, "reason", most=_LONGEST_REASON)
+        with self._store.write_transaction() as change:
+            events = change.record()
+            for saved in events.policies:
+                if (saved.name, saved.version) != (policy.name, policy.version):
+                    continue
+                if saved.text == text:
+                    return saved
+                raise InputError(
+                    f"A changed policy must have a version of its own: version {quoted(policy.version)} of "
+                    f"{quoted(policy.name)} was saved by {saved.who} on {saved.when[:10]}."
+                )
+            body = {"name": policy.name, "version": policy.version, "text": text}
+            change.add(
+                events, {"kind": "policy", **body, "who": who, "when": now(), "reason": reason}
+            )
+            return events.policies[-1]
+
+    def policies(self, name: str | None = None) -> tuple[SavedPolicy, ...]:
+        """Return the versions of policies that were saved, of a name or all, newest first."""
+        saved = reversed(self._events().policies)
+        return tuple(entry for entry in saved if name in (None, entry.name))
 
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from core.auditing.policy import default_policy
 from core.base.errors import FairLeakError, InputError
 from core.report import to_json, verify_report
 from core.report.report import Times
@@ -162,6 +163,35 @@ def test_an_audit_is_found_by_its_number_or_its_fingerprint(history: History):
     keep(history, project="Cards")
     with pytest.raises(InputError, match=r"Several audits have the fingerprint .*: name one by its number, 3, 2"):
         history.find(entry.short)
+
+
+def test_save_policy_keeps_each_version_for_good_and_once(history: History, location: str):
+    policy = default_policy()
+    first = history.save_policy(policy, who=WHO, reason="FairLeak's starting values.")
+    assert history.save_policy(policy, who="B", reason="The same.") == first and first.policy == policy
+    strict = replace(policy, version="2", limits=policy.limits[:3])
+    with pytest.raises(InputError, match=f"version '{policy.version}' of '{policy.name}' was saved by {WHO} on"):
+        history.save_policy(replace(strict, version=policy.version), who=WHO, reason="Stricter.")
+    second = history.save_policy(strict, who=WHO, reason="Stricter.")
+    again = History.open(location, create=False)
+    assert again.policies() == (second, first) and again.policies("None") == ()
+    assert [(saved.who, saved.reason, saved.policy) for saved in again.policies(policy.name)] == [
+        (WHO, "Stricter.", strict),
+        (WHO, "FairLeak's starting values.", policy),
+    ]
+
+
+def test_save_policy_refuses_what_no_file_could_say(history: History):
+    policy = default_policy()
+    for change, who, reason, message in (
+        ({}, " ", "x", "who must be"),
+        ({}, WHO, "", "reason must be"),
+        ({"author": ""}, WHO, "x", "The policy: author of the policy must be given|The policy: author must be given"),
+        ({"limits": ()}, WHO, "x", "must set at least one limit"),
+    ):
+        with pytest.raises(InputError, match=message):
+            history.save_policy(replace(policy, **change), who=who, reason=reason)
+    assert history.policies() == ()
 
 
 @pytest.fixture
