@@ -24,8 +24,7 @@ from core.base.errors import InputError
 from core.base.seeds import child_generator, child_seed
 from core.datasets import Roles, Table
 from core.datasets.build import select
-from core.datasets.columns import as_text, is_numeric
-from core.datasets.roles import crossed_columns
+from core.datasets.columns import as_text, crossed_columns, is_numeric
 from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
 from core.studies.membership.attack import FEWEST

@@ -13,9 +13,9 @@ from ..base.errors import FairLeakError, InputError
 from ..base.validation import choice
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from ..datasets.checked_table import Fact
-from ..datasets.columns import as_text, is_numeric, quoted
+from ..datasets.columns import as_text, crossed_columns, is_numeric, quoted, with_crossed
 from ..datasets.input_check import check_input
-from ..datasets.roles import as_written, check_values, crossed_columns, with_crossed
+from ..datasets.roles import as_written, check_values
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS
 from ..stats.fairness import unfairness

@@ -36,6 +36,7 @@ from .columns import (
     as_text,
     codes_as_label,
     codes_in_general,
+    crossed_columns,
     encode,
     is_number,
     is_numeric,
@@ -43,17 +44,10 @@ from .columns import (
     quoted,
     text_of,
     usable_columns,
-)
-from .dataset import AuditDataset, Table
-from .roles import (
-    MINIMUM_PER_GROUP,
-    Roles,
-    as_written,
-    check_values,
-    crossed_columns,
-    groups_of,
     with_crossed,
 )
+from .dataset import AuditDataset, Table
+from .roles import MINIMUM_PER_GROUP, Roles, as_written, check_values, groups_of
 from .splits import SETS, kinds_of_records, named_sets, persons_in_several_sets, repeated_records
 
 if TYPE_CHECKING:

@@ -39,8 +39,9 @@ from urllib.error import HTTPError, URLError
 from ..base.errors import DataUnavailableError
 from ..base.serialize import Result
 from ..base.validation import choice
+from .columns import CROSS
 from .dataset import Table
-from .roles import CROSS, Roles
+from .roles import Roles
 
 if TYPE_CHECKING:
     import pandas

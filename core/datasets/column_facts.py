@@ -21,9 +21,8 @@ from .checked_table import (
     divides,
     text_codes,
 )
-from .columns import is_numeric, label_codes, listed, text_of
+from .columns import SPELLINGS, best_spellings, is_numeric, label_codes, listed, text_of
 from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
-from .roles import SPELLINGS, best_spellings
 from .splits import named_sets, persons_in_several_sets
 
 _MOST = 4

@@ -16,7 +16,8 @@ from ..base.caveats import Caveat
 from ..base.fingerprint import fingerprint_frame
 from ..base.serialize import Result
 from ..stats.estimates import Estimate, proportion
-from .roles import CROSS, Roles
+from .columns import CROSS
+from .roles import Roles
 
 if TYPE_CHECKING:
     import pandas

@@ -40,17 +40,19 @@ from ..stats.estimates import percent
 from .answer_facts import direction_facts, output_facts, repeated_records
 from .checked_table import CheckedTable, Fact, Severity
 from .column_facts import column_questions, label_facts, label_questions
-from .columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
-from .name_patterns import SCORE_NAMES
-from .roles import (
-    Roles,
-    as_written,
-    check_values,
+from .columns import (
+    as_text,
+    bare_name,
+    could_be_number,
     crossed_columns,
-    groups_of,
-    value_problems,
+    is_numeric,
+    listed,
+    names_records,
+    text_of,
     with_crossed,
 )
+from .name_patterns import SCORE_NAMES
+from .roles import Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts
 
 if TYPE_CHECKING:

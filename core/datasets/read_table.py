@@ -18,9 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError
 from ..base.untrusted import ask_child
-from .columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
+from .columns import (
+    MOST_CELLS,
+    SPELLINGS,
+    check_names,
+    check_rows,
+    cleaned,
+    empty_file,
+    megabytes,
+    one_spelling,
+    quoted,
+)
 from .dataset import Table
-from .roles import MINIMUM_PER_GROUP, SPELLINGS, one_spelling
+from .roles import MINIMUM_PER_GROUP
 from .text_table import text_columns
 
 if TYPE_CHECKING:

@@ -27,7 +27,18 @@ import numpy as np
 from ..base.errors import InputError
 from ..base.serialize import Result
 from .checked_table import area_under_curve, is_ordered, sample_rows
-from .columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
+from .columns import (
+    CROSS,
+    as_text,
+    bare_name,
+    crossed_columns,
+    is_numeric,
+    label_codes,
+    names_records,
+    parse_bool,
+    text_of,
+    with_crossed,
+)
 from .name_patterns import (
     MOST_LABELS,
     PREDICTION_NAMES,
@@ -43,17 +54,14 @@ from .name_patterns import (
     positive_rank,
 )
 from .roles import (
-    CROSS,
     FEATURE,
     LEFT_OUT,
     MINIMUM_PER_GROUP,
     MOST_ATTRIBUTE_VALUES,
     ColumnSummary,
     Roles,
-    crossed_columns,
     groups_of,
     role_of,
-    with_crossed,
 )
 
 if TYPE_CHECKING:

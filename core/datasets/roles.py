@@ -6,20 +6,12 @@ groups are numbered from 0: values from the most frequent to the rarest, ranges 
 An attribute may cross two columns: "sex × race" is a derived column with a value for each pair of values, and each pair
 is a group. None is taken together with others: every cell must have enough people. Both columns are then the attribute,
 and neither is a feature.
-
-One spelling counts for one value: "Yes", "YES" and "yes " in a column of categories are the same answer. Taken as one
-are spellings that differ only in capitals, in blanks inside, in a period at the end, or in how an accent is coded (one
-character or two).
-Capitals count where a value is one or two letters long and no usual answer, as they may carry meaning there (genotypes,
-grades). Only columns of few values are touched, never names or identifiers.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,7 +19,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.settings import Param
-from .columns import as_text, check_distinct, is_number, is_numeric, listed, quoted, set_aside
+from .columns import (
+    CROSS,
+    as_text,
+    check_distinct,
+    crossed_columns,
+    is_numeric,
+    quoted,
+    set_aside,
+    written_values,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -165,47 +166,6 @@ class Roles(Result):
         return self.sensitive
 
 
-CROSS = " × "
-"""What stands between two columns that are crossed, and between their values."""
-
-
-def crossed_columns(frame: pandas.DataFrame, sensitive: str) -> tuple[str, ...]:
-    """Return the two columns of a table that a sensitive attribute crosses; empty where it does not."""
-    names = sensitive.split(CROSS)
-    if sensitive in frame.columns or not len(names) == len(set(names)) == 2:
-        return ()
-    if frame.columns.is_unique and set(names) <= set(frame.columns):
-        return tuple(names)
-    return ()
-
-
-def with_crossed(frame: pandas.DataFrame, sensitive: str) -> pandas.DataFrame:
-    """Return the table with the column of a sensitive attribute that crosses two; else the table itself."""
-    columns = crossed_columns(frame, sensitive)
-    if not columns:
-        return frame
-    left, right = (as_text(frame[name]) for name in columns)
-    return frame.copy(deep=False).assign(**{sensitive: left + CROSS + right})
-
-
-_MOST_VALUES = 50
-_SHORT_ANSWERS = {"y", "n", "t", "f", "m", "w", "d", "x", "no", "ja", "si", "sì", "sí", "on"}
-
-_AROUND_SIGNS = re.compile(r" ?([<>=≤≥]+) ?")
-
-
-def spelling_key(value: str) -> str:
-    """Return what all spellings of a value have in common."""
-    text = " ".join(unicodedata.normalize("NFC", value).split())
-    text = _AROUND_SIGNS.sub(r"\1", text)
-    if len(text) > 2 and text.endswith(".") and not text.endswith(".."):
-        text = text[:-1].rstrip()
-    folded = unicodedata.normalize("NFC", text.casefold())
-    if len(folded) > 2 or folded in _SHORT_ANSWERS:
-        return folded
-    return text
-
-
 def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
     """Return the roles with positive and favourable label and the first group as the table writes them.
 
@@ -214,101 +174,10 @@ def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
     """
     return replace(
         roles,
-        positive=_meant(frame, roles.label, (roles.positive,))[0],
-        favourable=_meant(frame, roles.label, (roles.favourable,))[0],
-        group=_meant(frame, roles.sensitive, roles.group),
+        positive=written_values(frame, roles.label, (roles.positive,))[0],
+        favourable=written_values(frame, roles.label, (roles.favourable,))[0],
+        group=written_values(frame, roles.sensitive, roles.group),
     )
-
-
-def _meant(frame: pandas.DataFrame, column: str, requested: tuple[str, ...]) -> tuple[str, ...]:
-    if column not in frame.columns or not frame.columns.is_unique:
-        return requested
-    values = as_text(frame[column]).dropna().unique()
-    if len(values) > 2 * _MOST_VALUES or set(requested) <= set(values):
-        return requested
-    present = [str(value) for value in values]
-    meant = []
-    for value in requested:
-        candidates = [candidate for candidate in present if _loosely(candidate) == _loosely(value)]
-        if value not in present and len(candidates) == 1:
-            value = candidates[0]
-        meant.append(value)
-    return tuple(meant)
-
-
-def _loosely(value: str) -> str:
-    if is_number(value):
-        return repr(float(value))
-    return spelling_key(value)
-
-
-Spellings = dict[str, dict[str, tuple[str, ...]]]
-"""Column -> value as it is written now -> its other spellings."""
-
-SPELLINGS = "spellings"
-"""Attribute of a table's frame (`DataFrame.attrs`) that holds the `Spellings` taken as one in reading it."""
-
-
-def one_spelling(
-    names: Sequence[str], columns: Sequence[Any], notes: list[str]
-) -> tuple[list[Any], Spellings]:
-    """Return the columns with the most frequent spelling of each value, and what was taken as what.
-
-    Adds a sentence to `notes` where there were several.
-    """
-    merged: Spellings = {}
-    result = []
-    for name, column in zip(names, columns, strict=True):
-        spelled, spellings = _spelled(column)
-        if spellings:
-            merged[name] = spellings
-        result.append(spelled)
-    if merged:
-        notes.append(
-            "Spellings of a value that differ only in capitals, blanks, a final period or the coding of accents are "
-            f"taken as one in: {listed(list(merged))}."
-        )
-    return result, merged
-
-
-def _spelled(column: Any) -> tuple[Any, dict[str, tuple[str, ...]]]:
-    """Return the column with one spelling a value, and the spellings that went, by what they are now."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(column.type):
-        return column, {}
-    few = pc.unique(column[:10_000])
-    if len(few) > 2 * _MOST_VALUES:
-        return column, {}
-    counts = {
-        entry["values"]: entry["counts"]
-        for entry in pc.value_counts(column.drop_null()).to_pylist()
-    }
-    best, variants = best_spellings(counts)
-    if not variants or len(best) > _MOST_VALUES:
-        return column, {}
-    values = pa.array(list(counts), pa.string())
-    written = pa.array([best[spelling_key(value)] for value in counts], pa.string())
-    return written.take(pc.index_in(column, values).combine_chunks()), variants
-
-
-def best_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the most frequent spelling by key, and the other spellings of each value that has several.
-
-    One without a period at the end goes before one with it.
-    """
-    best: dict[str, str] = {}
-    variants: dict[str, list[str]] = {}
-    for value in sorted(
-        counts, key=lambda value: (value.endswith("."), -counts[value], len(value), value)
-    ):
-        key = spelling_key(value)
-        if key in best:
-            variants.setdefault(best[key], []).append(value)
-        else:
-            best[key] = value
-    return best, {value: tuple(spellings) for value, spellings in variants.items()}
 
 
 MINIMUM_PER_GROUP = 30

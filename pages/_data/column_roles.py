@@ -16,7 +16,7 @@ from core.base.fingerprint import fingerprint
 from core.base.settings import params
 from core.datasets import cautions, role_suggestion
 from core.datasets.checked_table import Fact, Severity
-from core.datasets.columns import as_text, quoted
+from core.datasets.columns import as_text, crossed_columns, quoted
 from core.datasets.dataset import Table
 from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import Suggestion, reason_of, suggested_group, suggested_limit
@@ -29,7 +29,6 @@ from core.datasets.roles import (
     ColumnSummary,
     Roles,
     assign_roles,
-    crossed_columns,
     role_of,
     summarise_columns,
     usable_features,

@@ -293,7 +293,7 @@ def _names() -> NamedValues:
             columns.quoted,
             columns.text_of,
             splits.named_set,
-            roles.spelling_key,
+            columns.spelling_key,
         )
         yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in predicates]
     for n in (1, 4, 5, 6):
@@ -311,7 +311,7 @@ def _names() -> NamedValues:
         notes: list[str] = []
         yield (
             f"{cells[0]} {len(cells)}",
-            str(plain(roles.one_spelling(["c"], [pa.chunked_array([cells])], notes)[0])) + str(notes),
+            str(plain(columns.one_spelling(["c"], [pa.chunked_array([cells])], notes)[0])) + str(notes),
         )
 
 

@@ -21,8 +21,8 @@ from ...base.errors import InputError
 from ...base.serialize import UNSAID, Result
 from ...base.settings import Param, validate
 from ...datasets.build import select
-from ...datasets.columns import quoted
-from ...datasets.roles import MOST_GROUPS, groups_of, with_crossed
+from ...datasets.columns import quoted, with_crossed
+from ...datasets.roles import MOST_GROUPS, groups_of
 from ...stats.estimates import Estimate
 from ..subject import Subject
 from .attack import MemberGuess, check_shadows, true_label_probability

@@ -14,8 +14,9 @@ from core.auditing.inputs import roles_of
 from core.auditing.suggestion import catalogue_plan
 from core.base.errors import InputError
 from core.datasets import build_dataset, cautions, demo_table, suggest_roles
+from core.datasets.columns import with_crossed
 from core.datasets.dataset import Table
-from core.datasets.roles import Roles, with_crossed
+from core.datasets.roles import Roles
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex × race")
 

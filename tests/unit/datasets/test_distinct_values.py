@@ -17,9 +17,10 @@ from core.base.errors import InputError
 from core.base.fingerprint import _hashes
 from core.datasets import Roles, build_dataset, cautions, read_table
 from core.datasets.checked_table import Severity
+from core.datasets.columns import CROSS
 from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import suggested_group
-from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
+from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 text_table = importlib.import_module("core.datasets.text_table")
