@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.base.files import csv_of_frame
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.models import GIVEN_PREDICTIONS
 from pages._report import report_plan
 from pages.shell import cached, panels, state

@@ -13,7 +13,7 @@ import streamlit as st
 
 from core.base.errors import FairLeakError
 from core.base.files import csv_of_frame
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.desk import (
     Ledger,
     LedgerAnswer,

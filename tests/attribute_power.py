@@ -37,7 +37,7 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
     """
     from core.adversaries import Outputs, attack_released, known_records, train_imputation
     from core.adversaries.released_outputs import fitted_outputs
-    from core.base.arrays import decimals_of
+    from core.base.validation import decimals_of
 
     outputs = Outputs(
         labels=draw.labels,

@@ -15,8 +15,7 @@ from pathlib import Path
 from core.base.serialize import Result
 from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.experiments.engine import measured_points
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore, measured_points
 from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, train_model
 from tests import samples

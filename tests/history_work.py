@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from core.auditing import ReleaseAudit
 from core.auditing.policy import CHECKS, Policy
 from core.base.errors import FairLeakError
-from core.base.fingerprint import content_fingerprint
+from core.base.serialize import content_fingerprint
 from core.report import Report, report_document
 from core.store.history import History
 from tests.judged_report import judged_audit

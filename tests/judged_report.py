@@ -8,7 +8,7 @@ from core.auditing import ReleaseAudit, SelfTest, failed_tests, verdict_caveats
 from core.auditing.policy import Policy, judge
 from core.auditing.result import plan_fingerprint
 from core.auditing.run import trials
-from core.base.fingerprint import code_fingerprint, content_fingerprint
+from core.base.serialize import code_fingerprint, content_fingerprint
 from core.stats.estimates import certain
 from core.studies.bias_queries import declared_limits
 from tests.samples_report import POLICY, sample

@@ -14,8 +14,8 @@ from typing import Any
 
 from core.auditing import MembershipSettings, catalogue_plan
 from core.base.serialize import dumps
+from core.experiments.engine import FileStore
 from core.experiments.experiment import grid_of, run_experiment
-from core.experiments.store import FileStore
 from tests import samples
 
 STUDIES = ("fairness", "membership", "two_models")

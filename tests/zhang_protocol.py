@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas
 
-from core.base.arrays import Codes, Floats, Ints
 from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
+from core.base.validation import Codes, Floats, Ints, child_generator, child_seed
 from core.datasets import Roles, Table
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric

@@ -32,11 +32,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Codes, Floats, Ints, Mask
 from ..base.errors import InputError
-from ..base.seeds import child_generator, child_seed
 from ..base.serialize import Result
-from ..base.validation import one_length, seed_value, whole_number
+from ..base.validation import (
+    Codes,
+    Floats,
+    Ints,
+    Mask,
+    child_generator,
+    child_seed,
+    one_length,
+    seed_value,
+    whole_number,
+)
 from ..stats.estimates import Estimate, accuracy, balanced_accuracy, proportion
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats, Ints, Mask
-from ..base.seeds import child_generator, child_seed
+from ..base.validation import Floats, Ints, Mask, child_generator, child_seed
 
 VALIDATION_SHARE = 0.3
 """Share of the known records that are kept to choose by."""

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from ..base.validation import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from .imputation import (
     Design,
     Groups,

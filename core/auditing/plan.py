@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from ..base.errors import FORMAT, InputError
-from ..base.fingerprint import content_fingerprint
-from ..base.serialize import UNSAID, Result
+from ..base.serialize import UNSAID, Result, content_fingerprint
 from ..base.settings import Param, Setting, Settings, location_of, params, value_excerpt, values_of
 from ..base.settings_text import Tables, built, goes_with, naming, parsed, read_tables, toml_text
 from ..datasets.catalog import CATALOG

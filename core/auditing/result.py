@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
-from ..adversaries.drift import drift_caveat
+from ..adversaries.released_outputs import drift_caveat
 from ..base.caveats import (
     ATTRIBUTE_NEEDED_TEXT,
     CHOSEN_TEXT,
@@ -33,8 +33,7 @@ from ..base.caveats import (
     in_order,
 )
 from ..base.errors import FORMAT
-from ..base.fingerprint import code_fingerprint, content_fingerprint
-from ..base.serialize import Result
+from ..base.serialize import Result, code_fingerprint, content_fingerprint
 from ..datasets import AuditDataset, Table, cautions
 from ..datasets.columns import quoted
 from ..datasets.splits import sharing

@@ -19,12 +19,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.arrays import decimals_of
 from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from ..base.files import write_file
-from ..base.fingerprint import code_fingerprint, content_fingerprint
-from ..base.seeds import child_seed
-from ..base.serialize import RecordError, Result, dumps, loads
+from ..base.serialize import (
+    RecordError,
+    Result,
+    code_fingerprint,
+    content_fingerprint,
+    dumps,
+    loads,
+)
+from ..base.validation import child_seed, decimals_of
 from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
 from ..stats.estimates import Estimate, proportion

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..base.arrays import decimals_of
 from ..base.errors import FairLeakError, InputError
-from ..base.validation import choice
+from ..base.validation import choice, decimals_of
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from ..datasets.checked_table import Fact
 from ..datasets.columns import as_text, crossed_columns, is_numeric, quoted, with_crossed

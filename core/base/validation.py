@@ -1,11 +1,15 @@
-"""Checks shared by the public functions of core.
+"""What functions of core take: arrays by what they hold, the checks of arguments, and generators by name.
 
 Each check returns its argument in the form the computation wants, or raises `InputError` with one sentence
 that names the parameter, the rule and the value.
+
+One seed makes many independent generators: each use of chance has a name, and its own child of the seed. Two uses never
+share numbers because their names differ, and adding a third changes neither.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection
 from typing import Any
@@ -14,6 +18,31 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+Ints = npt.NDArray[np.int64]
+"""Counts, or numbers of rows."""
+
+Codes = npt.NDArray[np.uint8]
+"""Labels and predictions, 0 or 1; groups, 0 to K - 1."""
+
+Mask = npt.NDArray[np.bool_]
+
+MOST_DECIMALS = 15
+"""Decimals of a number that are looked at: so many a 64-bit number keeps."""
+
+
+def decimals_of(numbers: Floats) -> int:
+    """Return the least number of decimals that write all numbers exactly, at most `MOST_DECIMALS`; nan counts not."""
+    present = numbers[~np.isnan(numbers)]
+    exact = (
+        decimals
+        for decimals in range(MOST_DECIMALS)
+        if np.array_equal(np.round(present, decimals), present)
+    )
+    return next(exact, MOST_DECIMALS)
+
 
 LEAST_EPSILON = 1e-6
 """Smallest privacy budget. Shared out among the counts of a tree of 4,000 columns it leaves each enough for noise that
@@ -145,3 +174,19 @@ def one_length(**arrays: Any) -> int:
         lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise InputError(f"All arrays must have the same length: {lengths_text}.")
     return next(iter(lengths.values()))
+
+
+def _child(seed: int, name: str) -> np.random.SeedSequence:
+    digest = hashlib.sha256(name.encode()).digest()
+    entropy = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.SeedSequence([seed_value(seed), *entropy])
+
+
+def child_generator(seed: int, name: str) -> np.random.Generator:
+    """Return the generator of this name under a seed; same seed and name, same numbers."""
+    return np.random.default_rng(_child(seed, name))
+
+
+def child_seed(seed: int, name: str) -> int:
+    """Return the seed of this name under a seed, in [0, 2**32 - 1], for libraries that want a number."""
+    return int(_child(seed, name).generate_state(1)[0])

@@ -25,8 +25,7 @@ from ..datasets import CATALOG, Roles, Table, cautions, load, read_table
 from ..datasets.catalog import default_cache_folder
 from ..datasets.checked_table import Fact, Severity
 from ..datasets.columns import quoted
-from ..experiments.engine import TimeLeft
-from ..experiments.store import FileStore, MemoryStore, default_store
+from ..experiments.engine import FileStore, MemoryStore, TimeLeft, default_store
 from ..models import PRIVATE_METHODS
 from ..models.model_files import read_model
 from ..report import FOLDERS, Report, verify_report

@@ -42,8 +42,7 @@ from ..auditing.policy import (
 from ..auditing.result import StudyFindings
 from ..base.errors import Cancelled, FairLeakError, InputError
 from ..base.files import check_writable, content_of, why
-from ..base.fingerprint import content_fingerprint
-from ..base.serialize import loads
+from ..base.serialize import content_fingerprint, loads
 from ..datasets.catalog import default_cache_folder
 from ..report import FOLDERS, Reports
 from ..report.one_page import NAME, one_page

@@ -28,8 +28,7 @@ from ..auditing.plan import plan_setting
 from ..auditing.policy import Policy, Status
 from ..base.errors import InputError
 from ..base.files import content_of, csv_of_frame, write_file
-from ..base.fingerprint import content_fingerprint
-from ..base.serialize import dumps, plain
+from ..base.serialize import content_fingerprint, dumps, plain
 from ..base.settings import Setting, value_excerpt
 from ..base.settings_text import add_arguments as add_settings
 from ..base.settings_text import from_arguments

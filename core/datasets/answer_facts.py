@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.arrays import Ints
-from ..base.seeds import child_generator
+from ..base.validation import Ints, child_generator
 from ..stats.estimates import percent
 from .checked_table import (
     MOST_REPAIRS,

@@ -26,12 +26,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import MOST_DECIMALS, Codes, decimals_of
 from ..base.caveats import Caveat, CaveatKind
 from ..base.errors import InputError
-from ..base.fingerprint import fingerprint
-from ..base.seeds import child_generator
-from ..base.validation import choice, unit_interval
+from ..base.serialize import fingerprint
+from ..base.validation import (
+    MOST_DECIMALS,
+    Codes,
+    child_generator,
+    choice,
+    decimals_of,
+    unit_interval,
+)
 from .columns import (
     as_text,
     codes_as_label,

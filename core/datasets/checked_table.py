@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints, Mask
 from ..base.errors import InputError
-from ..base.seeds import child_generator
 from ..base.serialize import Result
+from ..base.validation import Floats, Ints, Mask, child_generator
 from .columns import as_text, is_numeric, label_codes
 from .name_patterns import ColumnContent, contents_of
 from .roles import Roles, as_written, groups_of

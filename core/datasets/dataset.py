@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.caveats import Caveat
-from ..base.fingerprint import fingerprint_frame
-from ..base.serialize import Result
+from ..base.serialize import Result, fingerprint_frame
 from ..stats.estimates import Estimate, proportion
 from .columns import CROSS
 from .roles import Roles

@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats
 from ..base.errors import DataUnavailableError, InputError
 from ..base.files import content_of
-from ..base.fingerprint import fingerprint
-from ..base.seeds import child_generator
-from ..base.serialize import Result
+from ..base.serialize import Result, fingerprint
 from ..base.untrusted import ask_child
+from ..base.validation import Floats, child_generator
 from .columns import as_text, is_number, is_numeric, quoted
 from .read_table import SECONDS, read_table
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.arrays import Floats, Ints, Mask
+from ..base.validation import Floats, Ints, Mask
 from ..stats.estimates import percent
 from .checked_table import (
     CheckedTable,

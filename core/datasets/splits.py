@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from ..base.caveats import Caveat, CaveatKind
 from ..base.errors import InputError
-from ..base.seeds import child_generator
-from ..base.validation import seed_value
+from ..base.validation import child_generator, seed_value
 from .columns import bare_name, parse_bool, quoted
 from .dataset import AuditDataset
 

@@ -14,9 +14,7 @@ said to be another one is another one (budgets add up otherwise). That a named a
 in a registration from a file. Neither a ledger nor an export contains predictions, and an export no key.
 """
 
-from .books import verify_export
-from .ledger import Ledger, default_ledger, example_ledger, open_ledger
-from .record import (
+from .books import (
     METRICS,
     AskSettings,
     ExportVerification,
@@ -25,7 +23,9 @@ from .record import (
     Quote,
     RegisterSettings,
     Registration,
+    verify_export,
 )
+from .ledger import Ledger, default_ledger, example_ledger, open_ledger
 from .registration import (
     TestSet,
     desk_roles,

@@ -14,8 +14,8 @@ from ..datasets.roles import Roles
 from ..stats.estimates import at_most, count, gap, number_text, percent
 from ..studies.model_card.meter import accuracy_under
 from ..studies.study import Finding
+from .books import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
 from .noise import epsilon_amount
-from .record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""

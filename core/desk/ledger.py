@@ -18,14 +18,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats, Ints
 from ..base.errors import InputError
 from ..base.files import write_file
-from ..base.validation import choice
+from ..base.validation import Floats, Ints, choice
 from ..datasets.columns import quoted
 from ..datasets.roles import Roles
 from ..studies.bias_queries.gaps import score_matrix
-from .books import Account, LedgerState, Released, export_bytes, refuse_a_second_budget
+from .books import (
+    METRICS,
+    Account,
+    LedgerAnswer,
+    LedgerState,
+    LedgerStatus,
+    Quote,
+    Registration,
+    Released,
+    export_bytes,
+    refuse_a_second_budget,
+)
 from .noise import (
     HALF_STEP,
     LEVEL,
@@ -43,7 +53,6 @@ from .noise import (
     release,
     standard_error,
 )
-from .record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
 from .registration import TestSet, normal_form, roles_entry, visible_text
 
 if TYPE_CHECKING:

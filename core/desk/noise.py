@@ -23,8 +23,8 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats, Ints
 from ..base.errors import InputError
+from ..base.validation import Floats, Ints
 from ..stats.estimates import Estimate
 
 MILLION = 1_000_000

@@ -30,9 +30,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats
 from ..base.errors import InputError
-from ..base.validation import binary_array, one_length
+from ..base.validation import Floats, binary_array, one_length
 from ..datasets.build import score_values
 from ..datasets.checked_table import Fact, Severity
 from ..datasets.columns import as_text, names_records, parse_bool, quoted

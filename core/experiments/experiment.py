@@ -26,8 +26,7 @@ from ..auditing.plan import AuditPlan, changed_plan, plan_value
 from ..auditing.policy import estimate_text
 from ..auditing.run import audited_on, measured, measured_number
 from ..base.errors import InputError
-from ..base.fingerprint import content_fingerprint
-from ..base.serialize import Result
+from ..base.serialize import Result, content_fingerprint
 from ..base.validation import choice
 from ..datasets import AuditDataset, Table
 from ..stats.estimates import (
@@ -40,8 +39,7 @@ from ..stats.estimates import (
 )
 from ..studies.registry import STUDIES
 from ..studies.study import Check, Finding, Measurement
-from .engine import measured_points
-from .store import PointStore, environment
+from .engine import PointStore, environment, measured_points
 
 if TYPE_CHECKING:
     import pandas

@@ -22,8 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..base.errors import InputError, PrivacyLeakWarning
-from ..base.seeds import child_generator
-from ..base.validation import choice, privacy_budget
+from ..base.validation import child_generator, choice, privacy_budget
 from .id3 import (
     ACCOUNTINGS,
     BudgetLedger,

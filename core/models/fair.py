@@ -38,10 +38,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Codes, Floats
 from ..base.errors import FairLeakError, InputError
-from ..base.seeds import child_generator
-from ..base.validation import choice, one_length, privacy_budget, seed_value, unit_interval
+from ..base.validation import (
+    Codes,
+    Floats,
+    child_generator,
+    choice,
+    one_length,
+    privacy_budget,
+    seed_value,
+    unit_interval,
+)
 from ..stats.fairness import LABELS_COMPARED, METRICS
 from .id3 import noisy_counts
 

@@ -43,9 +43,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats, Ints, Mask
 from ..base.errors import InputError
 from ..base.serialize import Result
+from ..base.validation import Floats, Ints, Mask
 
 if TYPE_CHECKING:
     import pandas

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Codes, Floats, Ints
 from ..base.errors import InputError
 from ..base.serialize import Result
+from ..base.validation import Codes, Floats, Ints
 from ..datasets.columns import as_text, is_numeric, parse_bool, quoted
 from ..stats.estimates import count
 

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Codes, Ints
 from ..base.errors import FairLeakError, InputError
 from ..base.untrusted import ask_child
 from ..base.untrusted.confinement import is_unconfined_allowed
-from ..base.validation import unit_interval
+from ..base.validation import Codes, Ints, unit_interval
 from ..datasets.build import as_predictions
 from ..datasets.columns import megabytes, quoted
 from ..datasets.dataset import Table

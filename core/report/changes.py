@@ -15,8 +15,7 @@ from ..auditing import AuditPlan
 from ..auditing.plan import PARTS
 from ..auditing.policy import limit_text
 from ..auditing.policy.limits import check_title
-from ..base.fingerprint import content_fingerprint, short_fingerprint
-from ..base.serialize import Result
+from ..base.serialize import Result, content_fingerprint, short_fingerprint
 from .report import Cell, Report, strict
 
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")

@@ -39,8 +39,7 @@ from ..auditing.result import (
 )
 from ..base.caveats import Caveat
 from ..base.errors import FORMAT, InputError
-from ..base.fingerprint import short_fingerprint
-from ..base.serialize import UNSAID, Result, plain
+from ..base.serialize import UNSAID, Result, plain, short_fingerprint
 from ..studies.study import Finding, Measurement
 
 # Strict JSON ----------------------------------------------------------------------------------------------------------

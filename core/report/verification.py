@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ..auditing import failed_tests
 from ..auditing.policy import CheckVerdict, judge
 from ..base.errors import FairLeakError, InputError, check_format
-from ..base.fingerprint import code_fingerprint
-from ..base.serialize import Result
+from ..base.serialize import Result, code_fingerprint
 from ..base.untrusted import ask_child
 from .changes import changed_values
 from .codec import checked, is_number, is_report, report_of, verdict_section
@@ -165,7 +164,7 @@ SECONDS = 20.0
 
 _MODULES = (
     __name__,
-    "core.base.fingerprint:code_fingerprint",
+    "core.base.serialize:code_fingerprint",
     "core.report.page:environment",
     "core.report.codec:rehearse",
     "core.auditing",

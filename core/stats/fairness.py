@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Codes, Ints, Mask
 from ..base.errors import InputError
 from ..base.serialize import Result
-from ..base.validation import binary_array, choice, one_length
+from ..base.validation import Codes, Ints, Mask, binary_array, choice, one_length
 from .estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")

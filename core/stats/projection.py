@@ -35,9 +35,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Floats, Mask
 from ..base.errors import InputError
 from ..base.serialize import Result
+from ..base.validation import Floats, Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..auditing.policy import Policy, read_policy
-from ..base.fingerprint import content_fingerprint, short_fingerprint
-from ..base.serialize import Result
+from ..base.serialize import Result, content_fingerprint, short_fingerprint
 from ..report import Report
 from ..report.report import strict
 from .chain import Link, Record

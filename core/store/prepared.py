@@ -29,9 +29,8 @@ from typing import Any
 
 from ..base.errors import FORMAT, InputError
 from ..base.files import MEGABYTE, write_file
-from ..base.fingerprint import fingerprint
 from ..base.object_files import UnstorableError, pack, unpack
-from ..base.serialize import RecordError
+from ..base.serialize import RecordError, fingerprint
 from ..datasets.catalog import default_cache_folder
 from ..datasets.dataset import AuditDataset, Table
 
@@ -57,7 +56,7 @@ def default_folder() -> Path:
 def version_name(code: str) -> str:
     """Return the subfolder of this state of the code, given the fingerprint of the code outside this package."""
     from ..auditing.result import kind_of_machine
-    from ..experiments.store import environment_name
+    from ..experiments.engine import environment_name
 
     return f"{environment_name()}-{fingerprint(code, kind_of_machine())[:8]}"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Codes, Floats
+from ..base.validation import Codes, Floats
 from ..datasets import AuditDataset, Roles
 from ..datasets.splits import Splits
 from ..models import GIVEN_PREDICTIONS

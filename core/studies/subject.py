@@ -11,14 +11,12 @@ import numpy as np
 
 from ..adversaries import ImputationAttacker, Imputed, known_records_with_folds, train_imputation
 from ..adversaries.adversary import forest_parameters
-from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from ..base.errors import Cancelled, InputError
-from ..base.fingerprint import fingerprint
 from ..base.object_files import MEMO
-from ..base.serialize import UNSAID, Result
+from ..base.serialize import UNSAID, Result, fingerprint
 from ..base.settings import Param, Settings, validate
-from ..base.validation import LEAST_EPSILON
+from ..base.validation import LEAST_EPSILON, MOST_DECIMALS, Codes, Floats, Ints, Mask
 from ..datasets.dataset import AuditDataset
 from ..datasets.roles import Roles
 from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.ratings import Ratings
 from core.studies import attriguard

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
 from core.stats.quantities import Row

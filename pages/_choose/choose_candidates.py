@@ -19,7 +19,7 @@ from core.auditing.inputs import refuse_blocking
 from core.auditing.policy import VERDICT_TITLES, Policy, limit_text, policy_text
 from core.auditing.policy.limits import check_title
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.base.settings_text import flags_text
 from core.datasets.dataset import Table
@@ -37,7 +37,7 @@ from core.experiments.choose import (
     measure_all,
 )
 from core.experiments.choose.findings import leak_text, order_texts, report_section, short_check
-from core.experiments.store import point_key
+from core.experiments.engine import point_key
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.studies.subject import AuditConfig

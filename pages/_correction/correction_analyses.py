@@ -10,7 +10,7 @@ import streamlit as st
 from core.adversaries.adversary import PINNED
 from core.auditing import AuditPlan
 from core.auditing.subprocess_jobs import ReportProgress
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.experiments.attacked_models import (
     MAP_MEASURES,

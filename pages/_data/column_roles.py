@@ -12,7 +12,7 @@ import streamlit as st
 from core.auditing.policy import default_policy, predictions_policy
 from core.auditing.sizes import SizeProblem, counted, size_problems
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets import cautions, role_suggestion
 from core.datasets.checked_table import Fact, Severity

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from core.base.errors import FairLeakError, InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.build import select
 from core.datasets.checked_table import Fact

@@ -17,7 +17,7 @@ import streamlit as st
 
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import epsilon_text, interval, percent

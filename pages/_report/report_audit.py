@@ -16,7 +16,7 @@ import streamlit as st
 from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
 from core.auditing.policy import Policy, Status, judge, judged_alternatives
 from core.auditing.subprocess_jobs import ReportProgress
-from core.base.fingerprint import code_fingerprint, fingerprint, short_fingerprint
+from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page
 from core.report.tables import self_test_table

@@ -15,7 +15,7 @@ import streamlit as st
 
 import core
 from core.base.errors import FairLeakError, InputError
-from core.base.fingerprint import short_fingerprint
+from core.base.serialize import short_fingerprint
 from core.report import Report, Reports
 from core.report.comparison import NO_PROOF, Comparison, compare, comparison_html
 from core.report.one_page import disagreement

@@ -36,7 +36,7 @@ from core.auditing.policy import (
     read_policy,
 )
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
 from core.models import GIVEN_PREDICTIONS

@@ -24,7 +24,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.auditing.subprocess_jobs import ReportProgress, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset
 from core.experiments.engine import TimeLeft
 from core.store.prepared import PreparedResults, ResultWriter

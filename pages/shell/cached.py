@@ -16,7 +16,7 @@ import streamlit as st
 
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, RATINGS_FOLDER, Ratings
 from core.datasets.roles import Roles
@@ -316,7 +316,7 @@ def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset
 
 def point_store(name: str) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
-    from core.experiments.store import FileStore, MemoryStore, default_store
+    from core.experiments.engine import FileStore, MemoryStore, default_store
 
     if name != UPLOAD:
         try:

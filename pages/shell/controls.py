@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.base.settings import Setting, params
 from core.datasets.catalog import CATALOG
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS

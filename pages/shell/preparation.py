@@ -18,7 +18,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.logger import get_logger
 
-from core.base.fingerprint import fingerprint_of_code
+from core.base.serialize import fingerprint_of_code
 from core.store.prepared import PreparedResults, default_folder, version_name
 
 PREPARE = "FAIRLEAK_PREPARE"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset
 from core.studies.correction import audit_key
 from core.studies.study import Study
@@ -136,8 +136,8 @@ class ModelsJob(Background):
 
     def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
+        from core.experiments.engine import point_key
         from core.experiments.experiment import ModelMeasurements
-        from core.experiments.store import point_key
 
         self.point_store = cached.point_store(
             self.models[0][0].config.dataset

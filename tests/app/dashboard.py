@@ -13,13 +13,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from core.auditing import AuditPlan
-from core.base.fingerprint import content_fingerprint
+from core.base.serialize import content_fingerprint
 from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
 from core.experiments.attacked_models import MEASURES
-from core.experiments.engine import measured_points
+from core.experiments.engine import PointStore, measured_points, point_key
 from core.experiments.experiment import ModelMeasurements
-from core.experiments.store import PointStore, point_key
 from core.studies.correction import CorrectionResult, CorrectionSettings
 from core.studies.correction.numbers import NUMBERS, number_of
 from core.studies.fairness.study import model_number, unfairness

@@ -10,7 +10,7 @@ import pytest
 
 import core.auditing
 from core.auditing import AuditPlan, BiasQueriesSettings, MembershipSettings, ReleaseAudit, SelfTest, run_audit
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.stats.estimates import proportion
 from tests.app.dashboard import Dashboard
 

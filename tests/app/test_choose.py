@@ -18,7 +18,7 @@ from core.base.settings_text import add_arguments, from_arguments
 from core.cli.arguments import Parser
 from core.datasets import load
 from core.experiments.choose import CandidatePoint, CandidateSet, ChooseSettings
-from core.experiments.store import point_key
+from core.experiments.engine import point_key
 from core.stats.estimates import proportion
 from pages._report import report_plan
 from pages.shell.background import ResultStore

@@ -16,7 +16,7 @@ import pytest
 from core.__main__ import main
 from core.auditing import AuditPlan, run_audit
 from core.auditing.policy import default_policy
-from core.base.fingerprint import fingerprint
+from core.base.serialize import fingerprint
 from core.datasets import demo_table
 from core.models import METHOD_TITLES
 from core.stats.estimates import count

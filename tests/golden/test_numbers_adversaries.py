@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import adversary, imputation, output_evidence, released_outputs
-from core.base.arrays import decimals_of
+from core.base.validation import decimals_of
 from core.stats.estimates import Estimate
 from core.studies.attribute import study
 from core.studies.attribute.study import AttackerPosteriors, AttributeSettings

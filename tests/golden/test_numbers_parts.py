@@ -17,7 +17,7 @@ import pytest
 
 from core.base import files, serialize, settings, settings_text, validation
 from core.base.errors import InputError
-from core.base.fingerprint import content_fingerprint
+from core.base.serialize import content_fingerprint
 from core.base.settings import Param, Setting, Settings, params
 from core.cli.arguments import Parser
 from core.stats import quantities

@@ -17,8 +17,7 @@ from core.base.errors import FairLeakError
 from core.cli.audit import write_audit
 from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
-from core.experiments.engine import measured_points
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore, measured_points
 from core.report import Reports
 from core.studies.subject import AuditConfig
 from tests.experiment_work import CONFIGS, MeasuredModel, measure

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.base.arrays import Floats, Mask
-from core.base.validation import seed_value
+from core.base.validation import Floats, Mask, seed_value
 
 DEMO_SEED = 2023
 """The seed of the kept table."""

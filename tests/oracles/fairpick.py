@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
 from core.base.solvers import solve
+from core.base.validation import Floats
 from core.studies.membership.fairpick import differences
 
 _TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
+from core.base.validation import Floats
 from core.studies.bias_queries.gaps import people
 from core.studies.bias_queries.mechanisms import AdditiveNoise, NoisySums, SmoothLaplace, centred_scores
 

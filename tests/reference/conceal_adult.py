@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from core.base.seeds import child_generator
+from core.base.validation import child_generator
 from core.datasets import Roles, Table, build_dataset, load
 from core.studies.bias_queries import LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.guarantees import answer_error

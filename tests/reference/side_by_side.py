@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.adversaries.released_outputs import cross_fitted_interval
-from core.base.arrays import Codes, Floats, Ints
+from core.base.validation import Codes, Floats, Ints
 from core.datasets import load
 from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from core.base.seeds import child_generator
 from core.base.serialize import Result
+from core.base.validation import child_generator
 from core.stats.estimates import Estimate, rate_over_repeats
 from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
 from core.studies.bias_queries.mechanisms import LaplaceGlobal, SmoothCauchy

@@ -40,7 +40,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from core.base.seeds import child_generator
+from core.base.validation import child_generator
 from core.datasets import load
 from core.studies.membership import Train
 from core.studies.membership.findings import CurvePoint, fairpick_differences

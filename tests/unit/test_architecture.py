@@ -149,10 +149,11 @@ SHOWING = ("charts", "cli", "learn.examples")
 """Rooms of core whose files are named after what they show."""
 
 FLOORS = (
-    ("base.arrays", "base.errors", "base.serialize", "learn.glossary"),
+    ("base.errors", "learn.glossary"),
+    ("base.serialize", "base.validation"),
     ("base", "stats.estimates", "stats.projection", "store.chain"),
     ("stats",),
-    ("base.fingerprint", "charts"),
+    ("charts",),
     ("datasets",),
     ("adversaries", "auditing.subprocess_jobs", "models", "store.database"),
     ("studies.subject",),

@@ -22,7 +22,7 @@ import pytest
 from core.__main__ import main, parser
 from core.auditing import read_plan
 from core.cli import commands
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore
 from core.studies.subject import TRAINED_TOLERANCE
 from tests import samples
 from tests.patience import PATIENT, wait_until
@@ -44,7 +44,7 @@ def small_demo(cache: Path) -> Iterator[pytest.MonkeyPatch]:
         table = samples.table(500)
         patch.setattr("core.cli.arguments.load", lambda name, **_: table)
         patch.setattr("core.cli.arguments.default_cache_folder", lambda: cache / "datasets")
-        patch.setattr("core.experiments.store.default_cache_folder", lambda: cache / "datasets")
+        patch.setattr("core.experiments.engine.default_cache_folder", lambda: cache / "datasets")
         patch.delenv("FAIRLEAK_DATA", raising=False)
         yield patch
 

@@ -14,8 +14,8 @@ from core.auditing import AuditPlan, DataPlan, MembershipSettings, catalogue_pla
 from core.auditing.run import audited_of, measured
 from core.base.errors import Cancelled, InputError
 from core.datasets import load
+from core.experiments.engine import FileStore
 from core.experiments.experiment import grid_of, in_grid_order, rows_frame, run_experiment
-from core.experiments.store import FileStore
 from core.studies.subject import AuditConfig
 from tests import samples
 

@@ -13,7 +13,7 @@ from core.auditing import read_plan
 from core.auditing.policy import default_policy, policy_text, read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore
 from core.report import from_json, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report

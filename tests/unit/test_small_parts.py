@@ -15,10 +15,11 @@ import numpy.typing as npt
 import pytest
 
 from core.base.errors import FairLeakError
-from core.base.seeds import child_generator, child_seed
 from core.base.solvers import solve
 from core.base.validation import (
     at_least_zero,
+    child_generator,
+    child_seed,
     privacy_budget,
     seed_value,
 )

@@ -25,8 +25,8 @@ from core.auditing import (
 )
 from core.auditing.policy import CHECKS, policy_text, read_policy
 from core.auditing.run import audited_of, measured, self_test, trials
+from core.experiments.engine import MemoryStore
 from core.experiments.experiment import grid_of, in_grid_order, run_experiment
-from core.experiments.store import MemoryStore
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files

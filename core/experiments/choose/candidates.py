@@ -21,12 +21,10 @@ import numpy as np
 from ...auditing.inputs import Audited
 from ...auditing.plan import AuditPlan, MembershipSettings
 from ...auditing.run import measured
-from ...base.arrays import Mask
 from ...base.errors import InputError
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
-from ...base.validation import LEAST_EPSILON
+from ...base.validation import LEAST_EPSILON, Mask, child_generator
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS, TREE_DEPTH

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...auditing.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
 from ...base.errors import InputError
-from ...base.seeds import child_generator
+from ...base.validation import child_generator
 from ...models import PRIVATE_METHODS
 from ...stats.estimates import Estimate, holm, normal_quantile, not_measured, paired_gain
 from ...studies.registry import STUDIES

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats
+from ...base.validation import Floats
 from ...studies.attriguard import allocate, expected_size, representatives
 from .example import Example, compose, number, numbers, signed
 

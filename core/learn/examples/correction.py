@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints
+from ...base.validation import Codes, Floats, Ints
 from ...models.dp_id3 import DPID3Classifier
 from ...stats.estimates import accuracy_gain
 from ...stats.fairness import difference_between_groups, group_rates, unfairness

@@ -12,8 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints
-from ...base.seeds import child_generator
+from ...base.validation import Floats, Ints, child_generator
 from ...models.id3 import BudgetLedger, best_attribute, noisy_counts, noisy_score
 from ...stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
 from ...studies.membership import (

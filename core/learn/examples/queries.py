@@ -17,8 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...base.arrays import Floats
-from ...base.seeds import child_generator
+from ...base.validation import Floats, child_generator
 from ...studies.bias_queries import (
     LaplaceGlobal,
     accuracy_limit,

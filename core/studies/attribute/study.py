@@ -31,10 +31,9 @@ from ...adversaries import (
     train_imputation,
 )
 from ...adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
-from ...base.arrays import Codes, Floats, Ints, decimals_of
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
+from ...base.validation import Codes, Floats, Ints, child_generator, decimals_of
 from ...datasets.splits import attacker_sample
 from ...stats.estimates import (
     Estimate,

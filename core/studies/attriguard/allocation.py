@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
+from ...base.validation import Floats, Ints, Mask
 
 TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known"}
 """Target distributions, and what to call them."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints
 from ...base.serialize import Result
+from ...base.validation import Floats, Ints
 from .allocation import RepresentativeNoise
 from .panda import in_batches
 from .table import Column, fit_encoder

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats
+from ...base.validation import Floats
 from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.planes import draw_heat

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.solvers import solve
+from ...base.validation import Floats, Ints, child_generator
 from ...stats.estimates import Estimate, accuracy, mean, mean_rate
 from ..study import ReportProgress
 from .attackers import KnownPeople, drawn

@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints
 from ...base.errors import DataUnavailableError, InputError
-from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
-from ...base.validation import choice
+from ...base.validation import Floats, Ints, child_generator, child_seed, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.ratings import Ratings, demo_ratings, read_ratings
 from ..study import ReportProgress

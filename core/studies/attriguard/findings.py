@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...base.arrays import Floats
+from ...base.validation import Floats
 from ...stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
 from ...stats.fairness import difference_title
 from ...stats.quantities import Quantity, Row, share

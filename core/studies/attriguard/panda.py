@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints, Mask
+from ...base.validation import Floats, Ints, Mask
 from ..study import ReportProgress
 from .allocation import RepresentativeNoise
 

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints, Mask
 from ...base.object_files import MEMO
 from ...base.serialize import UNSAID, Result
 from ...base.settings import Param, Settings
+from ...base.validation import Floats, Ints, Mask
 from ...stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from .allocation import TARGETS, allocate, expected_size
 from .attackers import ATTACKER_TITLES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...base.seeds import child_generator
+from ...base.validation import child_generator
 from ...datasets.ratings import Ratings
 from ...stats.estimates import strongest
 from ...stats.quantities import share

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
+from ...base.validation import Floats, Ints, Mask
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...stats.estimates import Estimate, proportion

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints, Mask
-from ...base.validation import choice
+from ...base.validation import Floats, Ints, Mask, choice
 from .allocation import RepresentativeNoise
 from .table import Column, Encoder, PairRules, fit_encoder
 

@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
-from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
-from ...base.validation import one_length
+from ...base.validation import Codes, Floats, Ints, child_generator, child_seed, one_length
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...models import GIVEN_PREDICTIONS

@@ -25,9 +25,10 @@ from .mechanisms import (
     SmoothLaplace,
     mechanism_of,
 )
-from .result import BiasQueriesResult, BiasQueriesSettings
 from .reveal import partition_absolute, recover_flips, reveal_double
 from .trials import (
+    BiasQueriesResult,
+    BiasQueriesSettings,
     Leak,
     QueriedRecords,
     QueryPool,

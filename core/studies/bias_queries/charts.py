@@ -17,8 +17,7 @@ from .decoders import DecodedAttribute
 from .findings import error_text
 from .guarantees import ErrorQuantiles
 from .mechanisms import NOISES
-from .result import BiasQueriesResult, BiasQueriesSettings
-from .trials import Leak, QueriedRecords, best_by_number
+from .trials import BiasQueriesResult, BiasQueriesSettings, Leak, QueriedRecords, best_by_number
 
 _GUTTER = 176  # pixels for the names of curves
 _RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))

@@ -59,9 +59,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats
 from ...base.errors import InputError
-from ...base.validation import choice
+from ...base.validation import Floats, choice
 from .gaps import counted
 from .guarantees import exact_posterior
 from .mechanisms import AdditiveNoise, Rounded, centred_scores

@@ -25,8 +25,7 @@ from .decoders import DECODER_TITLES
 from .gaps import DESIGNS, SINGLE
 from .guarantees import accuracy_limit
 from .mechanisms import Mechanism
-from .result import BiasQueriesResult, BiasQueriesSettings
-from .trials import best_by_number, needed
+from .trials import BiasQueriesResult, BiasQueriesSettings, best_by_number, needed
 
 
 def error_text(value: float) -> str:

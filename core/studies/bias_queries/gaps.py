@@ -44,9 +44,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats
 from ...base.errors import InputError
-from ...base.validation import binary_array, choice, whole_number
+from ...base.validation import Floats, binary_array, choice, whole_number
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
+from ...base.validation import Floats
 from .gaps import check_sizes, counted, local_sensitivity, people
 from .mechanisms import (
     AdditiveNoise,

@@ -19,10 +19,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import choice, whole_number
+from ...base.validation import Floats, choice, whole_number
 from .gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 
 FINENESS = 1024  # cells to one noise scale, at least

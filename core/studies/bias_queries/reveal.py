@@ -53,10 +53,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import choice, probabilities
+from ...base.validation import Floats, choice, probabilities
 from .gaps import (
     answer_array,
     check_sizes,

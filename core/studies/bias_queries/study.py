@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...base.errors import InputError
-from ...base.seeds import child_generator
+from ...base.validation import child_generator
 from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Measurement, Plant, ReportProgress, Row, Study
 from ..subject import Subject
@@ -17,8 +17,7 @@ from .decoders import DECODER_TITLES, DECODERS
 from .findings import DECLARED, answers_excess, findings, leak_row, targeted_bound
 from .guarantees import targeted_leakage
 from .mechanisms import NOISES
-from .result import BiasQueriesResult, BiasQueriesSettings
-from .trials import QueryPool, Trials, query_pool, two_sided
+from .trials import BiasQueriesResult, BiasQueriesSettings, QueryPool, Trials, query_pool, two_sided
 
 if TYPE_CHECKING:
     from ...charts.drawing import Drawing

@@ -23,11 +23,9 @@ from ...adversaries import (
     fit_platt_scale,
     train_adversary,
 )
-from ...base.arrays import Codes, Floats
-from ...base.fingerprint import fingerprint
-from ...base.serialize import Result
+from ...base.serialize import Result, fingerprint
 from ...base.settings import Param, Settings
-from ...base.validation import choice
+from ...base.validation import Codes, Floats, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares
 from ...stats.estimates import Estimate, accuracy

@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords
-from ...base.arrays import Floats
 from ...base.serialize import Result
-from ...base.validation import unit_interval
+from ...base.validation import Floats, unit_interval
 from ...stats.estimates import (
     Estimate,
     Spread,

@@ -39,8 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords
-from ...base.arrays import Codes, Floats, Ints
-from ...base.seeds import child_generator
+from ...base.validation import Codes, Floats, Ints, child_generator
 from ...stats.estimates import Estimate
 from ...stats.fairness import row_sets
 from .exact import WIDENING, cumulated, true_tolerance

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.validation import Codes, Floats, Ints, Mask
 from .exact import smallest_fraction
 
 

@@ -28,10 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords, permuted_predictions
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import choice, positive_array, unit_interval
+from ...base.validation import Codes, Floats, Ints, choice, positive_array, unit_interval
 from ...stats.estimates import (
     Estimate,
     accuracy,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints, Mask
+from ...base.validation import Floats, Ints, Mask
 from .counts import CountProblem, Rate
 
 _MOST_POINTS = 20_000

@@ -61,8 +61,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
-from ...base.validation import binary_array, whole_number
+from ...base.validation import Codes, Floats, Ints, Mask, binary_array, whole_number
 from ...stats.fairness import TOLERANCE_STEP, row_sets
 
 MOST_GROUPS = 20

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats, Ints
 from ...base.solvers import SolverStatus, empty_model, linear, rescaled, run
+from ...base.validation import Floats, Ints
 from .counts import Choice, CountProblem, Rows, Solved
 from .tangents import TIGHTENING, relaxed_bound
 

@@ -29,10 +29,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries import AttackedRecords
-from ...base.arrays import Codes, Floats
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import binary_array, one_length
+from ...base.validation import Codes, Floats, binary_array, one_length
 from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from .attribute_attacks import CorrectionResult

@@ -35,11 +35,13 @@ from decimal import ROUND_CEILING, Context
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.solvers import SolverStatus
 from ...base.validation import (
+    Codes,
+    Floats,
+    Mask,
     binary_array,
     choice,
     group_array,

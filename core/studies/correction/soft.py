@@ -28,9 +28,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.validation import binary_array, one_length, unit_interval
+from ...base.validation import Floats, Ints, Mask, binary_array, one_length, unit_interval
 from ...stats.fairness import row_sets
 from ...stats.projection import Constraints, newton_direction, project
 from .bootstrap import drawn_people

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from ...base.errors import InputError
-from ...base.fingerprint import fingerprint
-from ...base.seeds import child_generator
+from ...base.serialize import fingerprint
+from ...base.validation import child_generator
 from ...datasets.build import build_dataset
 from ...datasets.catalog import demo_table
 from ...datasets.dataset import AuditDataset

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Floats, Ints
 from ...base.solvers import rescaled
+from ...base.validation import Floats, Ints
 from .counts import Choice, CountProblem, Rows, Solved
 from .enumeration import cheapest_counts, is_one_row_set
 

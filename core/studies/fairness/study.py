@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.arrays import Mask
-from ...base.seeds import child_generator
 from ...base.settings import Settings
+from ...base.validation import Mask, child_generator
 from ...stats.estimates import (
     Estimate,
     certain,

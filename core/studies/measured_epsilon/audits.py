@@ -45,9 +45,8 @@ from functools import partial
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints, Mask
-from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed
 from ...desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
 from ...models.id3 import BudgetLedger
 from ..bias_queries.guarantees import largest_loss

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
+from ...base.validation import child_generator
 from ...charts.drawing import Drawing, Scale
 from ...charts.rows import Mark, draw_rows
 from ...charts.rows import Row as ChartRow

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.seeds import child_generator, child_seed
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed
 from ...datasets.dataset import AuditDataset
 from ...models.model_answers import QueryAccess, fair_access
 from ..study import ReportProgress

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...base.arrays import Mask
-from ...base.seeds import child_seed
 from ...base.serialize import Result
+from ...base.validation import Mask, child_seed
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, split
 from ...models.fair import fit_private_tree

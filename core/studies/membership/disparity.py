@@ -34,11 +34,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
-from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.validation import binary_array, group_array, one_length
+from ...base.validation import (
+    Codes,
+    Floats,
+    Ints,
+    binary_array,
+    child_generator,
+    group_array,
+    one_length,
+)
 from ...stats.estimates import LEVEL, Estimate, holm, proportion, weighted_sum
 from .attack import FEWEST
 

@@ -24,10 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.seeds import child_generator, child_seed
 from ...base.serialize import Result
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ...adversaries.released_outputs import cross_fitted_interval
-from ...base.arrays import Codes, Ints
 from ...base.errors import InputError
 from ...base.serialize import UNSAID, Result
 from ...base.settings import Param, validate
+from ...base.validation import Codes, Ints
 from ...datasets.build import select
 from ...datasets.columns import quoted, with_crossed
 from ...datasets.roles import MOST_GROUPS, groups_of

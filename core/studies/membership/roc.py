@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries.released_outputs import halves
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
+from ...base.validation import Codes, Floats, Ints
 from ...stats.estimates import (
     LEVEL,
     Estimate,

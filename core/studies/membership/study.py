@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...adversaries.released_outputs import MAX_TEACHERS
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
-from ...base.seeds import child_generator
+from ...base.validation import Codes, Floats, Ints, child_generator
 from ...stats.estimates import Estimate, certain, count, estimate_columns, percent, strongest
 from ..planted import SyntheticRecords, subject_of
 from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run

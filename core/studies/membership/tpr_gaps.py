@@ -33,9 +33,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
-from ...base.seeds import child_generator
 from ...base.serialize import Result
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator
 from ...stats.estimates import LEVEL, Estimate, not_measured, proportion, weighted_sum
 from .attack import FEWEST
 from .disparity import (

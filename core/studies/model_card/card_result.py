@@ -19,13 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.caveats import CaveatKind
 from ...base.errors import InputError
-from ...base.fingerprint import fingerprint
-from ...base.seeds import child_generator
-from ...base.serialize import Result
-from ...base.validation import choice
+from ...base.serialize import Result, fingerprint
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits
 from ...models import fit_model

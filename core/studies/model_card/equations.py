@@ -31,8 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints
-from ...base.validation import probabilities
+from ...base.validation import Codes, Floats, Ints, probabilities
 from ...stats.projection import Constraints, Projection
 from ...stats.projection import project as project_on
 from .published_counts import Cells, PublishedCounts, number_names, part_of, published_mask

@@ -38,11 +38,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Mask
 from ...base.errors import InputError
-from ...base.seeds import child_generator
 from ...base.serialize import Result
-from ...base.validation import binary_array, probabilities
+from ...base.validation import Codes, Floats, Mask, binary_array, child_generator, probabilities
 from ...stats.estimates import (
     LEVEL,
     Estimate,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
-from ...base.seeds import child_generator
 from ...base.serialize import Result
+from ...base.validation import Codes, Floats, Ints, Mask, child_generator
 from ...stats.estimates import LEVEL, Estimate, accuracy, proportion
 from ..study import ReportProgress
 from ..subject import Progress

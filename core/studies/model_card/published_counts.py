@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
+from ...base.validation import Codes, Floats, Ints, Mask
 
 STATISTIC_TITLES = {
     "sp_gap": "Statistical parity gap",

@@ -18,11 +18,19 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Codes, Floats, Ints
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
-from ...base.validation import LEAST_EPSILON, binary_array, choice, privacy_budget, whole_number
+from ...base.validation import (
+    LEAST_EPSILON,
+    Codes,
+    Floats,
+    Ints,
+    binary_array,
+    choice,
+    privacy_budget,
+    whole_number,
+)
 from .published_counts import (
     PARTS,
     SIZE_PARTS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ...base.seeds import child_generator
+from ...base.validation import child_generator
 from ..planted import SyntheticRecords, subject_of
 from ..study import Finding, Plant, ReportProgress, Row, Study
 from ..subject import Progress, Subject

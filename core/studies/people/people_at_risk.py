@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...base.arrays import Codes, Ints, Mask
 from ...base.errors import InputError
 from ...base.serialize import Result
+from ...base.validation import Codes, Ints, Mask
 from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS
 from ...stats.estimates import Estimate, difference, proportion
 from ..bias_queries import mechanism_of

@@ -23,12 +23,10 @@ from typing import Annotated
 
 import numpy as np
 
-from ...base.arrays import Codes, Floats, Ints, Mask
 from ...base.errors import InputError
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Param, Settings, params
-from ...base.validation import LEAST_EPSILON
+from ...base.validation import LEAST_EPSILON, Codes, Floats, Ints, Mask, child_generator
 from ...models import GIVEN_PREDICTIONS
 from ...stats.fairness import row_sets
 from ..bias_queries import NOISE_TITLES, BiasQueriesSettings, NoisySums, answers_text, mechanism_of

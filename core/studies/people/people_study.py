@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...base.arrays import Ints
+from ...base.validation import Ints
 from ...charts.drawing import Axis, Drawing, Scale
 from ...stats.estimates import change_decimals, count, number_text, percent, point_interval, points
 from ...stats.quantities import Row, Tables, share

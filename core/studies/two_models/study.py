@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...adversaries.released_outputs import cross_fitted, cross_fitted_interval, released_columns
-from ...base.arrays import Codes, Floats
-from ...base.seeds import child_generator
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
+from ...base.validation import Codes, Floats, child_generator
 from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS
 from ...stats.estimates import (
     Estimate,

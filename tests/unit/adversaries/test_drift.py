@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from core.adversaries.drift import drift_caveat, two_sample_test
+from core.adversaries.released_outputs import drift_caveat, two_sample_test
 from core.base.caveats import CaveatKind
 from core.datasets import build_dataset, read_table
 from core.datasets.splits import split

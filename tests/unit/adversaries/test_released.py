@@ -18,7 +18,7 @@ from core.adversaries.output_evidence import (
     value_probability,
 )
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
-from core.base.arrays import decimals_of
+from core.base.validation import decimals_of
 
 ATTACK_SIZE, ATTACKED_SIZE = 2_000, 1_500
 

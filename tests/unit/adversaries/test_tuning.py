@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from core.adversaries import TunedForest, train_adversary, tune_forest
 from core.adversaries.adversary import PINNED, forest_parameters
 from core.base.errors import Cancelled, InputError
-from core.base.seeds import child_seed
+from core.base.validation import child_seed
 from core.datasets import AuditDataset
 from tests.samples import dataset
 

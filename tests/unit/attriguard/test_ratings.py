@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from core.base.errors import Cancelled, InputError
-from core.base.seeds import child_generator
+from core.base.validation import child_generator
 from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
 from core.stats.estimates import mean

@@ -16,7 +16,7 @@ import pytest
 from core.auditing import AuditPlan
 from core.auditing.policy import Limit, Policy, Status
 from core.base.errors import InputError
-from core.base.seeds import child_generator
+from core.base.validation import child_generator
 from core.experiments.choose import (
     PREFERENCES,
     CandidatePoint,

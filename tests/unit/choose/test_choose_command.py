@@ -16,7 +16,7 @@ from core.__main__ import main
 from core.auditing import AuditPlan, read_plan
 from core.experiments.choose import CandidateSet, ChooseSettings, candidate_configs, measure_all
 from core.experiments.choose.candidates import CandidateMeasure, in_choosing_half
-from core.experiments.store import MemoryStore
+from core.experiments.engine import MemoryStore
 from core.studies.subject import AuditConfig
 from tests import samples
 from tests.unit.choose.candidate_samples import SAFE, point

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint_frame
+from core.base.serialize import fingerprint_frame
 from core.datasets.build import build_dataset
 from core.datasets.dataset import MAX_CACHED, AuditDataset
 from core.datasets.read_table import read_table

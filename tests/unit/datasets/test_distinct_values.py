@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.auditing import suggested_plan
 from core.base.errors import InputError
-from core.base.fingerprint import _hashes
+from core.base.serialize import _hashes
 from core.datasets import Roles, build_dataset, cautions, read_table
 from core.datasets.checked_table import Severity
 from core.datasets.columns import CROSS

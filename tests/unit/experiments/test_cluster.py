@@ -16,7 +16,7 @@ import pytest
 
 from core.base.errors import InputError
 from core.experiments import engine
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, people
 from tests.patience import PATIENT

@@ -14,8 +14,7 @@ import pytest
 from core.base.errors import Cancelled, FairLeakError, InputError
 from core.datasets import AuditDataset
 from core.experiments import engine
-from core.experiments.engine import measured_points
-from core.experiments.store import FileStore, MemoryStore
+from core.experiments.engine import FileStore, MemoryStore, measured_points
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.experiments.store import FileStore
+from core.experiments.engine import FileStore
 from tests.patience import wait_until
 from tests.plan_work import POINTS, STUDIES, rows
 from tests.unit.experiments.test_store import ROOT, session

@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
-from core.experiments import store as store_module
-from core.experiments.engine import measured_points
-from core.experiments.store import FileStore, point_key
+from core.base.serialize import fingerprint
+from core.experiments import engine as engine_module
+from core.experiments.engine import FileStore, measured_points, point_key
 from core.store.history import History
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, CONFIGS, MeasuredModel, Surroundings, begun, measure, people
@@ -124,8 +123,8 @@ def test_another_version_has_separate_records_and_they_go_after_a_month(
 ):
     path = tmp_path / "store"
     FileStore(path).save(key_of(BASE), point)
-    monkeypatch.setattr(store_module, "__version__", "99.0")
-    store_module.environment.cache_clear()
+    monkeypatch.setattr(engine_module, "__version__", "99.0")
+    engine_module.environment.cache_clear()
     try:
         store = FileStore(path)
         assert store.load(key_of(BASE), MeasuredModel) is None and len(store) == 0
@@ -134,7 +133,7 @@ def test_another_version_has_separate_records_and_they_go_after_a_month(
             store.save(fingerprint(k), point)
     finally:
         monkeypatch.undo()
-        store_module.environment.cache_clear()
+        engine_module.environment.cache_clear()
     altered(path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
     assert FileStore(path).notes[0].startswith("Records of other versions are ignored: 300;")
     before = path.stat().st_size
@@ -172,7 +171,7 @@ def test_another_database_is_refused_and_left_as_it_is(tmp_path: Path):
 
 def test_a_busy_file_is_waited_for_a_while(tmp_path: Path, point: MeasuredModel, monkeypatch: pytest.MonkeyPatch):
     store = FileStore(tmp_path / "store")
-    monkeypatch.setattr("core.experiments.store.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("core.experiments.engine.BUSY_SECONDS", 0.2)
     with closing(sqlite3.connect(store.path, isolation_level=None)) as busy:
         busy.execute("BEGIN EXCLUSIVE")
         for refused in (lambda: store.save(KEY, point), lambda: store.load(KEY, MeasuredModel)):

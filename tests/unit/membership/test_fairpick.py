@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from core.base.seeds import child_seed
+from core.base.validation import child_seed
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
 from core.studies.membership import Evidence, MembershipSettings, attacks, judging_everybody, roc

@@ -40,7 +40,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from core.base.errors import InputError
-from core.base.fingerprint import fingerprint_frame
+from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
 from core.models.model_answers import RawAnswers, decide
 from core.models.model_files import ModelFile, read_model, with_answers

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.base.seeds import child_generator
+from core.base.validation import child_generator
 from core.datasets import build_dataset
 from core.stats.estimates import percent, proportion
 from core.studies.correction import soft_correct, true_tolerance

@@ -17,7 +17,7 @@ from core.auditing import AuditPlan, DataPlan, ModelPlan, data_fingerprint, prov
 from core.auditing.policy import default_policy
 from core.auditing.result import COMPUTING, kind_of_machine, plan_fingerprint
 from core.base.errors import FairLeakError
-from core.base.fingerprint import code_fingerprint, content_fingerprint, fingerprint, fingerprint_of_code
+from core.base.serialize import code_fingerprint, content_fingerprint, fingerprint, fingerprint_of_code
 from core.datasets import build_dataset
 from tests import samples
 
@@ -67,7 +67,7 @@ def test_a_tables_fingerprint_follows_every_cell_and_no_version(monkeypatch: pyt
     assert data_fingerprint(moved, answers=False) == data_fingerprint(answered, answers=False)
     assert data_fingerprint(replace(dataset, title="Another", source="Another")) == original
     content, versioned = content_fingerprint("a", 1), fingerprint("a", 1)
-    monkeypatch.setattr("core.base.fingerprint.__version__", "99.0")
+    monkeypatch.setattr("core.base.serialize.__version__", "99.0")
     assert data_fingerprint(dataset) == original
     assert content_fingerprint("a", 1) == content and fingerprint("a", 1) != versioned
 

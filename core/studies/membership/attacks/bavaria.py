@@ -28,7 +28,7 @@ import math
 
 import numpy as np
 
-from ....base.arrays import Floats, Ints, Mask
+from ....base.validation import Floats, Ints, Mask
 from ..attack import LEAST_DEVIATION, Attack, AttackOutput, Evidence, Shadows, logit
 
 _DIGITS = 9

@@ -23,8 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....adversaries.released_outputs import halves
-from ....base.arrays import Codes, Floats, Ints
-from ....base.seeds import child_generator
+from ....base.validation import Codes, Floats, Ints, child_generator
 from ....models.model_answers import QueryAccess
 from ..attack import Attack, AttackOutput, Evidence, best_threshold
 

@@ -45,8 +45,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ....base.arrays import Codes, Floats, Ints, Mask
-from ....base.seeds import child_generator
+from ....base.validation import Codes, Floats, Ints, Mask, child_generator
 from ..attack import FEWEST, Attack, AttackOutput, Evidence, Shadows, deviations, logit
 from ..roc import LOW_FPR, counts_above, members_above
 

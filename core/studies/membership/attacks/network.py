@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....adversaries.released_outputs import halves
-from ....base.arrays import Codes, Floats, Ints
-from ....base.seeds import child_seed
+from ....base.validation import Codes, Floats, Ints, child_seed
 from ..attack import Attack, AttackOutput, Evidence
 
 HIDDEN = 300

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....base.arrays import Floats
 from ....base.errors import InputError
-from ....base.seeds import child_generator, child_seed
+from ....base.validation import Floats, child_generator, child_seed
 from ..attack import LEAST_DEVIATION, Attack, AttackOutput, Evidence, logit
 
 _TREES = 50

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....base.arrays import Floats
 from ....base.errors import InputError
+from ....base.validation import Floats
 from ..attack import Attack, AttackOutput, Evidence, Shadows
 
 _GAMMA = 1.0
