@@ -244,13 +244,15 @@ def _hover(mark: Mark, row: Row, axis: Axis) -> str:
 
 
 def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
-    """Return a line a row: its name, its facts, and each of its numbers."""
+    """Return a line a row: its name, its facts, and each of its numbers; without any of these, the last number."""
     lines = []
     for row in rows:
         line: dict[str, Any] = {first: row.name, **row.facts}
         for mark in row.marks:
             if mark.name:
                 line |= cells(mark.name, mark.of)
+        if len(line) == 1 and row.marks:
+            line |= cells("value", row.marks[-1].of)
         if len(line) > 1:
             lines.append(line)
     return joined(lines)

@@ -160,7 +160,8 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
         color=vd_color,
         symbol="line-ns",
         size=13,
-        hover="VD",
+        name="VD",
+        hover=plain_name(result.group),
     )
     if clear:
         value = f"<b>{gap(real.value)}</b> p {p}"
@@ -169,7 +170,16 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
     return Row(
         name=result.group,
         value=value,
-        marks=[vd, Mark(of=real, stroke=4, hover=f"p {p}<br>{_detectable(test)}", **look)],
+        marks=[
+            vd,
+            Mark(
+                of=real,
+                stroke=4,
+                name="membership-advantage gap",
+                hover=f"{plain_name(result.group)}, p {p}<br>{_detectable(test)}",
+                **look,
+            ),
+        ],
     )
 
 

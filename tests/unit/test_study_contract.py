@@ -1,0 +1,270 @@
+"""What every study keeps to, whatever it is asked about.
+
+Each is run on a model that leaks, one that does not, one that answers everybody alike, on few people, on many groups,
+and with every budget infinite. It either says in one sentence what is missing, or keeps the contract of
+`core.studies.study.Study`: the same seed gives the same result, which grows, can be stopped and stored; its numbers are
+in range; what is said, drawn and listed can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.auditing import AuditPlan, DataPlan, ModelPlan
+from core.auditing.policy.limits import UNITS
+from core.auditing.run import audited_of
+from core.base.errors import Cancelled, InputError
+from core.base.object_files import pack, unpack
+from core.base.serialize import plain
+from core.charts import DARK, LIGHT
+from core.datasets import Table
+from core.models import GIVEN_PREDICTIONS
+from core.stats.quantities import plain_row
+from core.studies.registry import STUDIES
+from core.studies.study import Finding, Measurement, Outcome, Study
+from core.studies.subject import AuditConfig, Subject
+from tests import samples
+from tests.unit.test_vocabulary import long_sentences
+
+SMALL: Mapping[str, Mapping[str, Any]] = {
+    "attriguard": {"budget": 0.5, "attackers": ("logistic",)},
+    "bias_queries": {"questions": 5, "people": 30, "repeats": 2},
+    "measured_epsilon": {"canaries": 100, "repeats": 400},
+    "membership": {"shadows": 4},
+    "model_card": {"count": 4},
+    "two_models": {"companion": "counterpart"},
+}
+"""Study -> settings by which it is quick."""
+
+QUICK_CASES = ("planted", "constant", "few people", "many groups")
+SLOWER_CASES = ("harmless", "infinite budgets", "trained")
+
+
+def people_of(case: str) -> pd.DataFrame:
+    """Return people with a model's answers about them, and which of them trained it."""
+    n = {"few people": 150, "many groups": 900}.get(case, 400)
+    frame = samples.frame(n)
+    rng = np.random.default_rng(1)
+    north = (frame["origin"] == "north").to_numpy()
+    score = 0.4 + 0.1 * frame["skill"].to_numpy() + 0.3 * rng.random(n)
+    if case == "planted":
+        score = score + 0.3 * north
+    if case == "constant":
+        score = np.full(n, 0.7)
+    if case == "many groups":
+        frame["origin"] = [f"district {district}" for district in rng.integers(0, 8, n)]
+    frame["chance"] = score.clip(0.0, 1.0).round(3)
+    frame["set"] = np.where(rng.random(n) < 0.5, "train", "test")
+    return frame
+
+
+def plan_of(case: str) -> AuditPlan:
+    """Return what is audited: answers that were given, or a model that is trained."""
+    roles = replace(samples.ROLES, score="chance", sets="set")
+    if case == "many groups":
+        roles = replace(roles, group=(), each=True)
+    config = AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, tolerance=0.05, seed=3)
+    model = ModelPlan(kind="predictions")
+    if case == "trained":
+        config = replace(config, method="unmitigated", roles=samples.ROLES)
+        model = ModelPlan()
+    if case == "infinite budgets":
+        config = replace(config, method="private_fair", epsilon=math.inf, roles=samples.ROLES)
+        model = ModelPlan()
+    return AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=model, config=config)
+
+
+@cache
+def subject_of(case: str) -> Subject:
+    """Return the model of a case."""
+    plan = plan_of(case)
+    assert plan.config.roles is not None
+    frame = people_of(case)
+    if plan.config.method != GIVEN_PREDICTIONS:
+        frame = frame.drop(columns=["chance", "set"])
+    table = Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(plan.config.roles,))
+    return audited_of(plan, table, guesses=("score", "outcome"))
+
+
+def settings_of(study: Study[Any, Any], case: str) -> Any:
+    """Return settings by which a study is quick; with infinite budgets where a case is about them."""
+    chosen = dict(SMALL.get(study.name, {}))
+    if case == "infinite budgets":
+        budgets = [field.name for field in fields(study.settings) if field.name in ("epsilon", "budget")]
+        chosen |= dict.fromkeys(budgets, math.inf)
+    try:
+        return study.settings(**chosen)
+    except InputError:  # this study's budget is finite
+        return study.settings(**SMALL.get(study.name, {}))
+
+
+@dataclass
+class Steps:
+    """The steps that a study reports; the one at which it is stopped."""
+
+    stop: int = 10**9
+
+    def __post_init__(self) -> None:
+        self.reported: list[tuple[int, int]] = []
+
+    def __call__(self, done: int, total: int) -> None:
+        self.reported.append((done, total))
+        if len(self.reported) > self.stop:
+            raise Cancelled("Stopped.")
+
+
+@dataclass
+class Answer:
+    """What a study gave on a case: why not, or its growing results."""
+
+    refusal: str
+    results: list[Any]
+    steps: list[tuple[int, int]]
+
+
+@cache
+def answer_of(name: str, case: str, repeat: int = 0) -> Answer:
+    """Run a study on a case; `repeat` only says which of several runs."""
+    study, subject = STUDIES[name], subject_of(case)
+    settings = settings_of(study, case)
+    if reason := study.unavailable(subject, settings):
+        return Answer(reason, [], [])
+    steps = Steps()
+    try:
+        return Answer("", list(study.run(fresh(subject), settings, steps)), steps.reported)
+    except InputError as error:
+        return Answer(str(error), [], steps.reported)
+
+
+def fresh(subject: Subject) -> Subject:
+    """Return the same model, about which nothing is remembered."""
+    return replace(subject)
+
+
+def every_case(function: Any) -> Any:
+    """Run a test for each study on each case."""
+    slower = [pytest.param(case, marks=pytest.mark.long) for case in SLOWER_CASES]
+    cases = pytest.mark.parametrize("case", [*QUICK_CASES, *slower])
+    return pytest.mark.parametrize("name", STUDIES)(cases(function))
+
+
+def answered(name: str, case: str) -> tuple[Study[Any, Any], Any, list[Any]]:
+    """Return a study, its settings, and its results; a test ends here where something is missing."""
+    answer = answer_of(name, case)
+    if answer.refusal:
+        pytest.skip(f"{name}, {case}: {answer.refusal}")
+    return STUDIES[name], settings_of(STUDIES[name], case), answer.results
+
+
+@every_case
+def test_unavailable_is_one_sentence(name: str, case: str) -> None:
+    answer = answer_of(name, case)
+    if answer.refusal:
+        assert answer.refusal.endswith(".") and answer.refusal[0].isupper()
+        assert "Traceback" not in answer.refusal and len(answer.refusal) < 400
+    else:
+        assert answer.results
+
+
+@every_case
+def test_run_repeats_itself_and_can_be_stored(name: str, case: str) -> None:
+    study, settings, results = answered(name, case)
+    first = outcome(study, results[-1], settings)
+    assert outcome(study, answer_of(name, case, repeat=1).results[-1], settings) == first
+    assert outcome(study, unpack(pack(results[-1])), settings) == first
+
+
+def outcome(study: Study[Any, Any], result: Any, settings: Any) -> str:
+    """Return all that a study says and lists of a result, as text."""
+    findings, checks = study.findings(result, settings), study.checks(result, settings)
+    tables = {title: [plain_row(row) for row in rows] for title, rows in study.tables(result, settings).items()}
+    return json.dumps(plain([findings, checks, tables]))
+
+
+@every_case
+def test_run_reports_steps_and_ends_when_cancelled(name: str, case: str) -> None:
+    study, settings, _ = answered(name, case)
+    reported = answer_of(name, case).steps
+    assert all(0 <= done <= total for done, total in reported)
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
+    if reported:
+        assert reported[-1][0] == reported[-1][1]
+        with pytest.raises(Cancelled):
+            list(study.run(fresh(subject_of(case)), settings, Steps(stop=0)))
+
+
+@every_case
+def test_checks_are_those_declared_and_in_range(name: str, case: str) -> None:
+    study, settings, results = answered(name, case)
+    checks = study.checks(results[-1], settings)
+    declared = {check.name: check for check in study.declared}
+    assert set(checks) == set(declared)
+    for check, measurement in checks.items():
+        assert measurement.check == check
+        assert (measurement.estimate is None) == (measurement.outcome != Outcome.DONE)
+        if measurement.estimate is None:
+            assert measurement.reason.endswith(".")
+        else:
+            assert_in_range(measurement, UNITS[declared[check].unit].least, UNITS[declared[check].unit].most)
+
+
+def assert_in_range(measurement: Measurement, least: float, most: float) -> None:
+    """Check that a value is a number of its unit and stands within its interval."""
+    estimate = measurement.estimate
+    assert estimate is not None and least <= estimate.value <= most
+    assert estimate.n >= 0
+    if not math.isnan(estimate.low):
+        assert estimate.low - 1e-9 <= estimate.value <= estimate.high + 1e-9
+
+
+@every_case
+def test_findings_of_growing_results_are_short(name: str, case: str) -> None:
+    study, settings, results = answered(name, case)
+    for result in results:
+        findings = study.findings(result, settings)
+        assert findings or result is not results[-1]
+        for finding in findings:
+            assert finding.point.strip() and "nan" not in finding.text.split()
+            assert not [sentence for part in parts_of(finding) for sentence in long_sentences(part)]
+
+
+def parts_of(finding: Finding) -> tuple[str, ...]:
+    """Return the texts of a finding that are sentences."""
+    return (finding.point, finding.so_what, finding.to_do, *finding.caveats)
+
+
+@every_case
+def test_charts_of_growing_results_are_drawn_on_both_grounds(name: str, case: str) -> None:
+    study, settings, results = answered(name, case)
+    for result in results:
+        for title, drawing in study.charts(result, settings).items():
+            assert drawing.alt.strip(), title
+            assert len(drawing.table.columns) > 1 or "n/a" in drawing.alt, title
+            for palette in (LIGHT, DARK):
+                json.loads(drawing.figure(palette, check=True).to_json())
+
+
+@every_case
+def test_tables_are_strict_json(name: str, case: str) -> None:
+    study, settings, results = answered(name, case)
+    for title, rows in study.tables(results[-1], settings).items():
+        plain_rows = [plain_row(row) for row in rows]
+        assert title and json.loads(json.dumps(plain(plain_rows), allow_nan=False)) == plain(plain_rows)
+
+
+def test_a_table_of_one_group_is_refused() -> None:
+    frame = people_of("harmless").assign(origin="north")
+    plan = plan_of("harmless")
+    assert plan.config.roles is not None
+    table = Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(plan.config.roles,))
+    with pytest.raises(InputError, match="origin"):
+        audited_of(plan, table, guesses=("score", "outcome"))
