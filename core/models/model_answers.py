@@ -61,7 +61,6 @@ class Takes:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime(Takes, ABC):
     """A model that was read and checked, ready to be asked."""
 

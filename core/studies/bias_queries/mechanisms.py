@@ -171,7 +171,6 @@ class AdditiveNoise(Mechanism):
         return to_grid(truth + scale * unit, self.grid(a.size, truth.size))
 
 
-@dataclass(frozen=True, slots=True)
 class Exact(Mechanism):
     """The gaps as they are."""
 
@@ -204,7 +203,6 @@ class Rounded(Mechanism):
         return np.tile(np.round(self.exact(h, a), self.decimals), (draws, 1))
 
 
-@dataclass(frozen=True, slots=True)
 class LaplaceGlobal(AdditiveNoise):
     """Laplace noise of scale (global sensitivity)/ε, for any data (Hamman et al. 2023, theorems 5 and 6).
 
@@ -227,7 +225,6 @@ class LaplaceGlobal(AdditiveNoise):
         return "Corrected: the noise is for absolute gaps that move by n/(2(n − 1)), where the paper says 1/2."
 
 
-@dataclass(frozen=True, slots=True)
 class _Smooth(AdditiveNoise):
     """Noise fitted to the groups there are: scale = factor × smooth sensitivity / ε.
 
@@ -261,7 +258,6 @@ class _Smooth(AdditiveNoise):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class SmoothCauchy(_Smooth):
     """Attribute-Conceal: Cauchy noise of scale 6 S/ε with β = ε/(6m), ε-differentially private (theorem 7).
 
