@@ -21,7 +21,7 @@ from core.base.validation import decimals_of
 from core.stats.estimates import Estimate
 from core.studies.attribute import study
 from core.studies.attribute.study import AttackerPosteriors, AttributeSettings
-from core.studies.planted import SyntheticRecords, draw_people, subject_of
+from core.studies.study import SyntheticRecords, draw_people, subject_of
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 Outputs = output_evidence.Outputs

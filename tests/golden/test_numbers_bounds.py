@@ -21,7 +21,7 @@ from core.studies.fairness.study import FairnessSettings, rate_ratio
 from core.studies.measured_epsilon import audits
 from core.studies.measured_epsilon.study import STUDY as BUDGETS
 from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
-from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import SyntheticRecords, subject_of
 from core.studies.subject import OutputsPlan, Progress, Subject, train_model
 from core.studies.two_models import study as two_models
 from core.studies.two_models.study import Inferred, TwoModels, TwoModelsSettings

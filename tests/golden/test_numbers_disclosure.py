@@ -32,7 +32,7 @@ from core.studies.correction.numbers import (
     number_of,
 )
 from core.studies.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
-from core.studies.planted import draw_people, posterior, subject_of
+from core.studies.study import draw_people, posterior, subject_of
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 
 

@@ -32,8 +32,7 @@ from core.studies.membership.attack import Shadows, above_threshold, audited_acc
 from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.studies.membership.attacks.bavaria import fitted_prior
 from core.studies.membership.findings import curve_rows
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Measurement, not_run
+from core.studies.study import Measurement, SyntheticRecords, not_run, subject_of
 from core.studies.subject import AuditConfig, OutputsPlan
 from core.studies.subject import subject_of as trained
 from tests import samples

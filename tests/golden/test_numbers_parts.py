@@ -23,8 +23,7 @@ from core.cli.arguments import Parser
 from core.stats import quantities
 from core.stats.estimates import Estimate, Spread
 from core.store import database
-from core.studies import planted
-from core.studies.study import Finding
+from core.studies.study import Finding, draw_people, posterior, subject_of
 from tests.golden.numbers import compare_lines, lines
 
 INF, NAN = math.inf, math.nan
@@ -252,10 +251,10 @@ def _tables() -> Iterator[tuple[str, Any]]:
 
 
 def _people() -> Iterator[tuple[str, Any]]:
-    people = planted.draw_people(600, np.random.default_rng(3))
+    people = draw_people(600, np.random.default_rng(3))
     yield "people", people
-    yield "posterior", [planted.posterior(people), planted.posterior(people, noise=np.linspace(-1, 1, 600))[:5]]
-    subject = planted.subject_of(people, people.labels, (330, 181, 89), seed=1)
+    yield "posterior", [posterior(people), posterior(people, noise=np.linspace(-1, 1, 600))[:5]]
+    subject = subject_of(people, people.labels, (330, 181, 89), seed=1)
     yield "splits", [getattr(subject.splits, name) for name in ("train", "attack", "validation", "test")]
     data = subject.dataset
     yield "sets", ["".join(name[1] for name in data.sets), data.group_names, data.rows_read, data.feature_names]

@@ -11,8 +11,7 @@ import numpy as np
 from core.base.serialize import Result
 from core.base.settings import Param, Settings
 from core.stats.estimates import Estimate, count, interval, percent, proportion
-from core.studies.planted import draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
+from core.studies.study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, draw_people, subject_of
 from core.studies.subject import Subject
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.studies.fairness.study import absence, absence_differences, absence_finding
-from core.studies.planted import draw_people, subject_of
+from core.studies.study import draw_people, subject_of
 from core.studies.subject import Subject
 
 SIZES = (600, 600, 600)

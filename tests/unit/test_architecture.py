@@ -157,7 +157,7 @@ FLOORS = (
     ("datasets",),
     ("adversaries", "auditing.subprocess_jobs", "models", "store.database"),
     ("studies.subject",),
-    ("studies.planted", "studies.study"),
+    ("studies.study",),
     ("studies.correction", "studies.fairness"),
     ("studies.attribute", "studies.attriguard", "studies.membership", "studies.two_models"),
     ("studies.model_card",),

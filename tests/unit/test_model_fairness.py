@@ -14,7 +14,7 @@ from core.studies.correction import true_tolerance
 from core.studies.fairness import metric_table, metrics_heading
 from core.studies.fairness.findings import fairness_metrics, headline
 from core.studies.fairness.study import four_fifths
-from core.studies.planted import draw_people, subject_of
+from core.studies.study import draw_people, subject_of
 from core.studies.subject import Subject
 
 SIZES = (300, 100, 260)

@@ -50,15 +50,21 @@ from ...stats.estimates import (
     points,
     strongest,
 )
-from ..planted import (
+from ..study import (
     RELEASE_METHODS,
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Study,
     SyntheticRecords,
     answers_of_model,
     draw_people,
+    not_run,
     subject_of,
     turned_for_minority,
 )
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Study, not_run
 from ..subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
 ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}

@@ -12,8 +12,19 @@ from ...base.validation import child_generator
 from ...datasets.ratings import Ratings
 from ...stats.estimates import strongest
 from ...stats.quantities import share
-from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
+from ..study import (
+    SHARE,
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    SyntheticRecords,
+    draw_people,
+    subject_of,
+)
 from ..subject import Subject
 from .attackers import ATTACKER_TITLES
 from .defense import (

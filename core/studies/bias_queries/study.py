@@ -10,8 +10,16 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.validation import child_generator
-from ..planted import SyntheticRecords, subject_of
-from ..study import Finding, Measurement, Plant, ReportProgress, Row, Study
+from ..study import (
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    SyntheticRecords,
+    subject_of,
+)
 from ..subject import Subject
 from .decoders import DECODER_TITLES, DECODERS
 from .findings import DECLARED, answers_excess, findings, leak_row, targeted_bound

@@ -23,8 +23,19 @@ from ...datasets.splits import split
 from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate, estimate_columns
 from ...stats.fairness import METRIC_TITLES
-from ..planted import draw_people, posterior, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
+from ..study import (
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    draw_people,
+    not_run,
+    posterior,
+    subject_of,
+)
 from ..subject import AuditConfig, Progress, Subject, train_model
 from . import findings
 from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of

@@ -30,8 +30,18 @@ from ...stats.estimates import (
     weighted_sum,
 )
 from ...stats.fairness import METRIC_TITLES, difference_title, group_rates
-from ..planted import draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
+from ..study import (
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    draw_people,
+    not_run,
+    subject_of,
+)
 from ..subject import Subject
 from .findings import (
     METRICS_TABLE,

@@ -16,8 +16,18 @@ from ...charts.drawing import Drawing, Scale
 from ...charts.rows import Mark, draw_rows
 from ...charts.rows import Row as ChartRow
 from ...stats.estimates import certain, epsilon_text
-from ..planted import draw_people, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
+from ..study import (
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    draw_people,
+    not_run,
+    subject_of,
+)
 from ..subject import Subject
 from .audits import MechanismAudit, OneRun, audits
 

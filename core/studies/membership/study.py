@@ -16,8 +16,18 @@ from ...adversaries.released_outputs import MAX_TEACHERS
 from ...base.errors import InputError
 from ...base.validation import Codes, Floats, Ints, child_generator
 from ...stats.estimates import Estimate, certain, count, estimate_columns, percent, strongest
-from ..planted import SyntheticRecords, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, not_run
+from ..study import (
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    SyntheticRecords,
+    not_run,
+    subject_of,
+)
 from ..subject import Subject
 from .attack import TARGET, Train, evidence_of
 from .attacks import REGISTRY, attacks_on

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...base.validation import child_generator
-from ..planted import SyntheticRecords, subject_of
-from ..study import Finding, Plant, ReportProgress, Row, Study
+from ..study import Finding, Plant, ReportProgress, Row, Study, SyntheticRecords, subject_of
 from ..subject import Progress, Subject
 from . import findings as wording
 from .card_result import ModelCardResult, advice_on, measure_cards, released_people

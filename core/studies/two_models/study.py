@@ -33,8 +33,17 @@ from ...stats.estimates import (
     points,
     strongest,
 )
-from ..planted import SyntheticRecords, subject_of
-from ..study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study
+from ..study import (
+    Check,
+    Finding,
+    Measurement,
+    Plant,
+    ReportProgress,
+    Row,
+    Study,
+    SyntheticRecords,
+    subject_of,
+)
 from ..subject import Subject, fit_rows
 
 COUNTERPART = "counterpart"

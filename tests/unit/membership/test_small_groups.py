@@ -15,8 +15,7 @@ from core.studies.membership import MembershipSettings
 from core.studies.membership.roc import counts_above
 from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import net_gaps, tpr_gaps
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Measurement
+from core.studies.study import Measurement, SyntheticRecords, subject_of
 from core.studies.subject import Subject
 from tests.policy_samples import done
 

@@ -25,7 +25,7 @@ from core.studies.membership.attacks import attacks_on
 from core.studies.membership.curves import epsilon_curve
 from core.studies.membership.findings import CurvePoint, gap_rows, range_rows
 from core.studies.membership.study import STUDY, measured
-from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import SyntheticRecords, subject_of
 from core.studies.subject import AuditConfig, Subject
 from core.studies.subject import subject_of as trained
 from tests import samples

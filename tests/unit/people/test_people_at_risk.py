@@ -20,8 +20,8 @@ from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, p
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
 from core.studies.people.people_study import findings
-from core.studies.planted import SyntheticRecords, draw_people, posterior
-from core.studies.planted import subject_of as planted_subject_of
+from core.studies.study import SyntheticRecords, draw_people, posterior
+from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests import samples
 

@@ -25,9 +25,8 @@ from core.base.settings import Settings
 from core.cli.audit import self_test_beside
 from core.stats.estimates import Estimate, proportion
 from core.studies.membership.roc import members_above
-from core.studies.planted import SHARE, draw_people, posterior
 from core.studies.registry import STUDIES
-from core.studies.study import Finding, Measurement, Plant, ReportProgress, Study
+from core.studies.study import SHARE, Finding, Measurement, Plant, ReportProgress, Study, draw_people, posterior
 from core.studies.subject import Subject
 from tests.samples_report import sample
 
