@@ -21,7 +21,7 @@ import numpy as np
 from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, gaps, percents, value_of
 from ...charts.lines import Curve, Dot, draw_lines, level
 from ...charts.rows import Mark, Row, draw_rows
-from ...charts.theme import group_style, plain_name, short
+from ...charts.theme import fit, group_style, plain_name, short
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
 from .disparity import DisparityResult, GapTest, RangeTable
@@ -161,7 +161,7 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
         symbol="line-ns",
         size=13,
         name="VD",
-        hover=plain_name(result.group),
+        hover=fit(result.group, 9999),
     )
     if clear:
         value = f"<b>{gap(real.value)}</b> p {p}"
@@ -176,7 +176,7 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
                 of=real,
                 stroke=4,
                 name="membership-advantage gap",
-                hover=f"{plain_name(result.group)}, p {p}<br>{_detectable(test)}",
+                hover=f"{fit(result.group, 9999)}, p {p}<br>{_detectable(test)}",
                 **look,
             ),
         ],
