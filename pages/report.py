@@ -7,6 +7,7 @@ from pages.shell import shell
 shell.guard()
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -153,7 +154,8 @@ GUIDE = (
 )
 
 policy = report_plan.current_policy(config)
-attacks = Attacks(report_plan.subject(config, table, plan_of(config, table)))
+planned = replace(plan_of(config, table), register=report_history.register_plan())
+attacks = Attacks(report_plan.subject(config, table, planned))
 tested = SelfTests()
 ensure_started(attacks)
 release: Reports | None = None

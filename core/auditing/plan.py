@@ -104,6 +104,28 @@ class ModelPlan(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterPlan(Settings):
+    """Which version of which model of the register is audited; all "" where the audit is not for the register."""
+
+    model: Annotated[
+        str, Param("Model", "What the model is called in the register.", most=80, form="line")
+    ] = ""
+    version: Annotated[
+        str, Param("Version", "Which of its versions is audited.", most=40, form="line")
+    ] = ""
+    purpose: Annotated[
+        str, Param("Purpose", "What it is used for, and for whom.", most=200, form="line")
+    ] = ""
+    owner: Annotated[
+        str, Param("Owner", "Who answers for it: a unit, a person.", most=80, form="line")
+    ] = ""
+    review: Annotated[
+        str,
+        Param("Next review", "Day by which it is looked at again, YYYY-MM-DD.", form="day"),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan(Result):
     """Everything a release audit is asked to do.
 
@@ -133,6 +155,7 @@ class AuditPlan(Result):
     bias_queries: BiasQueriesSettings = field(default_factory=BiasQueriesSettings)
     membership: MembershipSettings = field(default_factory=MembershipSettings)
     attriguard: AttriGuardSettings = field(default_factory=AttriGuardSettings)
+    register: RegisterPlan = field(default=RegisterPlan(), metadata=UNSAID)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
     """Name of any other study -> its settings, where the plan has a table for it."""
 
@@ -226,6 +249,7 @@ def plan_tables() -> Tables:
         "": params(AuditPlan),
         **SOURCE,
         **{title: params(part) for title, part in parts.items()},
+        "register": params(RegisterPlan),
     }
 
 
@@ -252,8 +276,19 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
         for name, part in optional_tables().items()
         if name in content
     )
+    register = built(RegisterPlan, tables["register"], "register")
+    if bool(register.model) != bool(register.version):
+        missing, present = ("version", "model") if register.model else ("model", "version")
+        raise location_of("register").error(missing, f"be given where register.{present} is", "")
     return built(
-        AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts
+        AuditPlan,
+        tables[""],
+        data=data,
+        model=model,
+        config=config,
+        register=register,
+        studies=more,
+        **parts,
     )
 
 
@@ -413,6 +448,8 @@ def _values(
     yield from source_values(plan).items()
     yield from ((title, values_of(getattr(plan, title))) for title in PARTS)
     yield from ((name, values_of(settings)) for name, settings in studies)
+    if plan.register != RegisterPlan():
+        yield "register", values_of(plan.register)
 
 
 def check_plan(plan: AuditPlan) -> None:

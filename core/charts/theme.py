@@ -48,6 +48,8 @@ class Palette:
     muted: str
     grey: str
     fail: str
+    inconclusive: str
+    passing: str
     remover: str
     tree: str
     """The correlation remover and the private tree; other fair learning methods have roles above."""
@@ -108,6 +110,8 @@ _COLORS = {
     "muted": ("#A3A7AE", "#6C7480"),
     "grey": ("#5B626D", "#A9B0BA"),
     "fail": ("#A01A13", "#F2837B"),
+    "inconclusive": ("#8F6400", "#E3B34C"),
+    "passing": ("#1B7F4B", "#5CC48D"),
     "remover": ("#B0307A", "#F08CC0"),
     "tree": ("#7A4B2A", "#CFA07C"),
     "feasible": ("#ECF6EF", "#18271F"),

@@ -75,7 +75,7 @@ def commands() -> Mapping[str, Action | CommandGroup]:
             commands=desk.COMMANDS,
         ),
         "history": CommandGroup(
-            help="Audits kept of a project: list, show, sign, delete.",
+            help="Register of models: audits, decisions, reviews.",
             description=history.DESCRIPTION,
             epilog=history.EPILOG,
             commands=history.COMMANDS,

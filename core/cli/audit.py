@@ -49,7 +49,7 @@ from ..report.one_page import NAME, one_page
 from ..report.public_summary import SUMMARY_KIND
 from ..report.report import KIND
 from ..report.verification import ENDING, private_key, signature_of
-from ..store.history import History, check_line
+from ..store.history import History
 from ..studies.correction import false_promise
 from ..studies.study import Outcome, ReportProgress
 from .arguments import (
@@ -62,6 +62,7 @@ from .arguments import (
     login_name,
 )
 from .console import Console, aligned
+from .history import kept_sentence
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -222,9 +223,10 @@ def _add_audit(parser: argparse.ArgumentParser) -> None:
         "--choice",
         help="File of fairleak choose --json: the report says how it was chosen.",
     )
-    parser.add_argument(
-        "--project", metavar="NAME", help="Project of the history in which the audit is kept."
+    help_text = (
+        "The audit is kept in the register, as the model and version of the plan's [register]."
     )
+    parser.add_argument("--keep", action="store_true", help=help_text)
     add_history_argument(parser)
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
@@ -244,11 +246,12 @@ def _audit(arguments: argparse.Namespace, console: Console) -> str:
     key = None
     if arguments.sign is not None:
         key = private_key(content_of(arguments.sign, what="--sign"), name="--sign")
-    if arguments.project is not None:
-        check_line(arguments.project, "--project")
-    # before the work, not after it
     history = None
-    if arguments.project is not None:
+    if arguments.keep:  # refused before the work, not after it
+        if not plan.register.model:
+            raise InputError(
+                f"{arguments.plan.name} must name model and version under [register] where --keep is given."
+            )
         history = History.open(arguments.history)
     table = load_table(
         plan,
@@ -283,16 +286,14 @@ def _keep(
     reports: Reports, history: History, arguments: argparse.Namespace, console: Console
 ) -> None:
     try:
-        entry = history.keep(reports.document, project=arguments.project, who=login_name())
+        entry = history.keep(reports.document, who=login_name())
     except FairLeakError as error:
         message = (
             f"The report is in {arguments.out} and was not kept: {error} Keep it later "
             "with fairleak history keep."
         )
         raise FairLeakError(message) from None
-    console.note(
-        f"It is kept in the project {entry.project!r} of the history {history.location}, as audit {entry.id}."
-    )
+    console.note(kept_sentence(entry, history))
 
 
 def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from ..base.errors import FairLeakError, InputError
 from ..base.files import check_writable, content_of, write_file
 from ..datasets import Table, read_table
 from ..datasets.catalog import default_cache_folder
+from ..datasets.columns import quoted
 from ..experiments.choose.findings import SECTION
 from ..models.model_files import ModelFile, read_model
 from ..report import (
@@ -62,8 +64,8 @@ from ..report.verification import (
     signature_of,
 )
 from ..stats.estimates import Estimate
-from ..store.events import Entry
-from ..store.history import History
+from ..store.events import BAN, Entry, name_key
+from ..store.history import History, today
 from .arguments import (
     Action,
     add_data_argument,
@@ -81,10 +83,7 @@ from .console import Console, aligned, write_json
 
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
 
-_PROJECT_AUDIT = (
-    "released (the last one whose last decision releases it), latest, or a number "
-    "or fingerprint of its list"
-)
+_MODEL_AUDIT = "one of its versions, released (the version last released), latest, or a fingerprint of its list"
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -98,11 +97,11 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "before",
         metavar="BEFORE",
-        help=f"The earlier audit: {_AUDIT}; with --project also {_PROJECT_AUDIT}.",
+        help=f"The earlier audit: {_AUDIT}; with --model also {_MODEL_AUDIT}.",
     )
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
     parser.add_argument(
-        "--project", metavar="NAME", help="Project of the history with an audit that is no file."
+        "--model", metavar="NAME", help="Model of the register with an audit that is no file."
     )
     add_history_argument(parser)
     help_text = (
@@ -125,43 +124,37 @@ def _compare(arguments: argparse.Namespace, console: Console) -> str:
 
 
 def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Report:
-    """Return the report of the audit that an argument names: a path, or else an audit of the project."""
+    """Return the report of the audit that an argument names: a path, or else an audit of the model."""
     path = Path(getattr(arguments, argument))
     name = argument.upper()
-    if arguments.project is not None and not os.path.lexists(path):
+    if arguments.model is not None and not os.path.lexists(path):
         history = History.open(arguments.history, create=False)
-        entry = _entry(history, str(path), arguments.project)
+        entry = _entry(history, str(path), arguments.model)
         signed = history.signatures(entry)
         sentence = signed[-1].sentence if signed else "It is not signed."
-        console.note(f"{name} is audit {entry.id}. {sentence}")
+        console.note(f"{name} is {entry.title}, {entry.short}. {sentence}")
         return readable(to_json(history.document(entry)), name=name)
     path = report_in(path, what=name)
     _, text = read_report(path, what=name)
     return readable(text, name=f"{name} ({path})")
 
 
-def _entry(history: History, audit: str, project: str) -> Entry:
-    """Return an audit of a project."""
-    if audit == "latest" and (entries := history.entries(project)):
-        return entries[0]
-    if audit == "released":
-        last = {
-            signature.fingerprint: signature for signature in history.signatures(project=project)
-        }  # a later one overrules
-        signed = [
-            signature
-            for signature in last.values()
-            if signature.decision in ("release", "accept_risk")
-        ]
-        if not signed:
-            raise InputError(
-                f"No audit of the project {project!r} is signed for release in {history.location}."
-            )
-        latest = max(signed, key=lambda signature: signature.number)
-        return next(
-            entry for entry in history.entries(project, deleted=True) if latest.covers(entry)
-        )
-    return history.find(audit, project=project)
+def _entry(history: History, audit: str, name: str) -> Entry:
+    """Return an audit of a model: of a version, the latest, the last one released, or by its fingerprint."""
+    model = history.model(name)
+    if audit == "latest":
+        return history.find(name)
+    if audit != "released":
+        is_mark = re.fullmatch("[0-9a-fA-F]{8,64}", audit)
+        versions = map(name_key, model.versions)
+        if is_mark and name_key(audit) not in versions:
+            return history.find(name, audit=audit)
+        return history.find(name, audit)
+    for signature in model.current_decisions(today()):
+        if signature.decision != BAN:
+            covered = [entry for entry in model.entries if signature.covers(entry)]
+            return next((entry for entry in covered if entry.deleted is None), covered[0])
+    raise InputError(f"No version of {quoted(model.name)} is released in {history.location}.")
 
 
 def _comparison_lines(comparison: Comparison) -> Iterator[str]:

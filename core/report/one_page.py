@@ -255,32 +255,24 @@ def _caveats(caveats: Sequence[Caveat]) -> Iterator[str]:
 def _signing(signatures: Sequence[Signed]) -> str:
     if not signatures:
         return "Decision and signatures"
-    return ". ".join(filter(None, ("Signatures", disagreement(signatures))))
-
-
-def disagreement(signatures: Sequence[Signed]) -> str:
-    """Return that signatures that stand decide differently; "" where they agree."""
-    decisions = dict.fromkeys(signature.title for signature in signatures if not signature.void)
-    if len(decisions) > 1:
-        return f"They disagree: {'; '.join(f'“{title}”' for title in decisions)}."
-    return ""
+    return "Signatures"
 
 
 def _signature(signature: Signed) -> dict[str, Any]:
-    if signature.void:
-        state = f"void: {signature.void}"
-    elif signature.proven:
-        state = "stands"
-    else:
-        state = "stands; name typed"
+    state = signature.end or "stands"
+    if signature.stands and not signature.proven:
+        state += "; name typed"
+    reason = signature.reason
+    if signature.condition:
+        reason = f"{reason.rstrip('.')}. Condition: {signature.condition}".removeprefix(". ")
     return {
         "decision": plain_line(signature.title, 30),
         "name": plain_line(signature.name, 60),
         "role": plain_line(signature.role, 60),
         "day": plain_line(signature.when[:10], 10),
         "state": plain_line(state, 70),
-        "reason": plain_line(signature.reason, _MOST_REASON, prose=True),
-        "void": bool(signature.void),
+        "reason": plain_line(reason, _MOST_REASON, prose=True),
+        "ended": not signature.stands,
     }
 
 

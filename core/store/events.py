@@ -1,9 +1,17 @@
-"""What the entries of a history say: what was kept, signed and deleted, what can be signed, and what is void."""
+"""What the entries of a history say: models and their versions, audits, decisions and what ended them, policies.
+
+An audit is bound to a version of a model, and so is a decision. "Do not release" stands until a person revokes it, by
+name and with a reason, whatever else is audited or deleted. Other decisions stand until one of another kind is signed
+about the version, the same person signs again, or somebody revokes them.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
+from enum import StrEnum
 from typing import Any
 
 from ..auditing.policy import Policy, read_policy
@@ -19,26 +27,46 @@ DECISIONS: Mapping[str, str] = {
 }
 """Decision -> its words."""
 
+BAN = "do_not_release"
+"""The decision that only a revocation ends."""
+
 _MOST_NAMES = 3
 """Checks and limits that a sentence calls by their names."""
 
 
+def name_key(name: str) -> str:
+    """Return what names of models that count as the same one have in common."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion(Result):
-    """By whom, when and why a document was deleted."""
+class Retraction(Result):
+    """By whom, when and why a document was deleted, or a decision revoked."""
 
     who: str
     when: str
     reason: str
+    proven: bool = False
+    """Whether the name is that of a signed-in user rather than typed."""
+
+    @property
+    def sentence(self) -> str:
+        """Return by whom, when and why, as a clause."""
+        reason = f": {self.reason.rstrip('.')}" if self.reason else ""
+        return f"by {self.who} on {self.when[:10]}{reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(Result):
-    """An audit kept in a project."""
+    """An audit of a version of a model."""
 
     id: int
     """The number of its entry in the history."""
-    project: str
+    model: str
+    version: str
+    released: str
+    decimals: int | None
+    """What is released of the model, as `OutputsPlan` has it."""
     fingerprint: str
     """Of the report's document."""
     when: str
@@ -55,21 +83,45 @@ class Entry(Result):
     """Fingerprints of data, model, plan, policy, self-test and code."""
     digest: str
     """SHA-256 of the document's text."""
-    deleted: Deletion | None = None
+    deleted: Retraction | None = None
 
     @property
     def short(self) -> str:
         """Return the beginning of the fingerprint as pages print it."""
         return short_fingerprint(self.fingerprint)
 
+    @property
+    def title(self) -> str:
+        """Return the model with its version."""
+        return f"{self.model} {self.version}"
+
+    @property
+    def outputs(self) -> str:
+        """Return what is released, in a few letters: "labels", "scores", "scores .01"."""
+        if self.released == "labels" or self.decimals is None:
+            return self.released
+        return f"scores {10.0**-self.decimals:.{self.decimals}f}".replace(" 0.", " .")
+
+
+class DecisionState(StrEnum):
+    """What has become of a decision."""
+
+    STANDS = "stands"
+    LAPSED = "lapsed"
+    SUPERSEDED = "superseded"
+    REVOKED = "revoked"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature(Result):
-    """A decision about one audit, signed."""
+    """A decision about a version of a model, signed on one audit of it."""
 
     number: int
     entry: int
-    project: str
+    model: str
+    version: str
+    outputs: str
+    """What is released by the signed audit."""
     fingerprint: str
     parts: dict[str, str]
     """Those of the signed audit."""
@@ -77,13 +129,18 @@ class Signature(Result):
     name: str
     role: str
     reason: str
+    condition: str
+    """Under which it was decided; "" for none."""
+    until: str
+    """Last day on which it stands, YYYY-MM-DD; "" where it has no end."""
     proven: bool
     """Whether the name is that of a signed-in user rather than typed."""
     when: str
     fairleak: str
     """Version that signed."""
-    void: str = ""
-    """Why it is void, as "the audit changed since (policy)"; "" while it stands."""
+    superseded: str = ""
+    """When a later decision took its place; "" where none has."""
+    revoked: Retraction | None = None
 
     @property
     def title(self) -> str:
@@ -96,23 +153,131 @@ class Signature(Result):
         return short_fingerprint(self.fingerprint)
 
     @property
-    def sentence(self) -> str:
-        """Return who signed what, when and why, and whether it is void, as one line."""
-        reason = f": {self.reason}" if self.reason else ""
-        void = f". Void: {self.void}" if self.void else ""
+    def stands(self) -> bool:
+        """Whether nobody has revoked it or decided otherwise since; its last day may be over."""
+        return self.revoked is None and not self.superseded
+
+    def state(self, today: str) -> DecisionState:
+        """Return what has become of it by a day, YYYY-MM-DD."""
+        if self.revoked is not None:
+            return DecisionState.REVOKED
+        if self.superseded:
+            return DecisionState.SUPERSEDED
+        if self.until and self.until < today:
+            return DecisionState.LAPSED
+        return DecisionState.STANDS
+
+    @property
+    def end(self) -> str:
+        """Return what has ended it, or when it ends, as a clause; "" where it has no end."""
+        if self.revoked is not None:
+            return f"revoked {self.revoked.sentence}"
+        if self.superseded:
+            return f"superseded on {self.superseded[:10]}"
+        if self.until:
+            return f"until {self.until}"
+        return ""
+
+    @property
+    def signer(self) -> str:
+        """Return who signed, in which role and when."""
         typed = "" if self.proven else " (name typed)"
-        signer = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
-        return f"{self.title} ({self.short}), {signer}{reason.rstrip('.')}{void}."
+        return f"{self.name}{typed}, {self.role}, {self.when[:10]}"
+
+    @property
+    def sentence(self) -> str:
+        """Return who decided what about which version, when, why, and until when, as one line."""
+        reason = f": {self.reason.rstrip('.')}" if self.reason else ""
+        condition = f". Condition: {self.condition.rstrip('.')}" if self.condition else ""
+        end = f". {self.end[:1].upper()}{self.end[1:]}" if self.end else ""
+        signer = f"{self.signer}, FairLeak {self.fairleak}"
+        about = f"{self.version} ({self.outputs}; {self.short})"
+        return f"{self.title}: {about}, {signer}{reason}{condition}{end}."
 
     def covers(self, entry: Entry) -> bool:
-        """Return whether it is about an entry's document, even one that was deleted and kept again."""
-        return (self.project, self.fingerprint) == (entry.project, entry.fingerprint)
+        """Return whether it was signed on an entry's document, even one that was deleted and kept again."""
+        return (self.model, self.version, self.fingerprint) == (
+            entry.model,
+            entry.version,
+            entry.fingerprint,
+        )
 
-    def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:
-        """Return it as it stands beside a document with these parts (`parts_of`): void unless it is the signed one."""
-        if self.void or fingerprint == self.fingerprint:
-            return self
-        return replace(self, void=f"the audit changed since ({changed_parts(self.parts, parts)})")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredModel(Result):
+    """A model of the register, with its audits and decisions, newest first."""
+
+    name: str
+    purpose: str
+    """What it is used for; "" where nobody has said."""
+    owner: str
+    review: str
+    """Day by which it is to be looked at again, YYYY-MM-DD; "" for none."""
+    who: str
+    """Who registered it so."""
+    when: str
+    entries: tuple[Entry, ...] = ()
+    """Deleted audits too, whose documents are gone."""
+    signatures: tuple[Signature, ...] = ()
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that were audited, the one that came last first."""
+        first = dict.fromkeys(entry.version for entry in reversed(self.entries))
+        return tuple(reversed(first))
+
+    @property
+    def last(self) -> Entry | None:
+        """The last audit; None before the first."""
+        return next(iter(self.entries), None)
+
+    def last_of(self, version: str) -> Entry | None:
+        """Return the last audit of a version."""
+        return next((entry for entry in self.entries if entry.version == version), None)
+
+    def current_decisions(self, today: str) -> tuple[Signature, ...]:
+        """Return the decisions that stand on a day, newest first."""
+        return tuple(
+            signature
+            for signature in self.signatures
+            if signature.state(today) == DecisionState.STANDS
+        )
+
+    def bans(self, version: str | None = None) -> tuple[Signature, ...]:
+        """Return the bans that nobody has revoked, of a version or all, newest first."""
+        return tuple(
+            signature
+            for signature in self.signatures
+            if signature.decision == BAN
+            and signature.stands
+            and version in (None, signature.version)
+        )
+
+    def contradicted(self, today: str) -> tuple[Entry, ...]:
+        """Return later audits that do not pass, the last of each version that a decision still releases."""
+        entries = []
+        for signature in self.current_decisions(today):
+            last = self.last_of(signature.version)
+            if signature.decision == BAN or last is None or last in entries:
+                continue
+            if last.id > signature.number and last.verdict != "pass":
+                entries.append(last)
+        return tuple(entries)
+
+    @property
+    def next_review(self) -> str:
+        """The first day on which somebody must look again: its review, or the last day of a decision; "" for none."""
+        days = [self.review] + [
+            signature.until
+            for signature in self.signatures
+            if signature.stands and signature.decision != BAN
+        ]
+        return min(filter(None, days), default="")
+
+
+def days_until(day: str, today: str) -> int:
+    """Return how many days a day lies after another; below 0 where it is over."""
+    return (date.fromisoformat(day) - date.fromisoformat(today)).days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,66 +304,107 @@ class SavedPolicy(Result):
 class Events(Record):
     """Everything a history's entries say, in their order."""
 
+    models: dict[str, RegisteredModel] = field(default_factory=dict)
+    """`name_key` -> model, without its audits and decisions."""
     entries: dict[int, Entry] = field(default_factory=dict)
-    signatures: list[Signature] = field(default_factory=list)
+    signatures: dict[int, Signature] = field(default_factory=dict)
     policies: list[SavedPolicy] = field(default_factory=list)
 
-    def entry_of(self, project: str, fingerprint: str) -> Entry | None:
-        """Return the entry of a document in a project; None where it is not there, or deleted."""
+    def model(self, name: str) -> RegisteredModel | None:
+        """Return a model with all that is recorded of it; None where there is none of this name."""
+        registered = self.models.get(name_key(name))
+        if registered is None:
+            return None
+        entries = reversed(self.entries.values())
+        signatures = reversed(self.signatures.values())
+        return replace(
+            registered,
+            entries=tuple(entry for entry in entries if entry.model == registered.name),
+            signatures=tuple(entry for entry in signatures if entry.model == registered.name),
+        )
+
+    def entry_of(self, model: str, version: str, fingerprint: str) -> Entry | None:
+        """Return the entry of a document of a version; None where it is not there, or deleted."""
+        identity = (model, version, fingerprint)
         same = (
             entry
             for entry in self.entries.values()
-            if (entry.project, entry.fingerprint) == (project, fingerprint)
+            if (entry.model, entry.version, entry.fingerprint) == identity
         )
         return next((entry for entry in same if entry.deleted is None), None)
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
-        """Open, keep, sign or delete."""
+        """Open, register, keep, sign, revoke, delete, or save a policy."""
         number = link.number
         match kind:
             case "opened":
                 pass
+            case "registered":
+                model = RegisteredModel(**body)
+                self.models[name_key(model.name)] = model
             case "kept":
-                self.entries[number] = entry = Entry(id=number, **body)
-                self._go_on_with(entry)
+                entry = Entry(id=number, **body)
+                if self.models[name_key(entry.model)].name != entry.model:
+                    raise ValueError(entry.model)
+                self.entries[number] = entry
             case "signed":
-                entry = self.entries[body["entry"]]
-                project = entry.project
-                mark = entry.fingerprint
-                parts = entry.parts
-                signature = Signature(
-                    number=number, project=project, fingerprint=mark, parts=parts, **body
-                )
-                _ = signature.title  # a decision that is known
-                self._go_on_with(entry)
-                self.signatures.append(signature)
+                self._sign(number, body)
+            case "revoked":
+                signature = self.signatures[body.pop("signature")]
+                retraction = Retraction(**body)
+                self.signatures[signature.number] = replace(signature, revoked=retraction)
             case "deleted":
                 entry = self.entries[body.pop("entry")]
-                self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+                self.entries[entry.id] = replace(entry, deleted=Retraction(**body))
             case "policy":
                 self.policies.append(SavedPolicy(number=number, **body))
             case _:
                 raise ValueError(kind)
 
-    def _go_on_with(self, entry: Entry) -> None:
-        """Void what was signed in the project about another document."""
-        for at, signature in enumerate(self.signatures):
-            if signature.project == entry.project:
-                self.signatures[at] = signature.beside(entry.fingerprint, entry.parts)
+    def _sign(self, number: int, body: dict[str, Any]) -> None:
+        """Take in a decision, which takes the place of those it supersedes."""
+        entry = self.entries[body["entry"]]
+        signature = Signature(
+            number=number,
+            model=entry.model,
+            version=entry.version,
+            outputs=entry.outputs,
+            fingerprint=entry.fingerprint,
+            parts=entry.parts,
+            **body,
+        )
+        _ = signature.title  # a decision that is known
+        for before in self.signatures.values():
+            about = (before.model, before.version) == (signature.model, signature.version)
+            differs = before.decision != signature.decision or before.name == signature.name
+            if about and differs and before.stands and before.decision != BAN:
+                self.signatures[before.number] = replace(before, superseded=signature.when)
+        self.signatures[number] = signature
 
 
 def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
-    """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
+    """Return why a decision needs a reason: by itself, or as it ends others of a version; "" for none."""
     if decision == "accept_risk":
         return "“Accept the risk” needs a reason."
     dissenting = [
-        signature
-        for signature in signatures
-        if not signature.void and signature.decision != decision
+        signature for signature in signatures if signature.stands and signature.decision != decision
     ]
     if dissenting:
-        return f"{dissenting[-1].name} signed “{dissenting[-1].title}”: another decision needs a reason."
+        last = max(dissenting, key=lambda signature: signature.number)
+        return f"{last.name} signed “{last.title}”: another decision needs a reason."
     return ""
+
+
+def is_banned(decision: str, signatures: Iterable[Signature]) -> str:
+    """Return why a decision cannot be signed beside a ban of the version; "" where it can."""
+    bans = [signature for signature in signatures if signature.stands and signature.decision == BAN]
+    if decision == BAN or not bans:
+        return ""
+    ban = bans[0]
+    return (
+        f"{ban.model} {ban.version} is banned by {ban.name} since {ban.when[:10]}: "
+        "only revoking the ban opens another decision."
+    )
 
 
 def not_releasable(report: Report) -> str:

@@ -1,18 +1,18 @@
-"""The history of audits: the reports kept of a project, who signed them, and what voided a signature.
+"""The register: models with their versions, the audits of each, what was decided about them, and saved policies.
 
-An entry keeps a report's document as `report.json` holds it, never the table. What was kept, signed and deleted, by
-whom and when, is a chain of entries like the desk's ledger (`core.store.chain`): to change one is noticed. Deleting
-takes the document away; that it was there, its fingerprint and its signatures stay on record.
+An entry keeps a report's document as `report.json` holds it, never the table. What was registered, kept, signed,
+revoked and deleted, by whom and when, is a chain of entries like the desk's ledger (`core.store.chain`): to change one
+is noticed. Deleting takes the document away; that it was there, its fingerprint and its decisions stay on record.
 
-A signature covers the fingerprint of one document. It is void as soon as the project goes on with another one: when
-that is kept, or signed. Void signatures stay, with what changed.
+An audit is bound to a version of a model, and a decision to the version of the audit that it was signed on
+(`core.store.events` says what ends one).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,17 @@ from ..base.errors import InputError
 from ..base.validation import choice, whole_number
 from ..datasets.columns import quoted
 from ..report import Report, from_json, to_json
-from .chain import TIME, now
+from .chain import TIME, Damaged, now
 from .events import (
+    BAN,
     DECISIONS,
-    Deletion,
     Entry,
     Events,
+    RegisteredModel,
     SavedPolicy,
     Signature,
+    is_banned,
+    name_key,
     needs_reason,
     not_releasable,
     parts_of,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from .history_tables import HistoryTransaction
 
 _LONGEST = 80
+_LONGEST_VERSION = 40
+_LONGEST_PURPOSE = 200
 _LONGEST_REASON = 2000
 
 
@@ -60,8 +65,13 @@ def history_location(location: str | Path = "") -> str | Path:
     return Path(os.path.expanduser(address))
 
 
+def today() -> str:
+    """Return the day, UTC, YYYY-MM-DD."""
+    return now()[:10]
+
+
 class History:
-    """Audits kept of projects, their signatures, and what was deleted; made by `History.open`.
+    """The register of models, with their audits and decisions; made by `History.open`.
 
     Safe to share between threads; any number of processes may use the same place at once.
     """
@@ -94,13 +104,70 @@ class History:
         """Return what the history is called in sentences: its path or its URL without the password."""
         return self._store.location
 
-    def keep(self, report: Report, *, project: str, who: str) -> Entry:
-        """Keep an audit's internal report; the same one twice in a project is one entry.
+    # Models -----------------------------------------------------------------------------------------------------------
 
-        Raises `InputError` if it is no internal report, or its fingerprint is not that of its content.
+    def register(
+        self, model: str, *, purpose: str, owner: str, review: str = "", who: str
+    ) -> RegisteredModel:
+        """Register a model, or change what is said of it; what was said before stays on record.
+
+        Parameters
+        ----------
+        model : str
+            Its name; upper and lower case count as the same.
+        review : str
+            Day by which it is to be looked at again, YYYY-MM-DD; "" for none.
         """
-        project = check_line(project, "project")
+        statement = {
+            "name": check_line(model, "model"),
+            "purpose": check_line(purpose, "purpose", most=_LONGEST_PURPOSE),
+            "owner": check_line(owner, "owner"),
+            "review": check_day(review, "review"),
+        }
+        with self._store.write_transaction() as change:
+            events = change.record()
+            return _register(change, events, statement, who)
+
+    def models(self) -> tuple[RegisteredModel, ...]:
+        """Return the models with their audits and decisions: the next review first, then the last audited."""
+        events = self._events()
+        models = [events.model(name) for name in events.models]
+        present = [model for model in models if model is not None]
+        present.sort(key=lambda model: model.last.id if model.last else 0, reverse=True)
+        return tuple(sorted(present, key=lambda model: model.next_review or "9999"))
+
+    def model(self, name: str) -> RegisteredModel:
+        """Return the model of a name; InputError if there is none."""
+        events = self._events()
+        if (model := events.model(name)) is not None:
+            return model
+        names = [registered.name for registered in events.models.values()]
+        has = "it has none yet"
+        if names:
+            has = f"it has {', '.join(map(quoted, names))}"
+        raise InputError(f"There is no model {quoted(name)} in the history {self.location}; {has}.")
+
+    # Audits -----------------------------------------------------------------------------------------------------------
+
+    def keep(self, report: Report, *, who: str, model: str = "", version: str = "") -> Entry:
+        """Keep an audit's internal report under a version of a model; the same one twice in a version is one entry.
+
+        What its plan says of the model under [register] registers a model that is new, and fills in what the register
+        does not say yet. Raises `InputError` if it is no internal report, its fingerprint is not that of its content,
+        nobody says which version of which model it is about, or its plan says another one.
+        """
         who = check_line(who, "who")
+        stated = report.plan.register
+        for name, typed, planned in (
+            ("model", model, stated.model),
+            ("version", version, stated.version),
+        ):
+            if typed.strip() and planned and name_key(typed) != name_key(planned):
+                raise InputError(
+                    f"{name} must be what the plan of the audit says, {quoted(planned)}, got {quoted(typed)}."
+                )
+        model = check_line(stated.model or model, "model")
+        version = check_line(stated.version or version, "version", most=_LONGEST_VERSION)
         text = to_json(report)
         from_json(text)
         if report.content_fingerprint != report.fingerprint:
@@ -109,10 +176,21 @@ class History:
             )
         with self._store.write_transaction() as change:
             events = change.record()
-            if (entry := events.entry_of(project, report.fingerprint)) is not None:
+            registered = events.model(model)
+            statement = {"name": model, "purpose": "", "owner": "", "review": ""}
+            if registered is not None:
+                statement |= {key: getattr(registered, key) for key in statement}
+            for key in ("purpose", "owner", "review"):
+                statement[key] = statement[key] or " ".join(getattr(stated, key).split())
+            model = _register(change, events, statement, who).name
+            entry = events.entry_of(model, version, report.fingerprint)
+            if entry is not None:
                 return entry
             body = {
-                "project": project,
+                "model": model,
+                "version": version,
+                "released": report.plan.outputs.released,
+                "decimals": report.plan.outputs.decimals,
                 "fingerprint": report.fingerprint,
                 "when": now(),
                 "who": who,
@@ -127,40 +205,50 @@ class History:
             change.keep(events.number, text)
             return events.entries[events.number]
 
-    def entries(self, project: str | None = None, *, deleted: bool = False) -> tuple[Entry, ...]:
-        """Return the audits kept, of a project or all, newest first; `deleted` ones too, which have no document."""
-        entries = reversed(self._events().entries.values())
+    def entries(self, model: str | None = None, *, deleted: bool = False) -> tuple[Entry, ...]:
+        """Return the audits kept, of a model or all, newest first; `deleted` ones too, which have no document."""
         return tuple(
             entry
-            for entry in entries
-            if project in (None, entry.project) and (deleted or entry.deleted is None)
+            for entry in reversed(self._events().entries.values())
+            if (model is None or name_key(entry.model) == name_key(model))
+            and (deleted or entry.deleted is None)
         )
 
-    def projects(self) -> tuple[str, ...]:
-        """Return the projects that have or had audits, the one kept in last first."""
-        return tuple(dict.fromkeys(entry.project for entry in self.entries(deleted=True)))
+    def find(self, model: str, version: str = "", *, audit: str = "") -> Entry:
+        """Return the last audit of a version of a model, the newest version where none is said.
 
-    def find(self, audit: str, *, project: str | None = None) -> Entry:
-        """Return the entry with a number, or the beginning of a fingerprint (8 digits or more)."""
-        identifier = "".join(audit.split()).lower()
-        entries = self.entries(project, deleted=True)
-        by_number = [entry for entry in entries if str(entry.id) == identifier]
-        matches = by_number or [
+        Parameters
+        ----------
+        audit : str
+            Beginning of the fingerprint of another audit than the last (8 digits or more).
+        """
+        registered = self.model(model)
+        mark = "".join(audit.split()).lower()
+        if mark and len(mark) < 8:
+            raise InputError(
+                f"audit must be the first 8 or more digits of a fingerprint, got {quoted(audit)}."
+            )
+        entries = [
             entry
-            for entry in entries
-            if len(identifier) >= 8 and entry.fingerprint.startswith(identifier)
+            for entry in registered.entries
+            if not version.strip() or name_key(entry.version) == name_key(version)
         ]
+        if not entries:
+            has = "nothing is kept of it"
+            if registered.versions:
+                has = f"it has {', '.join(map(quoted, registered.versions))}"
+            of_version = f" of version {quoted(version)}" if version.strip() else ""
+            raise InputError(
+                f"There is no audit{of_version} of {quoted(registered.name)} in the history "
+                f"{self.location}; {has}."
+            )
+        matches = [entry for entry in entries if entry.fingerprint.startswith(mark)]
         if not matches:
-            where = f" of the project {quoted(project)}" if project else ""
             raise InputError(
-                f"There is no audit {quoted(audit)}{where} in the history {self.location}."
+                f"There is no audit {quoted(audit)} of {quoted(registered.name)} in the history "
+                f"{self.location}."
             )
-        if len(matches) > 1:
-            numbers = ", ".join(str(entry.id) for entry in matches)
-            raise InputError(
-                f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}."
-            )
-        return matches[0]
+        return next((entry for entry in matches if entry.deleted is None), matches[0])
 
     def document(self, entry: Entry) -> Report:
         """Return an entry's report; InputError if it was deleted, or is not what was kept."""
@@ -176,7 +264,7 @@ class History:
             else:
                 problem = "was changed after it was kept"
             raise InputError(
-                f"The document of audit {entry.id} {problem}, in the history {self.location}."
+                f"The document of {_audit(entry)} {problem}, in the history {self.location}."
             )
         return from_json(text)
 
@@ -184,14 +272,14 @@ class History:
         """Return an entry as it is now; InputError if it was deleted."""
         current = events.entries.get(entry.id)
         if current is None or current.fingerprint != entry.fingerprint:
-            raise InputError(
-                f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.location}."
-            )
+            raise InputError(f"There is no {_audit(entry)} in the history {self.location}.")
         if current.deleted is not None:
             raise InputError(
-                f"The document of audit {entry.id} was deleted {_by(current.deleted)}."
+                f"The document of {_audit(entry)} was deleted {current.deleted.sentence}."
             )
         return current
+
+    # Decisions --------------------------------------------------------------------------------------------------------
 
     def sign(
         self,
@@ -201,16 +289,22 @@ class History:
         name: str,
         role: str,
         reason: str = "",
+        condition: str = "",
+        until: str = "",
         proven: bool = False,
     ) -> Signature:
-        """Sign an audit, with a decision of `DECISIONS`; the same signature twice is one.
+        """Sign a decision of `DECISIONS` about the version of an audit; the same signature twice is one.
 
-        A reason is required to accept the risk, and for another decision than that of a signature that stands. Raises
-        `InputError` if one is missing, or "release" is signed although a required check does not pass or a limit has no
-        source; or if the audit was deleted or changed.
+        A reason is required to accept the risk, and for another decision than one that stands. Raises `InputError` if
+        one is missing, the version is banned, or "release" is signed although a required check does not pass or a limit
+        has no source; or if the audit was deleted or changed.
 
         Parameters
         ----------
+        condition : str
+            Under which the decision holds, such as "No scores to partners."
+        until : str
+            Last day on which it stands, YYYY-MM-DD; a ban has none.
         proven : bool
             Whether the name is that of a signed-in user.
         """
@@ -219,37 +313,77 @@ class History:
             "decision": decision,
             "name": check_line(name, "name"),
             "role": check_line(role, "role"),
+            "reason": _optional_line(reason, "reason"),
+            "condition": _optional_line(condition, "condition"),
+            "until": check_day(until, "until"),
             "proven": proven,
         }
-        statement["reason"] = (
-            check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
-        )
+        if statement["until"] and decision == BAN:
+            raise InputError(
+                f"until must be left out where the decision is {quoted(BAN)}, which stands until it is "
+                f"revoked, got {statement['until']}."
+            )
+        if statement["until"] and statement["until"] < today():
+            raise InputError(f"until must not be over, got {statement['until']}.")
         with self._store.write_transaction() as change:
             events = change.record()
             report = self._report(change, events, entry)
+            signed = [
+                signature
+                for signature in reversed(events.signatures.values())
+                if (signature.model, signature.version) == (entry.model, entry.version)
+            ]
+            if message := is_banned(decision, signed):
+                raise InputError(message)
             if decision == "release" and (missing := not_releasable(report)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
-            signed = [signature for signature in events.signatures if signature.covers(entry)]
             for signature in signed:
-                if not signature.void and all(
-                    getattr(signature, key) == value for key, value in statement.items()
+                if (
+                    signature.covers(entry)
+                    and signature.stands
+                    and all(getattr(signature, key) == value for key, value in statement.items())
                 ):
                     return signature
             if not statement["reason"] and (message := needs_reason(decision, signed)):
                 raise InputError(message)
             body = {"entry": entry.id, **statement, "when": now(), "fairleak": __version__}
             change.add(events, {"kind": "signed", **body})
-            return events.signatures[-1]
+            return events.signatures[events.number]
+
+    def revoke(
+        self, *signatures: Signature, name: str, role: str, reason: str, proven: bool = False
+    ) -> tuple[Signature, ...]:
+        """Revoke decisions that stand, by name and with a reason; nothing else ends a ban."""
+        who = f"{check_line(name, 'name')}, {check_line(role, 'role')}"
+        reason = check_line(reason, "reason", most=_LONGEST_REASON)
+        with self._store.write_transaction() as change:
+            events = change.record()
+            for signature in signatures:
+                current = events.signatures.get(signature.number)
+                if current is None or current.fingerprint != signature.fingerprint:
+                    raise InputError(
+                        f"There is no decision {signature.number} in the history {self.location}."
+                    )
+                if not current.stands:
+                    raise InputError(
+                        f"“{current.title}” on {current.model} {current.version} stands no more: {current.end}."
+                    )
+                body = {"signature": signature.number, "who": who, "when": now()}
+                change.add(events, {"kind": "revoked", **body, "reason": reason, "proven": proven})
+            return tuple(events.signatures[signature.number] for signature in signatures)
 
     def signatures(
-        self, entry: Entry | None = None, *, project: str | None = None
+        self, entry: Entry | None = None, *, model: str | None = None
     ) -> tuple[Signature, ...]:
-        """Return what was signed, of an audit, a project or all, in its order; deleted audits' too."""
+        """Return what was signed, on an audit, of a model or all, in its order; on deleted audits too."""
         return tuple(
             signature
-            for signature in self._events().signatures
-            if project in (None, signature.project) and (entry is None or signature.covers(entry))
+            for signature in self._events().signatures.values()
+            if (model is None or name_key(signature.model) == name_key(model))
+            and (entry is None or signature.covers(entry))
         )
+
+    # Policies ---------------------------------------------------------------------------------------------------------
 
     def save_policy(self, policy: Policy, *, who: str, reason: str) -> SavedPolicy:
         """Save a version of a policy, which never changes; the same one twice is one.
@@ -289,32 +423,34 @@ class History:
         saved = reversed(self._events().policies)
         return tuple(entry for entry in saved if name in (None, entry.name))
 
+    # Deleting and checking --------------------------------------------------------------------------------------------
+
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
-        """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
+        """Delete the documents of audits; who did it, when and why stays on record, and so do their decisions."""
         with self._store.write_transaction() as change:
             events = change.record()
             entries_by_id = {entry.id: self._entry(events, entry) for entry in entries}  # each once
             return self._delete(change, events, list(entries_by_id.values()), who, reason)
 
-    def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
-        """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
+    def expire(self, *, days: int, who: str, model: str | None = None) -> tuple[Entry, ...]:
+        """Delete the documents kept more than some days ago, of a model or all; not those a standing decision is on."""
         limit = datetime.now(UTC) - timedelta(
             days=whole_number(days, name="days", least=0, most=36_500)
         )
         with self._store.write_transaction() as change:
             events = change.record()
-            valid_signatures = [signature for signature in events.signatures if not signature.void]
+            signatures = [entry for entry in events.signatures.values() if entry.stands]
             signed = {
                 entry.id
                 for entry in events.entries.values()
-                for signature in valid_signatures
+                for signature in signatures
                 if signature.covers(entry)
             }
             old = [
                 entry
                 for entry in events.entries.values()
                 if entry.deleted is None
-                and project in (None, entry.project)
+                and (model is None or name_key(entry.model) == name_key(model))
                 and entry.id not in signed
                 and datetime.strptime(entry.when, TIME).replace(tzinfo=UTC) <= limit
             ]
@@ -329,25 +465,54 @@ class History:
         reason: str,
     ) -> tuple[Entry, ...]:
         who = check_line(who, "who")
-        reason = reason.strip()
-        if reason:
-            reason = check_line(reason, "reason", most=_LONGEST_REASON)
+        reason = _optional_line(reason, "reason")
         for entry in entries:
             change.drop(entry.id)
             deletion = {"kind": "deleted", "entry": entry.id, "who": who, "reason": reason}
             change.add(events, {**deletion, "when": now()})
         return tuple(events.entries[entry.id] for entry in entries)
 
+    def verify(self) -> tuple[int, str]:
+        """Check every entry and every document that was not deleted; return the number and hash of the last entry.
+
+        The hash, noted elsewhere, later shows that the chain was not replaced: see `has_hash`.
+        """
+        with self._store.read_transaction() as look:
+            events = look.record()
+            for entry in events.entries.values():
+                if entry.deleted is None:
+                    self._report(look, events, entry)
+            return events.number, events.hash
+
+    def has_hash(self, mark: str) -> bool:
+        """Return whether an entry of the chain has this hash, so that everything before it is as it was then."""
+        with self._store.read_transaction() as look:
+            look.record()
+            return mark.strip().lower() in {link.hash for link in look.entries()}
+
     def _events(self) -> Events:
         with self._store.read_transaction() as look:
             return look.record()
 
 
-def _by(deletion: Deletion) -> str:
-    why = ""
-    if deletion.reason:
-        why = f": {deletion.reason.rstrip('.')}"
-    return f"by {deletion.who} on {deletion.when[:10]}{why}"
+def _register(
+    change: HistoryTransaction, events: Events, statement: dict[str, str], who: str
+) -> RegisteredModel:
+    """Record what is said of a model, unless it was said before; its name stays as it was first written."""
+    before = events.model(statement["name"])
+    if before is not None:
+        statement = statement | {"name": before.name}
+    if before is None or any(getattr(before, key) != text for key, text in statement.items()):
+        body = {**statement, "who": check_line(who, "who"), "when": now()}
+        change.add(events, {"kind": "registered", **body})
+    registered = events.model(statement["name"])
+    if registered is None:
+        raise Damaged(f"the model {statement['name']!r} is missing")
+    return registered
+
+
+def _audit(entry: Entry) -> str:
+    return f"audit {entry.short} of {entry.title}"
 
 
 def _digest(text: str) -> str:
@@ -362,3 +527,20 @@ def check_line(value: str, name: str, *, most: int = _LONGEST) -> str:
             f"{name} must be 1 to {most:,} printable characters, got {quoted(value, 100)}."
         )
     return text
+
+
+def _optional_line(value: str, name: str) -> str:
+    if value.strip():
+        return check_line(value, name, most=_LONGEST_REASON)
+    return ""
+
+
+def check_day(value: str, name: str) -> str:
+    """Return a day, YYYY-MM-DD, or "" for none; `InputError` if it is none of the calendar."""
+    text = str(value).strip()
+    try:
+        if not text or date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise InputError(f"{name} must be a day written YYYY-MM-DD, got {quoted(value, 40)}.")

@@ -13,7 +13,14 @@ from functools import partial
 
 import streamlit as st
 
-from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
+from core.auditing import (
+    RegisterPlan,
+    SelfTest,
+    audit_steps,
+    failed_tests,
+    provenance,
+    verdict_caveats,
+)
 from core.auditing.policy import Policy, Status, judge, judged_alternatives
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
@@ -36,7 +43,7 @@ class Attacks(Background):
             model = subject.model_file.fingerprint
         else:
             model = ""
-        attacks = replace(subject.plan, title="", policy="")
+        attacks = replace(subject.plan, title="", policy="", register=RegisterPlan())
         key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
         store = cached.store_of(subject.table.name)
         total = audit_steps(subject.plan)
@@ -137,12 +144,20 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
     assert work.result is not None
     reports: Reports = work.result
     base_audit = reports.audit
-    plan = replace(base_audit.plan, title=work.subject.plan.title)
+    planned = work.subject.plan
+    plan = replace(base_audit.plan, title=planned.title, register=planned.register)
     chosen = work.subject.chosen
     attribute = base_audit.data.attribute
     failed = failed_tests(tests)
     key = fingerprint(
-        "reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests)
+        "reports",
+        work.key,
+        plan.title,
+        plan.register,
+        policy,
+        chosen,
+        work.subject.picked,
+        list(tests),
     )
 
     def again() -> Reports:

@@ -1,4 +1,4 @@
-"""The history of this server on the Report page: audits kept, signed, and compared with each other.
+"""The register of this server on the Report page: the audit kept as a version of a model, decided on, and compared.
 
 The history is opened once a session, in the place that FAIRLEAK_HISTORY names, or the default file, and no other. A
 report that somebody brings is verified in a process of its own, and kept in the session and nowhere else.
@@ -7,22 +7,34 @@ report that somebody brings is verified in a process of its own, and kept in the
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
 import core
+from core.auditing import RegisterPlan
 from core.base.errors import FairLeakError, InputError
 from core.base.serialize import short_fingerprint
 from core.report import Report, Reports
 from core.report.comparison import NO_PROOF, Comparison, compare, comparison_html
-from core.report.one_page import disagreement
 from core.report.report import day_text
 from core.report.verification import readable_in_child
-from core.store.events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
-from core.store.history import History, history_location
+from core.store.events import (
+    BAN,
+    DECISIONS,
+    DecisionState,
+    Entry,
+    RegisteredModel,
+    Signature,
+    changed_parts,
+    is_banned,
+    name_key,
+    needs_reason,
+    not_releasable,
+    parts_of,
+)
+from core.store.history import History, history_location, today
 from pages.shell import panels, shell, signin
 
 T = TypeVar("T")
@@ -42,7 +54,7 @@ def current(*, create: bool = False) -> History | None:
     return history
 
 
-def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
+def records(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
     """Return what the history holds; none where it cannot be read, which is opened again when somebody asks for it."""
     history = current()
     try:
@@ -55,9 +67,17 @@ def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
         return ()
 
 
+def problem() -> None:
+    """Say why the history cannot be read, if it cannot, and offer to try again."""
+    if _PROBLEM in st.session_state:
+        panels.kept_problem(_PROBLEM)
+        again: dict[str, Any] = {"on_click": panels.forget, "args": (_PROBLEM,)}
+        st.button("Try again", key="history_again", icon=":material/refresh:", **again)
+
+
 def signatures_of(fingerprint: str) -> tuple[Signature, ...]:
-    """Return what was signed for a report, in any project of the history."""
-    return _read(
+    """Return what was signed on a report, as any version of a model."""
+    return records(
         lambda history: tuple(
             signature for signature in history.signatures() if signature.fingerprint == fingerprint
         )
@@ -82,11 +102,11 @@ def chosen(release: Reports) -> Comparison | None:
     now = release.document
     entries = {
         str(entry.id): entry
-        for entry in _read(History.entries)
+        for entry in records(History.entries)
         if entry.fingerprint != now.fingerprint
     }
     labels = {
-        key: f"{day_text(entry.when)} · {entry.short} · {entry.project}"
+        key: f"{entry.title} · {day_text(entry.when)} · {entry.short}"
         for key, entry in entries.items()
     }
     titles = {_NOTHING: "Nothing", **labels, _BROUGHT: "A report of yours"}
@@ -113,7 +133,7 @@ def chosen(release: Reports) -> Comparison | None:
             )
     document = _brought() if name == _BROUGHT else None
     if name in entries:
-        (document,) = _read(lambda history: (history.document(entries[name]),)) or (None,)
+        (document,) = records(lambda history: (history.document(entries[name]),)) or (None,)
     if document is None:
         return None
     compared = compare(document, now)
@@ -171,137 +191,191 @@ def below(compared: Comparison | None) -> None:
         )
 
 
-# Kept and signed ------------------------------------------------------------------------------------------------------
+# Kept and decided -----------------------------------------------------------------------------------------------------
 
-_PROJECT, _DECISION, _WHO, _REASON = (
-    f"sign_{part}" for part in ("project", "decision", "who", "reason")
+_MODEL, _VERSION, _DECISION, _WHO, _REASON, _UNTIL, _CONDITION = (
+    f"sign_{part}"
+    for part in ("model", "version", "decision", "who", "reason", "until", "condition")
 )
 _MOST_LISTED = 3
-"""Signatures shown at once."""
+"""Decisions shown at once."""
 
 _SOMEBODY = "Dashboard, not signed in"
 """Who keeps an audit where nobody has to sign in."""
+
+
+def register_plan() -> RegisterPlan:
+    """Return which version of which model the audit is of, as typed; nothing while a part is missing or wrong."""
+    model = _typed(_MODEL)
+    version = _typed(_VERSION)
+    try:
+        if model and version:
+            return RegisterPlan(model=model, version=version)
+    except InputError:  # said when somebody keeps it
+        pass
+    return RegisterPlan()
+
+
+def _typed(key: str) -> str:
+    return " ".join(str(st.session_state.get(key) or "").split())
+
+
+def keep_name() -> str:
+    """Return who keeps something: the name that is proven, or that nobody signed in."""
+    return signin.name() or _SOMEBODY
 
 
 def card(reports: Reports, *, testing: bool) -> None:
     """Draw the card; `testing` says that the self-test, which is part of the report, still runs."""
     document = reports.document
     mark = short_fingerprint(document.fingerprint)
-    entries = _read(History.entries)
+    models = records(History.models)
     with st.container(border=True, gap="small", key="sign_off"):
-        heading, project, button = st.columns([6, 3.4, 1], vertical_alignment="bottom")
-        with project:
-            name = _project(entries, document)
-        entry = next(
-            (
-                entry
-                for entry in entries
-                if (entry.project, entry.fingerprint) == (name, document.fingerprint)
-            ),
-            None,
+        heading, name_column, version_column, button = st.columns(
+            [5, 2.6, 1.4, 1], vertical_alignment="bottom"
         )
+        with name_column:
+            name = _model_box(models, document)
+        with version_column:
+            st.text_input("Version", key=_VERSION, placeholder="1.0", persist_state="session")
+        version = _typed(_VERSION)
+        model = next((model for model in models if name_key(model.name) == name_key(name)), None)
+        entry = _entry_of(model, version, document)
         with heading:
-            status = "Not in the history yet; signing keeps it there"
-            if entry is not None:
-                status = (
-                    f"Kept as audit {entry.id} on {entry.when[:10]} by {shell.escape(entry.who)}"
-                )
-            shell.whisper(":material/draw: Sign-off", status)
+            shell.whisper(":material/draw: Decision", _status(model, version, entry))
+        is_complete = bool(name and version)
         button.button(
             "Keep",
             key="keep_audit",
             on_click=_keep,
             args=(document,),
-            disabled=testing or not name or entry is not None,
-            help="Keeps the report's findings, plan, policy and verdict in the history; never the table.",
+            disabled=testing or not is_complete or entry is not None,
+            help="Keeps the report's findings, plan, policy and verdict in the register; never the table.",
             width="stretch",
         )
-        signatures = _signatures(name, document)
+        signatures = _decisions(model, version)
         for signature in signatures[:_MOST_LISTED]:
-            st.markdown(signature_line(signature))
-        valid_signatures = [signature for signature in signatures if not signature.void]
-        if differ := disagreement(valid_signatures):
-            st.markdown(f":orange[:material/warning:] {differ}")
+            st.markdown(signature_line(signature, document))
         if (more := len(signatures) - _MOST_LISTED) > 0:
-            st.caption(f"Earlier signatures: {more} (fairleak history show).")
-        _form(document, mark, valid_signatures, testing=testing, has_project=bool(name))
+            st.caption(f"Earlier decisions on {shell.escape(version)}: {more}, on Models.")
+        _form(document, mark, signatures, testing=testing, is_complete=is_complete)
         panels.kept_problem("sign_problem")
-        if _PROBLEM in st.session_state:
-            panels.kept_problem(_PROBLEM)
-            again: dict[str, Any] = {"on_click": panels.forget, "args": (_PROBLEM,)}
-            st.button("Try again", key="history_again", icon=":material/refresh:", **again)
+        problem()
 
 
-def _project(entries: tuple[Entry, ...], document: Report) -> str:
-    """Choose a project, or name a new one; by itself that of the last audit of this table and attribute."""
-    projects = list(dict.fromkeys(entry.project for entry in entries))
-    if (chosen := st.session_state.get(_PROJECT)) and chosen not in projects:
-        projects.append(chosen)
+def _model_box(models: tuple[RegisteredModel, ...], document: Report) -> str:
+    """Choose a model, or name a new one; by itself that of the last audit of this table and attribute."""
+    names = [model.name for model in models]
+    if (chosen := _typed(_MODEL)) and chosen not in names:
+        names.append(chosen)
     about = (document.data.title, document.data.attribute)
-    last = next(
-        (entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None
-    )
-    index = None if last is None else projects.index(last)
-    project = st.selectbox(
-        "Project",
-        projects,
+    entries = sorted((entry for model in models for entry in model.entries), key=_number)
+    same = [entry.model for entry in entries if (entry.dataset, entry.attribute) == about]
+    index = None
+    if same:
+        index = names.index(same[-1])
+    name = st.selectbox(
+        "Model",
+        names,
         index=index,
-        key=_PROJECT,
+        key=_MODEL,
         placeholder="choose or type a name",
         accept_new_options=True,
         persist_state="session",
     )
-    return " ".join((project or "").split())
+    return " ".join((name or "").split())
 
 
-def _signatures(project: str, document: Report) -> list[Signature]:
-    """Return what was signed in a project, latest first, as it stands beside the report on screen."""
-    if not project:
-        return []
-    parts = parts_of(document)
-    signed = _read(lambda history: history.signatures(project=project))
-    return [signature.beside(document.fingerprint, parts) for signature in reversed(signed)]
+def _number(entry: Entry) -> int:
+    return entry.id
 
 
-def signature_line(signature: Signature) -> str:
-    """Return a signature as a line of Markdown; one that is void says so."""
-    if signature.void:
-        icon = ":gray[:material/block:]"
-    elif signature.proven:
-        icon = ":green[:material/verified:]"
-    else:
-        icon = ":material/draw:"
-    if signature.void:
-        title = f"~~{signature.title}~~"
-    else:
-        title = f"**{signature.title}**"
-    who = ", ".join(
-        shell.escape(part)
-        for part in (signature.name, signature.role, f"{signature.when[:10]}, {signature.short}")
+def _entry_of(model: RegisteredModel | None, version: str, document: Report) -> Entry | None:
+    """Return the entry under which the report on screen is kept."""
+    if model is None:
+        return None
+    return next(
+        (
+            entry
+            for entry in model.entries
+            if entry.deleted is None
+            and (name_key(entry.version), entry.fingerprint)
+            == (name_key(version), document.fingerprint)
+        ),
+        None,
     )
+
+
+def _status(model: RegisteredModel | None, version: str, entry: Entry | None) -> str:
+    """Return whether the audit is kept, and what stands on other versions of its model."""
+    status = "Not in the register yet; signing keeps it there."
+    if entry is not None:
+        status = f"Kept on {entry.when[:10]} by {shell.escape(entry.who)}."
+    if model is None:
+        return status
+    banned = dict.fromkeys(ban.version for ban in model.bans() if ban.version != version)
+    if banned:
+        status += f" Banned: {shell.escape(', '.join(banned))}."
+    return status
+
+
+def _decisions(model: RegisteredModel | None, version: str) -> list[Signature]:
+    """Return what was decided about a version, newest first."""
+    if model is None:
+        return []
+    return [
+        signature
+        for signature in model.signatures
+        if name_key(signature.version) == name_key(version)
+    ]
+
+
+_STATE_ICONS = {
+    BAN: ":red[:material/block:]",
+    "accept_risk": ":yellow[:material/event_busy:]",
+    "release": ":green[:material/verified:]",
+}
+"""Decision -> its icon, while it stands."""
+
+
+def signature_line(signature: Signature, document: Report | None = None) -> str:
+    """Return a decision as a line of Markdown; one that was made on another audit than the one on screen says so."""
+    stands = signature.state(today()) == DecisionState.STANDS
+    icon = ":gray[:material/history:]"
+    if stands:
+        icon = _STATE_ICONS[signature.decision]
+    who = shell.escape(f"{signature.name}, {signature.role}, {signature.when[:10]}")
+    parts = [f"{icon} **{signature.title}** by {who}"]
+    if not signature.proven:
+        parts[0] += " (name typed)"
     if signature.reason:
-        reason = f": {shell.escape(signature.reason.rstrip('.'))}"
-    else:
-        reason = ""
-    void = f" **Void: {signature.void}.**" if signature.void else ""
-    return f"{icon} {title} by {who}{reason}.{void}"
+        parts[0] += f": {shell.escape(signature.reason.rstrip('.'))}"
+    if signature.condition:
+        parts.append(f"Condition: {shell.escape(signature.condition.rstrip('.'))}")
+    if signature.end:
+        end = signature.end
+        parts.append(shell.escape(f"{end[:1].upper()}{end[1:]}"))
+    elif signature.decision == BAN:
+        parts.append("Stands until it is revoked, on Models")
+    if document is not None and document.fingerprint != signature.fingerprint:
+        changed = changed_parts(signature.parts, parts_of(document))
+        parts.append(f"Made on audit {signature.short}; different here: {changed}")
+    return f"{'. '.join(parts)}."
 
 
 def _form(
     document: Report,
     mark: str,
-    valid_signatures: list[Signature],
+    signatures: list[Signature],
     *,
     testing: bool,
-    has_project: bool,
+    is_complete: bool,
 ) -> None:
     if not signin.is_officer():
         st.caption("An officer signs.")
         return
-    left, middle, right, last = st.columns([33, 27, 27, 13], vertical_alignment="bottom")
-    decision = panels.pick(
-        "Decision", DECISIONS, key=_DECISION, default="do_not_release", container=left
-    )
+    left, middle, right = st.columns([33, 33, 34], vertical_alignment="bottom")
+    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default=BAN, container=left)
     label = "Name and role"
     placeholder = "name, role"
     if name := signin.name():
@@ -311,49 +385,73 @@ def _form(
     right.text_input(
         "Reason (required for “Accept the risk”)", key=_REASON, persist_state="session"
     )
-    missing = not_releasable(document)
-    last.button(
+    left, middle, right = st.columns([33, 33, 34], vertical_alignment="bottom")
+    is_ban = decision == BAN
+    until_help = "Last day on which the decision stands. A ban has none: a person revokes it."
+    left.date_input(
+        "Until",
+        value=None,
+        min_value="today",
+        key=_UNTIL,
+        disabled=is_ban,
+        help=until_help,
+        persist_state="session",
+    )
+    middle.text_input(
+        "Condition",
+        key=_CONDITION,
+        placeholder="no scores to partners",
+        disabled=is_ban,
+        persist_state="session",
+    )
+    closed = is_banned(decision, signatures)
+    missing = ""
+    if decision == "release":
+        missing = not_releasable(document)
+    right.button(
         f"Sign {mark}",
         key="sign_audit",
         on_click=_keep,
         args=(document,),
         kwargs={"sign": True},
-        disabled=testing or not has_project or (decision == "release" and bool(missing)),
+        disabled=testing or not is_complete or bool(closed or missing),
         width="stretch",
     )
-    opens = "" if has_project else "Name a project to sign."
+    if decision != "release":
+        missing = needs_reason(decision, signatures)
+    opens = ""
     if testing:
         opens = "Keep and Sign open when the self-test has ended."
-    if decision != "release":
-        missing = needs_reason(decision, valid_signatures)
+    elif not is_complete:
+        opens = "Name model and version to sign."
     sentences = (
         "“Release” opens when all required checks pass and every limit has a source.",
-        missing,
+        closed or missing,
         opens,
-        f"The signature covers the fingerprint {mark}, {datetime.now(UTC).date()}, FairLeak {core.__version__}.",
+        f"The decision is about the version, signed on {mark}, {today()}, FairLeak {core.__version__}.",
     )
     panels.notes(" ".join(filter(None, sentences)))
 
 
 def _keep(document: Report, *, sign: bool = False) -> None:
-    """Keep a report in the project, and sign it; what is wrong is said in the card, and nothing typed is lost."""
+    """Keep a report as a version, and sign it; what is wrong is said in the card, and nothing typed is lost."""
     history = current(create=True)
     if history is None:
         return
     with panels.keeping_problem("sign_problem"):  # callbacks run before the page looks at roles
         if signin.role() in (None, signin.Role.ASKER):
             raise InputError("This sign-in may not keep audits any more.")
-        project = str(st.session_state.get(_PROJECT) or "")
-        entry = history.keep(document, project=project, who=signin.name() or _SOMEBODY)
+        entry = history.keep(
+            document, model=_typed(_MODEL), version=_typed(_VERSION), who=keep_name()
+        )
         if sign:
             _sign(history, entry)
 
 
-def _sign(history: History, entry: Entry) -> None:
-    """Sign an audit that is kept with what stands on the form."""
+def signer(typed: str) -> dict[str, Any]:
+    """Return name and role as typed, or the name that the sign-in proves; InputError if a part is missing."""
     if not signin.is_officer():
         raise InputError("Only an officer signs, and this sign-in is none any more.")
-    typed = " ".join(str(st.session_state.get(_WHO) or "").split())
     proven = signin.name()
     name, comma, role = (proven, ",", typed) if proven else typed.partition(",")
     if not (comma and name.strip() and role.strip()):
@@ -362,8 +460,26 @@ def _sign(history: History, entry: Entry) -> None:
         else:
             rule = "Name and role must be two parts with a comma between them"
         raise InputError(f"{rule}, got {typed!r}.")
-    reason = str(st.session_state.get(_REASON) or "")
-    decision = st.session_state.get(_DECISION) or "do_not_release"
-    history.sign(entry, decision=decision, name=name, role=role, reason=reason, proven=bool(proven))
-    st.session_state[_WHO] = st.session_state[_REASON] = ""
-    st.session_state[_DECISION] = "do_not_release"  # the next audit is another decision
+    return {"name": name, "role": role, "proven": bool(proven)}
+
+
+def _sign(history: History, entry: Entry) -> None:
+    """Sign a decision on an audit that is kept, with what stands on the form."""
+    who = signer(_typed(_WHO))
+    decision = st.session_state.get(_DECISION) or BAN
+    until = ""
+    condition = ""
+    if decision != BAN:
+        until = str(st.session_state.get(_UNTIL) or "")
+        condition = _typed(_CONDITION)
+    history.sign(
+        entry,
+        decision=decision,
+        reason=_typed(_REASON),
+        until=until,
+        condition=condition,
+        **who,
+    )
+    st.session_state[_WHO] = st.session_state[_REASON] = st.session_state[_CONDITION] = ""
+    st.session_state[_UNTIL] = None
+    st.session_state[_DECISION] = BAN  # the next audit is another decision

@@ -94,6 +94,9 @@ _PAGES = {
         "report": PageHead(
             "Report", "fact_check", "May this model be released?", title="Release report"
         ),
+        "models": PageHead(
+            "Models", "inventory_2", "Which models are in use, and what was decided about each?"
+        ),
     },
     "Learn": {
         "learn": PageHead("Worked examples", "school", "How does each method work, step by step?"),

@@ -297,7 +297,7 @@ class Dashboard:
     def widgets(self, key: str) -> list[Any]:
         """Return the controls whose key begins like this."""
         kinds = ("selectbox", "multiselect", "slider", "select_slider", "number_input", "toggle", "button_group")
-        kinds += ("checkbox", "radio", "text_input", "text_area")
+        kinds += ("checkbox", "radio", "text_input", "text_area", "date_input")
         return [widget for kind in kinds for widget in getattr(self.test, kind) if (widget.key or "").startswith(key)]
 
     def choose(self, **controls: object) -> Dashboard:

@@ -15,7 +15,7 @@ from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_desk import from_file, sent
-from tests.app.test_sign_off import with_project
+from tests.app.test_sign_off import with_model
 from tests.browser.signing_in import addresses
 
 __all__ = ["attacks"]
@@ -99,7 +99,7 @@ def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
 ):
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
-    officer = with_project(start().open("report")).choose(sign_who="DPO")
+    officer = with_model(start().open("report")).choose(sign_who="DPO")
     be(Role.ASKER)
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()

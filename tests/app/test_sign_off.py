@@ -1,7 +1,8 @@
-"""The card "Sign-off" in-process: keep, sign, dissent, void; what is wrong is said there and nothing typed is lost."""
+"""The card "Decision" in-process: keep, sign, ban; what is wrong is said there and nothing typed is lost."""
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,10 @@ def history() -> History:
     return History.open(default_history(), create=False)
 
 
-def with_project(dashboard: Dashboard, project: str = "Loans") -> Dashboard:
-    """Type the name of a project, which AppTest's select box takes from its options alone."""
-    dashboard.widget("sign_project").options.append(project)
-    return dashboard.choose(sign_project=project)
+def with_model(dashboard: Dashboard, model: str = "Loans", version: str = "1.0") -> Dashboard:
+    """Type model and version; AppTest's select box takes a name from its options alone."""
+    dashboard.widget("sign_model").options.append(model)
+    return dashboard.choose(sign_model=model).choose(sign_version=version)
 
 
 def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> Dashboard:
@@ -40,20 +41,21 @@ def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> D
 
 
 def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: Dashboard):
-    assert "Not in the history yet" in report.page_text and report.button("keep_audit").disabled
-    assert "Name a project to sign." in report.page_text and report.button("sign_audit").disabled
+    assert "Not in the register yet" in report.page_text and report.button("keep_audit").disabled
+    assert "Name model and version to sign." in report.page_text and report.button("sign_audit").disabled
     assert not default_history().exists()  # looking makes nothing
-    with_project(report).click("keep_audit")
+    with_model(report).click("keep_audit")
     (entry,) = history().entries()
-    assert (entry.project, entry.id) == ("Loans", 2)
-    assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
+    assert (entry.model, entry.version) == ("Loans", "1.0")
+    assert f"Kept on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
     assert report.button("sign_audit").label == f"Sign {entry.short}" and report.button("keep_audit").disabled
     document = history().document(entry)
     assert document.verdict.headline in report.plain_finding and document.self_tests
+    assert (document.plan.register.model, document.plan.register.version) == ("Loans", "1.0")
 
 
-def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(report: Dashboard):
-    with_project(report)
+def test_a_ban_stands_while_limits_and_versions_change(report: Dashboard):
+    with_model(report)
     signed(report, "accept_risk", "Ada, DPO")
     assert "“Accept the risk” needs a reason." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
@@ -63,38 +65,42 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
     assert "Ada signed “Accept the risk”: another decision needs a reason." in report.page_text
     signed(report, "do_not_release", "Bo, works council", "40 people are people.")
     (entry,) = history().entries()
-    assert [(signature.title, signature.name, signature.void) for signature in history().signatures(entry)] == [
-        ("Accept the risk", "Ada", ""),
-        ("Do not release", "Bo", ""),
+    assert [(signature.title, signature.name, signature.stands) for signature in history().signatures(entry)] == [
+        ("Accept the risk", "Ada", False),
+        ("Do not release", "Bo", True),
     ]
-    assert "Void" not in report.page_text
-    assert "They disagree: “Do not release”; “Accept the risk”." in report.page_text
+    report.choose(sign_decision="accept_risk", sign_reason="A pilot.")
+    assert "Loans 1.0 is banned by Bo since" in report.page_text and report.button("sign_audit").disabled
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
-    assert report.page_text.count("Void: the audit changed since (policy).") == 2
-    assert "Not in the history yet" in report.page_text and entry.short not in report.button("sign_audit").label
-    assert [signature.void for signature in history().signatures(entry)] == [
-        "",
-        "",
-    ]  # nothing was kept: back at it, they stand
-    report.click("reset_policy")
-    assert "Void" not in report.page_text
-    changed(report, "unfairness", value=0.06)
+    assert "Made on audit" in report.page_text and "different here: policy" in report.page_text
+    assert report.button("sign_audit").disabled
+    (ban,) = history().model("Loans").bans()
+    assert "Stands until it is revoked" in report.page_text and ban.name == "Bo"
+    report.choose(sign_version="1.1")
+    assert "Banned: 1.0." in report.page_text and "Bo, works council" not in report.page_text
     signed(report, "do_not_release", "Ada, DPO")
-    assert len(history().entries()) == 2
-    report.click("reset_policy")
-    assert report.page_text.count("Void: the audit changed since (policy).") == 3
+    assert [ban.version for ban in history().model("Loans").bans()] == ["1.1", "1.0"]
+
+
+def test_a_decision_with_a_last_day_and_a_condition(report: Dashboard):
+    with_model(report).choose(sign_decision="accept_risk")
+    report.choose(sign_until=date(2031, 5, 1), sign_condition="No scores to partners.")
+    signed(report, "accept_risk", "Ada, DPO", "A pilot.")
+    (signature,) = history().signatures()
+    assert (signature.until, signature.condition) == ("2031-05-01", "No scores to partners.")
+    assert "Until 2031-05-01" in report.page_text
 
 
 def test_release_says_what_is_missing(report: Dashboard):
-    with_project(report).choose(sign_decision="release")
+    with_model(report).choose(sign_decision="release")
     assert report.button("sign_audit").disabled
     assert "Limits without a source: " in report.page_text and "Required and not passed: " in report.page_text
 
 
 @pytest.mark.long
 def test_name_and_role_are_both_asked_for(report: Dashboard):
-    with_project(report)
+    with_model(report)
     for who in ("", "Ada", ", DPO", "Ada, "):
         signed(report, "do_not_release", who)
         message = f"Name and role must be two parts with a comma between them, got '{who.strip()}'."
@@ -104,7 +110,7 @@ def test_name_and_role_are_both_asked_for(report: Dashboard):
 
 def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(signin, "name", lambda: "ada@example.org")
-    with_project(report)
+    with_model(report)
     signed(report, "do_not_release", "Bo, works council")
     (signature,) = history().signatures()
     assert (signature.name, signature.role, signature.proven) == ("ada@example.org", "Bo, works council", True)
@@ -123,7 +129,7 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     letter.unlink()
     dashboard.click("history_again")
     assert not dashboard.test.warning
-    with_project(dashboard)
+    with_model(dashboard)
 
     def full(*_: object, **__: object) -> None:
         raise FairLeakError("The history is full.")
@@ -139,8 +145,9 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
 
 
 def test_another_session(report: Dashboard, start: Start):
-    signed(with_project(report), "do_not_release", "Ada, DPO")
+    signed(with_model(report), "do_not_release", "Ada, DPO")
     session = start()
     session.open("report")
-    assert session.widget("sign_project").value == "Loans" and "Kept as audit 2" in session.page_text
+    assert session.widget("sign_model").value == "Loans"
+    session.choose(sign_version="1.0")
     assert "Do not release by Ada, DPO" in session.page_text.replace("*", "")

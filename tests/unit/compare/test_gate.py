@@ -123,27 +123,27 @@ def test_a_report_of_other_code_is_compared():
     assert ("FairLeak", "0.0.9") in {(change.what, change.before) for change in comparison.changed}
 
 
-def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Capture):
+def test_audits_of_a_model_are_compared_by_their_versions(tmp_path: Path, capsys: Capture):
     path = str(tmp_path / "history.sqlite")
     history = History.open(path)
-    released = history.keep(report(), project="Loans", who="A. Officer")
-    command = ["compare", "released", "latest", "--project", "Loans", "--history", path, "-q"]
-    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *command)
+    loans = {"model": "Loans", "who": "A. Officer"}
+    released = history.keep(report(), version="1.0", **loans)
+    command = ["compare", "released", "latest", "--model", "Loans", "--history", path, "-q"]
+    assert "No version of 'Loans' is released in" in refused(capsys, *command)
     history.sign(released, decision="accept_risk", name="A. Officer", role="DPO", reason="A pilot.")
-    history.keep(report({"membership_caught": estimate(0.3, 0.01)}), project="Loans", who="A. Officer")
+    history.keep(report({"membership_caught": estimate(0.3, 0.01)}), version="1.1", **loans)
     assert main(command) == 1 and capsys.readouterr().err == "worse\n"
-    by_digits = ["compare", released.fingerprint[:8], "1", *command[3:]]
-    assert refused(capsys, *by_digits).count("There is no audit") == 1, "1 is the number of no audit here"
-    by_number = ["compare", str(released.id), released.fingerprint[:8], *command[3:]]
-    assert main(by_number) == 0
+    assert main(["compare", "1.0", "1.1", *command[3:]]) == 1
+    assert main(["compare", released.fingerprint[:8], "1.0", *command[3:]]) == 0
+    absent = ["compare", "1.0", "9.9", *command[3:]]
+    assert refused(capsys, *absent).count("There is no audit of version '9.9'") == 1
     assert "There is no history" in refused(capsys, *command[:5], "--history", tmp_path / "none.sqlite")
     history.delete(released, who="A. Officer", reason="asked by the owner")
-    message = f"The document of audit {released.id} was deleted by A. Officer on "
-    assert message in refused(capsys, *command)
-    again = history.keep(report(), project="Loans", who="A. Officer")  # the same one
+    assert f"The document of audit {released.short} of Loans 1.0 was deleted by A. Officer" in refused(capsys, *command)
+    again = history.keep(report(), version="1.0", **loans)  # the same one
     assert main(command) == 0
     history.sign(again, decision="do_not_release", name="A. Officer", role="DPO", reason="It leaks.")
-    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *command)
+    assert "No version of 'Loans' is released in" in refused(capsys, *command)
 
 
 # Action

@@ -1,4 +1,4 @@
-"""``fairleak history`` and ``fairleak audit --project``: a line an audit, one sentence for what cannot be done."""
+"""``fairleak history`` and ``fairleak audit --keep``: a line an audit, one sentence for what cannot be done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
+from core.auditing import AuditPlan, RegisterPlan, ReleaseAudit, plan_text
 from core.base.errors import FairLeakError
+from core.base.serialize import short_fingerprint
 from core.cli import audit as audit_command
 from core.report import from_json, to_json
 from core.report.page import to_html
@@ -36,42 +38,75 @@ def history_output(capsys: Capture, *arguments: object) -> str:
     return capsys.readouterr().out
 
 
-def keep_output(capsys: Capture, path: Path, project: str = "Loans") -> str:
-    return history_output(capsys, "keep", path, "--project", project, "--who", "A. Auditor")
+NAME = "Vendor default"
+
+
+def keep_output(capsys: Capture, path: Path, version: str = "1.0") -> str:
+    return history_output(capsys, "keep", path, "--model", NAME, "--version", version, "--who", "A. Auditor")
 
 
 def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location: Path):
     path, page = tmp_path / "report.json", tmp_path / "report.html"
     path.write_text(to_json(report()), encoding="utf-8")
     page.write_text(to_html(report("other")), encoding="utf-8")
-    assert keep_output(capsys, path) == f"It is kept in the project 'Loans' of the history '{location}', as audit 2.\n"
-    assert report().fingerprint in history_output(capsys, "show", "2", "--report", tmp_path / "kept.json")
+    mark = short_fingerprint(report().fingerprint)
+    assert keep_output(capsys, path) == f"It is kept as {NAME} 1.0, {mark}, in the history '{location}'.\n"
+    assert report().fingerprint in history_output(capsys, "show", NAME, "1.0", "--report", tmp_path / "kept.json")
     assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
-    history_output(capsys, "sign", "2", "--name", "A. Officer", "--role", "DPO", "--decision", "do_not_release")
-    keep_output(capsys, page)
-    assert "Void: the audit changed since (data)." in history_output(capsys, "show", "2")
-    history_output(capsys, "delete", "2", "--reason", "asked")
-    assert "asked" in history_output(capsys, "show", "2") and "Void" in history_output(capsys, "show", "2")
-    assert "audit 4" in history_output(capsys, "expire", "--days", "0", "--project", "Loans")
-    assert history_output(capsys, "list") == "Nothing is kept.\n"
+    officer = ("--name", "A. Officer", "--role", "DPO")
+    history_output(capsys, "sign", NAME, "1.0", *officer, "--decision", "do_not_release")
+    keep_output(capsys, page, "1.1")
+    assert "Do not release: 1.0" in history_output(capsys, "list")
+    printed = history_output(capsys, "show", NAME.lower())
+    assert "versions     1.1, 1.0" in printed and "stands       Do not release: 1.0" in printed
+    assert "1.1" in history_output(capsys, "list", NAME).splitlines()[2]
+    history_output(capsys, "delete", NAME, "1.0", "--reason", "asked")
+    printed = history_output(capsys, "show", NAME, "1.0")
+    assert "asked" in printed and "Do not release: 1.0" in printed and "Revoked" not in printed
+    assert f"of {NAME} 1.1" in history_output(capsys, "expire", "--days", "0", "--model", NAME)
+    assert "Do not release: 1.0" in history_output(capsys, "list")  # no report is left, and the ban stands
+    revoked = history_output(capsys, "revoke", NAME, "1.0", *officer, "--reason", "Withdrawn.")
+    assert "Revoked by A. Officer, DPO on" in revoked and "Withdrawn" in revoked
+    assert "Do not release" not in history_output(capsys, "list")
+
+
+def test_register_says_purpose_owner_and_review_which_list_and_show_print(capsys: Capture):
+    registered = ("register", NAME, "--purpose", "Whom to call", "--owner", "Risk", "--review", "2031-05-01")
+    assert "next review  2031-05-01" in history_output(capsys, *registered)
+    for printed in (history_output(capsys, "list"), history_output(capsys, "show", NAME)):
+        assert all(word in printed for word in ("Whom to call", "Risk", "2031-05-01"))
+
+
+def test_verify_prints_the_last_hash_and_refuses_another_hash(capsys: Capture):
+    history_output(capsys, "register", NAME, "--purpose", "p", "--owner", "o")
+    printed = history_output(capsys, "verify")
+    mark = printed.split()[-1]
+    history_output(capsys, "register", NAME, "--purpose", "q", "--owner", "o")
+    assert mark not in history_output(capsys, "verify", "--hash", mark)
+    assert "the history was replaced" in refused(capsys, "history", "verify", "--hash", "0" * 64)
 
 
 def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
-    History.open().keep(report(), project="Loans", who="A")
+    History.open().keep(report(), model=NAME, version="1.0", who="A")
     (letter := tmp_path / "letter").write_text("Dear officer")
     forged = tmp_path / "forged.json"
     forged.write_text(to_json(replace(report(), fingerprint="0" * 64)), encoding="utf-8")
+    officer = ("--name", "A", "--role", "DPO", "--reason", "x")
     for arguments, phrases in (
         (("expire", "--days", "-1"), ("days must be", "-1")),
-        (("delete", "2", "99"), ("There is no audit '99'",)),
+        (("expire", "--days", "1", "--model", "Cards"), ("There is no model 'Cards'", NAME)),
+        (("delete", NAME, "9.0"), ("There is no audit of version '9.0'", "'1.0'")),
+        (("delete", NAME, "1.0", "--audit", "00000000"), ("There is no audit '00000000'",)),
+        (("revoke", NAME, "1.0", *officer), ("No decision 'do_not_release' stands on", "1.0")),
+        (("show", "Cards"), ("There is no model 'Cards'", NAME)),
         (
-            ("sign", "2", "--decision", "maybe"),
+            ("sign", NAME, "1.0", "--decision", "maybe"),
             ("--decision must be one of release, accept_risk",),
         ),
         (("list", "--history", str(letter)), ("is not a FairLeak history and was left as it is",)),
         (("list", "--history", "postgresql://me:secret@127.0.0.1:9/x?connect_timeout=2"), ("cannot be used",)),
-        (("keep", str(forged), "--project", "Loans"), ("Only a report that holds is kept", "does not hold")),
-        (("keep", str(letter), "--project", "Loans"), ("must be a report of FairLeak",)),
+        (("keep", str(forged), "--model", NAME), ("Only a report that holds is kept", "does not hold")),
+        (("keep", str(letter), "--model", NAME), ("must be a report of FairLeak",)),
     ):
         message = refused(capsys, "history", *arguments)
         assert all(word in message for word in phrases), message
@@ -82,21 +117,26 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plan whose audit is done already."""
-    from core.auditing import plan_text
     from tests.judged_report import judged_audit
 
-    monkeypatch.setattr(audit_command, "run_audit", lambda plan, *rest, **options: judged_audit())
+    def audited(plan: AuditPlan, *rest: object, **options: object) -> ReleaseAudit:
+        audit = judged_audit()
+        return replace(audit, plan=replace(audit.plan, register=plan.register))
+
+    monkeypatch.setattr(audit_command, "run_audit", audited)
     path = tmp_path / "plan.toml"
-    path.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
+    register = RegisterPlan(model=NAME, version="2.1", purpose="Whom to call", owner="Risk")
+    path.write_text(plan_text(replace(PLAN, policy="", register=register)), encoding="utf-8")
     return path
 
 
 def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, location: Path, capsys: Capture):
     out = tmp_path / "out"
-    assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--project", "Loans"]) == 1
+    assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--keep"]) == 1
     message = capsys.readouterr().err
-    assert f"It is kept in the project 'Loans' of the history '{location}', as audit 2.\n" in message
     (entry,) = History.open().entries()
+    assert f"It is kept as {NAME} 2.1, {entry.short}, in the history '{location}'.\n" in message
+    assert History.open().model(NAME).owner == "Risk"
     assert History.open().document(entry) == from_json((out / "internal/report.json").read_text(encoding="utf-8"))
 
 
@@ -106,9 +146,11 @@ def test_an_audit_remains_when_its_history_fails(
     out = tmp_path / "out"
     location.parent.mkdir()
     location.write_text("Dear officer")
-    command = ("audit", str(plan), "--out", str(out), "--no-self-test", "--project")
-    assert "is not a FairLeak history" in refused(capsys, *command, "Loans")
-    assert "--project must be 1 to 80 printable characters" in refused(capsys, *command, " ")
+    command = ("audit", str(plan), "--out", str(out), "--no-self-test", "--keep")
+    assert "is not a FairLeak history" in refused(capsys, *command)
+    unnamed = plan.with_name("unnamed.toml")
+    unnamed.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
+    assert "must name model and version under [register]" in refused(capsys, "audit", str(unnamed), *command[2:])
     assert not out.exists()  # refused before the work
     location.unlink()
 
@@ -116,7 +158,7 @@ def test_an_audit_remains_when_its_history_fails(
         raise FairLeakError("The disk is full.")
 
     monkeypatch.setattr(History, "keep", full)
-    assert main([*command, "Loans"]) == 3
+    assert main([*command]) == 3
     output = capsys.readouterr()
     assert "was not kept: The disk is full. Keep it later with fairleak history keep" in output.err
     assert json.loads((out / "internal/report.json").read_text(encoding="utf-8"))["kind"] == "fairleak release audit"

@@ -34,7 +34,9 @@ class Signature:
     name: str
     role: str
     when: str = "2026-11-22T10:00:00Z"
-    void: str = ""
+    end: str = ""
+    stands: bool = True
+    condition: str = ""
     reason: str = ""
     proven: bool = True
 
@@ -68,7 +70,7 @@ def hostile() -> dict[str, Any]:
 
 
 def signed() -> tuple[Signature, ...]:
-    first = Signature("Release", "A. Officer", "Data protection officer", void="the audit changed since (policy)")
+    first = Signature("Release", "A. Officer", "Data protection officer", end="superseded on 2026-11-23", stands=False)
     reason = "Pilot only. " * 30
     return first, *(Signature("Do not release", f"{i} {WIDE} {MARKUP}", WIDE, reason=reason) for i in range(8))
 
@@ -141,18 +143,20 @@ def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
     assert page_content(document)["detail"] == detail
 
 
-def test_a_void_signature_says_why():
+def test_a_decision_that_has_ended_says_by_what():
     content = page_content(Reports(sample()).document, signed()[:1])
     (row,) = content["signatures"]
-    assert row["state"] == "void: the audit changed since (policy)" and row["void"] and row["day"] == "2026-11-22"
+    assert row["state"] == "superseded on 2026-11-23" and row["ended"] and row["day"] == "2026-11-22"
 
 
-def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_before_them():
-    both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
-    document = Reports(judged_audit()).document
-    content = page_content(document, both)
-    assert content["signing"] == "Signatures. They disagree: “Accept the risk”; “Do not release”."
-    assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
+def test_a_typed_name_and_a_condition_are_said_and_limits_are_still_to_be_set():
+    typed = Signature("Release", "Ada", "DPO", proven=False, condition="No scores.", end="until 2031-01-01")
+    (row,) = page_content(Reports(judged_audit()).document, (typed,))["signatures"]
+    assert (row["state"], row["reason"], row["ended"]) == (
+        "until 2031-01-01; name typed",
+        "Condition: No scores.",
+        False,
+    )
     assert placeholders_text(default_policy()).endswith("with a source, before you sign.")
     assert placeholders_text(default_policy(), signed=True).endswith("Signed without limits of your own.")
 

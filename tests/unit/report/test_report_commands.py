@@ -71,9 +71,9 @@ def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     reports = Reports(AUDIT)
     with_history = History.open(tmp_path / "history.sqlite")
-    entry = with_history.keep(reports.document, project="Loans", who="A. Auditor")
+    entry = with_history.keep(reports.document, model="Loans", version="1.0", who="A. Auditor")
     signed = with_history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO")
-    assert main(["history", "show", str(entry.id), "--page", str(tmp_path / "page.pdf")]) == 0
+    assert main(["history", "show", "Loans", "1.0", "--page", str(tmp_path / "page.pdf")]) == 0
     assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document, (signed,))
     assert tuple(SIGN_OFF.values()) == DECISIONS
 

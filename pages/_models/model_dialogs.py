@@ -1,0 +1,143 @@
+"""The dialogs of the register: what a model is, and the revocation of a decision. What is wrong is said in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+from core.auditing import RegisterPlan
+from core.base.errors import InputError
+from core.base.settings import params
+from core.store.events import RegisteredModel, Signature
+from pages._report import report_history
+from pages.shell import panels, shell, signin
+
+_DIALOG = "models_dialog"
+"""Which dialog is open: its name, and what it is about."""
+
+_PROBLEM = "models_problem"
+
+_FIELDS = ("name", "purpose", "owner")
+_KEYS = {field: f"model_{field}" for field in (*_FIELDS, "review")}
+_PLAN_KEYS = {"name": "model"}
+"""Field -> key of a plan, where that has another name."""
+
+_DECISION, _WHO, _REASON = (f"revoke_{part}" for part in ("decision", "who", "reason"))
+
+
+def ask_model(model: RegisteredModel | None = None) -> None:
+    """Open the dialog that registers a model, or changes what is said of one."""
+    for field in _FIELDS:
+        st.session_state[_KEYS[field]] = getattr(model, field, "")
+    review = getattr(model, "review", "")
+    st.session_state[_KEYS["review"]] = date.fromisoformat(review) if review else None
+    panels.forget(_PROBLEM)
+    st.session_state[_DIALOG] = ("register", getattr(model, "name", ""))
+
+
+def ask_revocation(model: RegisteredModel) -> None:
+    """Open the dialog that revokes a decision."""
+    st.session_state[_WHO] = st.session_state[_REASON] = ""
+    panels.forget(_PROBLEM, _DECISION)
+    st.session_state[_DIALOG] = ("revoke", model.name)
+
+
+def opened(models: Sequence[RegisteredModel]) -> None:
+    """Draw the dialog that was asked for."""
+    name, about = st.session_state.get(_DIALOG, ("", ""))
+    if name == "register":
+        title = f"Change {about}" if about else "Register a model"
+        st.dialog(title, on_dismiss=_close)(_model_form)(about)
+    elif name == "revoke":
+        model = next((model for model in models if model.name == about), None)
+        if model is not None:
+            st.dialog("Revoke a decision", on_dismiss=_close)(_revocation_form)(model)
+
+
+def _close() -> None:
+    panels.forget(_DIALOG, _PROBLEM)
+
+
+def _leave_when_done() -> None:
+    """Close the dialog once what was asked is done: it is a fragment, and only a run of the page takes it away."""
+    if _DIALOG not in st.session_state:
+        st.rerun()
+
+
+def _model_form(about: str) -> None:
+    _leave_when_done()
+    settings = params(RegisterPlan)
+    for field in _FIELDS:
+        param = settings[_PLAN_KEYS.get(field, field)].param
+        st.text_input(
+            param.title,
+            key=_KEYS[field],
+            help=param.help,
+            max_chars=int(param.most or 80),
+            disabled=field == "name" and bool(about),
+        )
+    st.date_input("Next review", key=_KEYS["review"], value=None)
+    panels.kept_problem(_PROBLEM)
+    label = "Change" if about else "Register"
+    st.button(label, key="register_done", type="primary", on_click=_register, args=(about,))
+
+
+def _register(about: str) -> None:
+    history = report_history.current(create=True)
+    if history is None:
+        st.session_state[_PROBLEM] = "The register cannot be opened; the page says why."
+        return
+    with panels.keeping_problem(_PROBLEM):
+        if not signin.is_officer():
+            raise InputError("Only an officer registers models, and this sign-in is none any more.")
+        values = {field: str(st.session_state.get(key) or "") for field, key in _KEYS.items()}
+        name = about or values["name"]
+        if not about and any(
+            model.name == name for model in report_history.records(type(history).models)
+        ):
+            raise InputError(f"Model must be a new name, got {name!r}, which is registered.")
+        del values["name"]
+        history.register(name, who=report_history.keep_name(), **values)
+        panels.forget(_DIALOG)
+        st.query_params["model"] = name
+
+
+def _title(signature: Signature) -> str:
+    return f"{signature.version}: {signature.title}, {signature.name}, {signature.when[:10]}"
+
+
+def _revocation_form(model: RegisteredModel) -> None:
+    _leave_when_done()
+    titles = {
+        signature.number: _title(signature) for signature in model.signatures if signature.stands
+    }
+    st.markdown(
+        f"{shell.escape(model.name)}: the decision stays on record, with who revoked it and why."
+    )
+    panels.choose("Decision", titles, key=_DECISION)
+    label = "Name and role"
+    if name := signin.name():
+        label = f"Role of {name}"
+    st.text_input(label, key=_WHO, placeholder="name, role")
+    st.text_area("Reason", key=_REASON, max_chars=2000)
+    panels.kept_problem(_PROBLEM)
+    arguments: dict[str, Any] = {"on_click": _revoke, "args": (model,)}
+    st.button("Revoke", key="sign_revocation", type="primary", **arguments)
+
+
+def _revoke(model: RegisteredModel) -> None:
+    history = report_history.current()
+    if history is None:
+        return
+    with panels.keeping_problem(_PROBLEM):
+        who = report_history.signer(" ".join(str(st.session_state.get(_WHO) or "").split()))
+        number = st.session_state.get(_DECISION)
+        revocable = [signature for signature in model.signatures if signature.stands]
+        chosen = [signature for signature in revocable if signature.number == number] or revocable[
+            :1
+        ]
+        history.revoke(*chosen, reason=str(st.session_state.get(_REASON) or ""), **who)
+        panels.forget(_DIALOG)

@@ -1,0 +1,138 @@
+"""The page Models in-process: rows, the open row, the dialogs of register and revoke, and who may do what there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+
+from core.store.events import BAN
+from core.store.history import History, default_history, today
+from pages.shell import signin
+from pages.shell.signin import Access, Role
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+from tests.history_work import WHO, report
+
+OFFICER = {"name": "M. Keller", "role": "DPO"}
+VENDOR = "Vendor default"
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch, dashboard: Dashboard) -> History:
+    """A register: two banned versions of one model and a released one, whose review is due, and another."""
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    history = History.open(default_history())
+    for version in ("1.0", "2.0"):
+        entry = history.keep(report(version), model=VENDOR, version=version, who=WHO)
+        history.sign(entry, decision=BAN, **OFFICER)
+    released = history.keep(report("2.1", releasable=True), model=VENDOR, version="2.1", who=WHO)
+    soon = (date.fromisoformat(today()) + timedelta(days=12)).isoformat()
+    history.sign(released, decision="release", until=soon, condition="No scores.", **OFFICER)
+    history.register("Branch staffing", purpose="How many counters", owner="Operations", who=WHO)
+    return history
+
+
+def rows(dashboard: Dashboard) -> list[str]:
+    """Return the models whose rows are drawn."""
+    buttons = [button for button in dashboard.test.button if (button.key or "").startswith("open_model_")]
+    return [button.label for button in buttons if button.key[-1].isdigit()]
+
+
+def test_an_empty_register_says_what_it_is_for(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    dashboard.open("models")
+    assert "No model is registered yet" in dashboard.plain_finding and rows(dashboard) == []
+    assert not default_history().exists()  # looking makes nothing
+
+
+def test_rows_say_what_stands_and_filters_leave_some(history: History, start: Start):
+    dashboard = start().open("models")
+    assert "2 models: 2 versions banned, 1 review due in 12 days." in dashboard.plain_finding
+    text = dashboard.page_text
+    assert "Banned: 2.0, 1.0" in text and "Released: 2.1" in text and "not audited yet" in text
+    assert "The ban on 1.0 stands although 2.1 exists" in text
+    assert rows(dashboard) == [VENDOR, "Branch staffing"]
+    for name, models in (("banned", [VENDOR]), ("due", [VENDOR]), ("all", [VENDOR, "Branch staffing"])):
+        assert rows(dashboard.choose(models_filter=name)) == models
+
+
+def test_an_open_row_has_its_versions_decisions_and_audits(history: History, start: Start):
+    dashboard = start({"model": VENDOR.lower()}).open("models")
+    text = dashboard.page_text
+    assert f"{VENDOR}: checks over 3 versions" in text and len(dashboard.test.get("plotly_chart")) == 6
+    assert text.index("2.1: Release") < text.index("2.0: Do not release") < text.index("1.0: Do not release")
+    assert "Condition: No scores." in text
+    (audits,) = (frame.value for frame in dashboard.test.dataframe if "Fingerprint" in frame.value.columns)
+    assert list(audits["Version"]) == ["2.1", "2.0", "1.0"]
+    dashboard.click("open_model_0")
+    assert "checks over" not in dashboard.page_text  # closed
+    dashboard.click("open_model_0")
+    assert dashboard.test.query_params["model"] in (VENDOR, [VENDOR])
+
+
+def test_two_versions_are_compared_by_name(history: History, start: Start):
+    dashboard = start({"model": VENDOR}).open("models")
+    options = dashboard.widget("models_after").options
+    assert [option.split(",")[0] for option in options] == ["2.1", "2.0", "1.0"]
+    assert any("Change" in frame.value.columns for frame in dashboard.test.dataframe)
+
+
+def test_a_model_is_registered_and_changed_in_a_dialog(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    dashboard.open("models").click("register_model")
+    dashboard.choose(model_name="Churn").click("register_done")
+    assert "purpose must be 1 to 200 printable characters" in dashboard.plain_problem()
+    dashboard.choose(model_purpose="Whom to write to", model_owner="Marketing").click("register_done")
+    (model,) = History.open(create=False).models()
+    assert (model.name, model.purpose, model.owner, model.who) == (
+        "Churn",
+        "Whom to write to",
+        "Marketing",
+        "Dashboard, not signed in",
+    )
+    assert dashboard.test.query_params["model"] in ("Churn", ["Churn"])  # its row is open
+    dashboard.click("open_model_change")
+    dashboard.choose(model_owner="Sales", model_review=date(2031, 5, 1)).click("register_done")
+    (model,) = History.open(create=False).models()
+    assert (model.owner, model.review) == ("Sales", "2031-05-01")
+
+
+def test_a_ban_is_revoked_by_name_and_with_a_reason(history: History, start: Start):
+    dashboard = start({"model": VENDOR}).open("models").click("open_revocation")
+    ban = history.model(VENDOR).bans("1.0")[0]
+    dashboard.choose(revoke_decision=ban.number).click("sign_revocation")
+    assert "Name and role must be two parts" in dashboard.plain_problem()
+    dashboard.choose(revoke_who="B. Officer, CRO").click("sign_revocation")
+    assert "reason must be 1 to" in dashboard.plain_problem() and history.model(VENDOR).bans("1.0") == (ban,)
+    dashboard.choose(revoke_reason="It is switched off.").click("sign_revocation")
+    assert history.model(VENDOR).bans("1.0") == () and len(history.model(VENDOR).bans("2.0")) == 1
+    assert "Revoked by B. Officer, CRO" in dashboard.page_text and "It is switched off" in dashboard.page_text
+
+
+@pytest.fixture
+def be(monkeypatch: pytest.MonkeyPatch) -> Callable[[Role], None]:
+    """Sign in, in a role, in whatever session runs next."""
+
+    def in_role(role: Role) -> None:
+        monkeypatch.setattr(signin, "is_on", lambda: True)
+        monkeypatch.setattr(signin, "current_access", lambda: Access(role, f"{role}@example.org", until=2e9))
+
+    return in_role
+
+
+def test_roles_hold_on_the_register(history: History, start: Start, be: Callable[[Role], None]):
+    be(Role.ASKER)
+    asker = start({"model": VENDOR}).open("models", settled=False)
+    assert asker.texts[-1].endswith("This page is not open to the role *asker*.") and VENDOR not in asker.page_text
+    be(Role.AUDITOR)
+    auditor = start({"model": VENDOR}).open("models")
+    assert "2.0: Do not release" in auditor.page_text  # reads everything
+    assert not any(auditor.has_button(key) for key in ("register_model", "open_revocation", "open_model_change"))
+    be(Role.OFFICER)
+    officer = start({"model": VENDOR}).open("models").click("open_revocation")
+    officer.choose(revoke_who="DPO", revoke_reason="Why")
+    be(Role.AUDITOR)  # the role is taken away while the dialog is open
+    officer.click("sign_revocation")
+    assert len(history.model(VENDOR).bans()) == 2
