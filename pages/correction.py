@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.base.settings import params
 from core.models import GIVEN_PREDICTIONS
-from core.stats.quantities import Row, share
+from core.stats.estimates import Row, share
 from core.studies.correction import STUDY, CorrectionSettings
 from pages.shell import cached, controls, panels, state
 

@@ -32,8 +32,7 @@ from ..base.serialize import (
 from ..base.validation import child_seed, decimals_of
 from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
-from ..stats.estimates import Estimate, proportion
-from ..stats.quantities import plain_row
+from ..stats.estimates import Estimate, plain_row, proportion
 from ..studies.attriguard.defense import TableDefense
 from ..studies.bias_queries import DECODERS
 from ..studies.correction import ATTACKERS

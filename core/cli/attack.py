@@ -16,7 +16,7 @@ from ..base.settings import params
 from ..base.settings_text import add_arguments as add_settings
 from ..base.settings_text import flag_values
 from ..models import GIVEN_PREDICTIONS
-from ..stats.quantities import Quantity, Row
+from ..stats.estimates import Quantity, Row
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study

@@ -14,8 +14,7 @@ from typing import Any, TextIO
 
 from ..base.files import csv_bytes, write_file
 from ..base.serialize import plain
-from ..stats.estimates import Estimate
-from ..stats.quantities import PlainRow, Tables, formatted_table, plain_row
+from ..stats.estimates import Estimate, PlainRow, Tables, formatted_table, plain_row
 from ..studies.study import Finding
 
 

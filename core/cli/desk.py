@@ -44,8 +44,7 @@ from ..desk.findings import (
     verified,
 )
 from ..desk.noise import epsilon_amount, epsilon_of, millionths
-from ..stats.estimates import count, number_text
-from ..stats.quantities import Quantity
+from ..stats.estimates import Quantity, count, number_text
 from .arguments import Action, add_path
 from .console import Console, table
 

@@ -12,9 +12,18 @@ from dataclasses import dataclass
 
 from ..auditing.plan import AuditPlan
 from ..models import CONSTRAINED_METHODS
-from ..stats.estimates import Spread, mean_over_repeats, percent, summarize_seeds, tolerance_text
+from ..stats.estimates import (
+    Row,
+    Spread,
+    Tables,
+    change,
+    mean_over_repeats,
+    percent,
+    share,
+    summarize_seeds,
+    tolerance_text,
+)
 from ..stats.fairness import METRIC_TITLES
-from ..stats.quantities import Row, Tables, change, share
 from ..studies.correction import (
     ATTACKERS,
     KINDS,

@@ -24,7 +24,7 @@ from ..datasets import AuditDataset, Roles
 from ..datasets.splits import Splits
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import Estimate
-from ..stats.quantities import Row as Row
+from ..stats.estimates import Row as Row
 from .subject import AuditConfig, Progress, Subject, train_model
 
 if TYPE_CHECKING:

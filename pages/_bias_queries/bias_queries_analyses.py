@@ -15,7 +15,7 @@ from core.base.errors import InputError
 from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
-from core.stats.quantities import Row
+from core.stats.estimates import Row
 from core.studies import bias_queries as queries
 from core.studies.bias_queries import NOISES, BiasQueriesSettings, QueryPool, error_text, query_pool
 from core.studies.bias_queries.charts import draw_targeted

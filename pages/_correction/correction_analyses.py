@@ -43,9 +43,8 @@ from core.experiments.leak_over_seeds import (
     tolerance_holds_finding,
 )
 from core.models import METHOD_TITLES
-from core.stats.estimates import epsilon_text
+from core.stats.estimates import Row, epsilon_text
 from core.stats.fairness import METRICS
-from core.stats.quantities import Row
 from core.studies.correction import KINDS, CorrectionResult, CorrectionSettings, charts, findings
 from core.studies.correction.findings import constraint_effect
 from core.studies.subject import AuditConfig

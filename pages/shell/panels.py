@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.base.errors import FairLeakError
 from core.base.files import csv_of_frame
-from core.stats.quantities import Row, Tables, formatted_table, plain_row
+from core.stats.estimates import Row, Tables, formatted_table, plain_row
 from pages.shell import shell
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from core.experiments.attacked_models import trained_tolerances_finding
 from core.experiments.choose import ChoiceOutcome
 from core.experiments.choose import findings as choosing
 from core.experiments.experiment import SeedSummary
-from core.stats.estimates import Estimate, certain, mean, mean_rate
-from core.stats.quantities import formatted_table, plain_row
+from core.stats.estimates import Estimate, certain, formatted_table, mean, mean_rate, plain_row
 from core.studies.attribute.study import STUDY as attribute
 from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration

@@ -37,8 +37,7 @@ from core.experiments.choose.candidates import (
 from core.experiments.choose.candidates import _half as _half_of
 from core.experiments.choose.choose import mean_of
 from core.models import METHODS
-from core.stats.estimates import Estimate, certain, paired_gain, proportion
-from core.stats.quantities import Quantity
+from core.stats.estimates import Estimate, Quantity, certain, paired_gain, proportion
 from core.studies.study import Measurement, Outcome, not_run
 from core.studies.subject import AuditConfig
 from tests import samples

@@ -20,7 +20,7 @@ from core.base.errors import InputError
 from core.base.serialize import content_fingerprint
 from core.base.settings import Param, Setting, Settings, params
 from core.cli.arguments import Parser
-from core.stats import quantities
+from core.stats import estimates
 from core.stats.estimates import Estimate, Spread
 from core.store import database
 from core.studies.study import Finding, draw_people, posterior, subject_of
@@ -225,21 +225,21 @@ def _tables() -> Iterator[tuple[str, Any]]:
     for half in (NAN, 0.0, 1e-10, 0.0001, 0.00035, 0.0349, 0.035, 0.36, 4.0):
         estimate = Estimate(value=0.1234567, low=0.1234567 - half, high=0.1234567 + half, n=9)
         texts = [
-            quantities.Quantity(estimate, unit, signed).text
+            estimates.Quantity(estimate, unit, signed).text
             for unit in ("", "%", "points", "bits")
             for signed in (False, True)
         ]
         yield f"quantity {half}", texts
     for value in (None, NAN, INF, 0.0, -0.5, 1234.5678):
-        yield f"number {value}", [quantities.Quantity(value, unit, True).text for unit in ("", "%", "points", "bits")]
+        yield f"number {value}", [estimates.Quantity(value, unit, True).text for unit in ("", "%", "points", "bits")]
     spread = Spread(value=0.5, low=0.4, high=0.6, n=3, sd=0.1, over="seeds", seeds=3)
     rows = [
-        {"a": "x", "b": quantities.share(spread), "c": 1234, "d": None},
-        {"a": "y", "b": None, "e": quantities.change(-0.25), "c": INF, "d": NAN, "f": True},
-        {"b": quantities.share(None), "a": "z", "c": 0.123456},
+        {"a": "x", "b": estimates.share(spread), "c": 1234, "d": None},
+        {"a": "y", "b": None, "e": estimates.change(-0.25), "c": INF, "d": NAN, "f": True},
+        {"b": estimates.share(None), "a": "z", "c": 0.123456},
     ]
-    yield "words", quantities.formatted_table(rows)
-    yield "plain", [quantities.plain_row(row) for row in rows]
+    yield "words", estimates.formatted_table(rows)
+    yield "plain", [estimates.plain_row(row) for row in rows]
     finding = Finding(point="p", caveats=("c", ""), estimate=spread, so_what="s")
     yield "finding", [finding.text, finding.to_frame().to_csv()]
     record = serialize.dumps(finding)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.stats.estimates import Estimate, number_text
-from core.stats.quantities import PlainRow, plain_row
+from core.stats.estimates import Estimate, PlainRow, number_text, plain_row
 from tests.reference.figures import Figure
 
 Figures = dict[str, Figure]

@@ -28,7 +28,7 @@ from core.base.serialize import plain
 from core.charts import DARK, LIGHT
 from core.datasets import Table
 from core.models import GIVEN_PREDICTIONS
-from core.stats.quantities import plain_row
+from core.stats.estimates import plain_row
 from core.studies.registry import STUDIES
 from core.studies.study import Finding, Measurement, Outcome, Study
 from core.studies.subject import AuditConfig, Subject

@@ -10,8 +10,7 @@ from ...auditing.policy import VERDICT_TITLES
 from ...charts.drawing import Axis, Drawing, percents
 from ...charts.theme import LINE, fit, short
 from ...models import METHOD_TITLES, PRIVATE_METHODS
-from ...stats.estimates import interval, percent
-from ...stats.quantities import plain_row
+from ...stats.estimates import interval, percent, plain_row
 from ...studies.subject import AuditConfig
 from . import Candidate, Choice, ChoiceOutcome
 from .choose import Side

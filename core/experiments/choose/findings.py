@@ -22,6 +22,7 @@ from ...auditing.policy.verdict import times_more_records
 from ...auditing.result import StudyFindings
 from ...models import PRIVATE_METHODS, instead_of_constant
 from ...stats.estimates import (
+    Quantity,
     change_decimals,
     count,
     ends_text,
@@ -31,8 +32,8 @@ from ...stats.estimates import (
     percent,
     point_interval,
     points,
+    share,
 )
-from ...stats.quantities import Quantity, share
 from ...studies.study import Finding, Row
 from ...studies.two_models import WARNING
 from .candidates import PREFERENCES

@@ -9,9 +9,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...base.validation import Floats
-from ...stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
+from ...stats.estimates import (
+    Estimate,
+    Quantity,
+    Row,
+    count,
+    gap,
+    interval,
+    mean,
+    percent,
+    share,
+    strongest,
+)
 from ...stats.fairness import difference_title
-from ...stats.quantities import Quantity, Row, share
 from ..study import Finding
 from .allocation import Concentration
 from .attackers import ADVERSARIAL, attacker_label, knows_the_noise

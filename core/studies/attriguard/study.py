@@ -10,8 +10,7 @@ import numpy as np
 
 from ...base.validation import child_generator
 from ...datasets.ratings import Ratings
-from ...stats.estimates import strongest
-from ...stats.quantities import share
+from ...stats.estimates import share, strongest
 from ..study import (
     SHARE,
     Check,

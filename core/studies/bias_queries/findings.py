@@ -18,8 +18,8 @@ from ...stats.estimates import (
     interval,
     percent,
     points,
+    share,
 )
-from ...stats.quantities import share
 from ..study import Basis, Check, Finding, Measurement, not_run
 from .decoders import DECODER_TITLES
 from .gaps import DESIGNS, SINGLE

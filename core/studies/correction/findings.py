@@ -13,6 +13,9 @@ from ...adversaries import STRONG, TunedForest
 from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import (
     Estimate,
+    Quantity,
+    Row,
+    change,
     change_decimals,
     count,
     difference,
@@ -23,10 +26,10 @@ from ...stats.estimates import (
     number_text,
     percent,
     points,
+    share,
     tolerance_text,
 )
 from ...stats.fairness import difference_title, keeps
-from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .attribute_attacks import ATTACKERS, CorrectionResult
 from .attribution import MEASURES, STEP_TITLES, Attribution

@@ -18,6 +18,9 @@ from ...base.serialize import Result
 from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import (
     Estimate,
+    Quantity,
+    Row,
+    change,
     count,
     epsilon_text,
     gap,
@@ -26,8 +29,8 @@ from ...stats.estimates import (
     percent,
     rate_over_repeats,
     ratio,
+    share,
 )
-from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding, Measurement
 from .attacks import REGISTRY
 from .disparity import GAPS, GapTest

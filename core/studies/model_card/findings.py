@@ -8,15 +8,18 @@ from dataclasses import replace
 
 from ...stats.estimates import (
     Estimate,
+    Quantity,
+    Row,
     at_most,
+    change,
     change_decimals,
     count,
     number_text,
     percent,
     point_interval,
     points,
+    share,
 )
-from ...stats.quantities import Quantity, Row, change, share
 from ..study import Finding
 from .card_result import EVERYBODY_ELSE, ModelCardResult, ReleasedPeople
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST

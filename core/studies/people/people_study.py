@@ -14,8 +14,17 @@ from typing import Any
 
 from ...base.validation import Ints
 from ...charts.drawing import Axis, Drawing, Scale
-from ...stats.estimates import change_decimals, count, number_text, percent, point_interval, points
-from ...stats.quantities import Row, Tables, share
+from ...stats.estimates import (
+    Row,
+    Tables,
+    change_decimals,
+    count,
+    number_text,
+    percent,
+    point_interval,
+    points,
+    share,
+)
 from ..study import Finding, ReportProgress, Study
 from ..subject import Subject
 from .people_at_risk import (

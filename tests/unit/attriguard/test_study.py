@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.stats.estimates import Estimate, mean, proportion
-from core.stats.quantities import plain_row
+from core.stats.estimates import Estimate, mean, plain_row, proportion
 from core.studies.attriguard import Exposure, attacker_label, findings
 from core.studies.attriguard.attackers import ATTACKER_TITLES
 from core.studies.attriguard.charts import draw_budget

@@ -17,7 +17,7 @@ from core.charts.theme import NARROW, width
 from core.experiments.choose import Choice, ChoiceOutcome, ChooseSettings, choose
 from core.experiments.choose.charts import METHOD_STYLES, draw_choice
 from core.models import METHODS, PRIVATE_METHODS
-from core.stats.quantities import plain_row
+from core.stats.estimates import plain_row
 from core.studies.attriguard.charts import draw_mechanism, draw_value_noise
 from core.studies.attriguard.findings import value_rows
 from core.studies.bias_queries import ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text

@@ -15,8 +15,7 @@ from scipy.stats import t as student
 from core.adversaries import AttackedRecords
 from core.experiments.experiment import ExperimentRow, summarise
 from core.experiments.leak_over_seeds import attribution_of
-from core.stats.estimates import Estimate, accuracy_gain, certain, summarize_seeds
-from core.stats.quantities import plain_row
+from core.stats.estimates import Estimate, accuracy_gain, certain, plain_row, summarize_seeds
 from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.studies.correction.findings import constraint_effect, step_rows

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from core.base.errors import InputError
 from core.experiments.experiment import ExperimentRow
 from core.experiments.leak_over_seeds import LeakOverSeeds, _estimated
-from core.stats.estimates import certain
+from core.stats.estimates import certain, plain_row
 from core.stats.fairness import METRICS, row_sets
-from core.stats.quantities import plain_row
 from core.studies.correction import (
     CorrectionResult,
     Disclosure,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from core.datasets import Roles, build_dataset
-from core.stats.estimates import Estimate, mean_over_repeats, percent, points, strongest
-from core.stats.quantities import share
+from core.stats.estimates import Estimate, mean_over_repeats, percent, points, share, strongest
 from core.studies.bias_queries import (
     DECODERS,
     NOISES,
