@@ -28,6 +28,7 @@ from .verdict import (
     Status,
     Verdict,
     bullet,
+    distance_to_limit,
     headline_and_detail,
     next_step,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "bullet",
     "control_text",
     "default_policy",
+    "distance_to_limit",
     "estimate_text",
     "headline_and_detail",
     "is_placeholder",

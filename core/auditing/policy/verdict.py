@@ -394,22 +394,42 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     0 it is 0.05, or 1 column.
     """
     estimate = row.attempt.estimate
+    span = _span(row)
+    if row.limit is None or estimate is None or math.isnan(span):
+        return None
+    limit = float(row.limit.value)
+    return bullet_on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
+
+
+def distance_to_limit(row: CheckVerdict) -> float:
+    """Return how far a value is beyond its limit, in distances from chance to the limit; nan without either.
+
+    It is −1 at chance, 0 at the limit, and 1 at twice the distance.
+    """
+    estimate = row.attempt.estimate
+    span = _span(row)
+    if row.limit is None or estimate is None or math.isnan(span):
+        return math.nan
+    return (estimate.value - float(row.limit.value)) / span
+
+
+def _span(row: CheckVerdict) -> float:
+    """Return the distance from chance to the limit, below 0 where a limit is a least value; nan without a number."""
+    estimate = row.attempt.estimate
     if (
         row.limit is None
         or estimate is None
         or math.isnan(estimate.value)
         or row.verdict == Status.NOT_RUN
     ):
-        return None
+        return math.nan
     check = CHECKS[row.check]
     limit = float(row.limit.value)
     worse = -1.0 if check.at_least else 1.0
     distance = worse * (limit - check.chance)
     if distance <= 0.0:
         distance = abs(limit) or (1.0 if check.unit == "columns" else 0.05)
-    return bullet_on_scale(
-        estimate.value, row.decided or estimate, middle=limit, span=worse * distance
-    )
+    return worse * distance
 
 
 def bullet_on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:

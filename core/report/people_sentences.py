@@ -1,0 +1,277 @@
+"""What an audit means for people, in up to three sentences: of 100 people, or times in 100, beside chance.
+
+The first is about the required check that is farthest beyond its limit, or nearest to it where all are kept; the others
+are about the sensitive attribute, fairness on the favourable outcome, and training records. Each says what its check
+measured and no more, in whole numbers, beside the number without the model, by chance, or of the other group. What is
+only declared has no sentence, for nothing was attacked.
+
+A gain that blocks a release and rounds to nobody in 100 is counted in 1,000. An attack that is worse than its baseline
+adds nobody: the attacker leaves the release aside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..auditing.policy import CHECKS, CheckVerdict, Status, distance_to_limit
+from ..auditing.result import GroupSummary
+from ..base.serialize import Result
+from ..datasets.columns import quoted
+from ..stats.estimates import count
+from ..stats.fairness import LABELS_COMPARED
+from ..studies.study import Basis
+from .report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSentence(Result):
+    """What one check means for people.
+
+    `emphasis` is the part of `text` that holds its number, and stands in it once. `share` is the share of people with
+    what is released and `baseline` that without it or by chance; of fairness they are those of the groups that fare
+    worst and best. Both lie in [0, 1], rounded as the text says them, so that a strip of 100 people shows the same; nan
+    where no number of people says it.
+    """
+
+    check: str
+    verdict: Status
+    text: str
+    emphasis: str
+    share: float = math.nan
+    baseline: float = math.nan
+
+
+_ATTRIBUTE = (
+    "attribute_excess",
+    "attribute_balanced",
+    "attribute_bits",
+    "correction_gain",
+    "answers_excess",
+    "attriguard_exposure",
+)
+_FAIRNESS = ("unfairness", "four_fifths")
+_TRAINING = ("membership_auc", "membership_caught", "membership_advantage", "membership_gap")
+_FAMILIES = (_ATTRIBUTE, _FAIRNESS, _TRAINING)
+"""Checks of which one sentence speaks: the worst of a family."""
+
+_MOST_SENTENCES = 3
+
+_TEXTS = {
+    "attribute_excess": (
+        "From what is released, an attacker infers the {attribute} of {after} of {total} {people} right; without the "
+        "model, of {before}."
+    ),
+    "attribute_balanced": (
+        "From what is released, an attacker infers the {attribute} of {after} of {total} people right, as many of each "
+        "group; without the model, of {before}."
+    ),
+    "correction_gain": (
+        "Told the fairness constraint, an attacker infers the {attribute} of {after} of {total} {people} right; "
+        "without it, of {before}."
+    ),
+    "answers_excess": (
+        "With the planned answers, an attacker infers the {attribute} of {after} of {total} people right, as many of "
+        "each group; without answers, of {before}."
+    ),
+    "attriguard_exposure": (
+        "Despite AttriGuard, an attacker infers the {attribute} of {after} of {total} people right; the largest group "
+        "alone is {before}."
+    ),
+    "two_models_gain": (
+        "With two models, an attacker is right about {after} of {total} people, as many of each kind; with the better "
+        "model alone, about {before}."
+    ),
+    "membership_auc": (
+        "Shown one person from the training data and one not, an attacker picks the right one {after} times in "
+        "{total}; a coin picks {before}."
+    ),
+    "membership_caught": (
+        "An attacker identifies {after} of {total} people in the training data, and flags 1% of all others; chance "
+        "identifies {before}."
+    ),
+    "membership_advantage": (
+        "Of {total} people in the training data, an attacker flags {after} more than of {total} others; chance flags "
+        "{before}."
+    ),
+    "membership_gap": (
+        "Of {total} people in the training data, an attacker identifies {after} more in one group than in the rest; in "
+        "equal groups {before}."
+    ),
+    "absence": (
+        "Of {total} people, {after} more get no answer in one group or set than in the rest; in equal ones {before}."
+    ),
+}
+"""Check -> its sentence; its emphasis is the one of `_EMPHASES` that stands in it."""
+
+_EMPHASES = ("{after} of {total}", "{after} times in {total}", "{after} more")
+
+_LEVELS = ("attriguard_exposure", "membership_auc", "membership_caught")
+"""Checks whose value is a level; that of others is a gain over their control."""
+
+
+def people_sentences(report: Report) -> tuple[PeopleSentence, ...]:
+    """Sentences about a report's checks, at most three, the worst verdict first; none where nothing was measured."""
+    rows = sorted(filter(_is_measured, report.rows), key=_urgency)
+    chosen = [row for row in rows if row.is_decisive][:1]
+    for family in _FAMILIES:
+        worst = next((row for row in rows if row.check in family), None)
+        is_covered = any(row.check in family for row in chosen)
+        if worst is not None and not is_covered:
+            chosen.append(worst)
+    chosen = sorted(chosen[:_MOST_SENTENCES], key=_urgency)
+    return tuple(_sentence(report, row) for row in chosen)
+
+
+def _is_measured(row: CheckVerdict) -> bool:
+    return row.measured and row.attempt.basis != Basis.DECLARED
+
+
+def _urgency(row: CheckVerdict) -> tuple[bool, int, float]:
+    """Return what rows are sorted by: required ones first, then the worse verdict, then the farther beyond a limit."""
+    distance = distance_to_limit(row)
+    if math.isnan(distance):
+        distance = -math.inf
+    return not row.is_decisive, list(Status).index(row.verdict), -distance
+
+
+def _sentence(report: Report, row: CheckVerdict) -> PeopleSentence:
+    if row.check in _FAIRNESS:
+        rates = [(group, rate) for group, rate in _rates(report, row) if rate == rate]
+        if len(rates) > 1:
+            return _fairness(report, row, rates)
+    if row.check in _TEXTS:
+        return _leak(report, row)
+    limit = f", limit {row.limit_label}" if row.limit else ""
+    text = f"{row.title}: {row.value}{limit}. No number of people says it."
+    return PeopleSentence(check=row.check, verdict=row.verdict, text=text, emphasis=row.value)
+
+
+def _headcount(share: float, total: int) -> int:
+    """Return a share of so many people as a whole number; a half counts upwards."""
+    return math.floor(total * share + 0.5)
+
+
+def _leak(report: Report, row: CheckVerdict) -> PeopleSentence:
+    """Sentence about what an attack reaches, beside its baseline."""
+    estimate = row.attempt.estimate
+    assert estimate is not None
+    baseline = _baseline(report, row)
+    gain = estimate.value
+    if row.check in _LEVELS:
+        gain -= baseline
+    gain = max(0.0, gain)
+    total = 100
+    if gain and row.verdict != Status.PASS and not _headcount(gain, total):
+        total = 1000
+    before = _headcount(baseline, total)
+    after = min(total, before + _headcount(gain, total))
+    people = "people"
+    if report.plan.has_true_sets:
+        people = "people in the training data"
+    values = {
+        "attribute": report.data.attribute,
+        "people": people,
+        "total": count(total),
+        "after": count(after),
+        "before": count(before),
+    }
+    template = _TEXTS[row.check]
+    emphasis = next(part for part in _EMPHASES if part in template)
+    return PeopleSentence(
+        check=row.check,
+        verdict=row.verdict,
+        text=template.format(**values),
+        emphasis=emphasis.format(**values),
+        share=after / total,
+        baseline=before / total,
+    )
+
+
+def _baseline(report: Report, row: CheckVerdict) -> float:
+    """Return what is reached without the leak: the control, else chance; despite AttriGuard the largest group's share.
+
+    The control of AttriGuard is an attacker without its noise, which is no baseline of what is left.
+    """
+    if row.check == "attriguard_exposure":
+        return max((group.count for group in report.groups), default=0) / max(1, report.data.n)
+    control = row.attempt.control
+    if control is not None and not math.isnan(control.value):
+        return control.value
+    return CHECKS[row.check].chance
+
+
+def _rates(report: Report, row: CheckVerdict) -> Iterator[tuple[GroupSummary, float]]:
+    """Yield each group with its rate of the favourable outcome, among the people whom the check compares."""
+    labels = _labels_compared(report, row)
+    for group in report.groups:
+        if labels == (1,):
+            yield group, group.test_tpr.value
+        elif labels == (0,):
+            yield group, group.test_fpr.value
+        else:
+            yield group, group.test_rate.value
+
+
+def _labels_compared(report: Report, row: CheckVerdict) -> tuple[int, ...]:
+    """Return the label of the people compared; of equalized odds the one with the larger difference."""
+    if row.check != "unfairness":
+        return ()
+    labels = LABELS_COMPARED.get(report.model.metric, ())
+    if len(labels) < 2:
+        return labels
+    tpr = [group.test_tpr.value for group in report.groups if group.test_tpr.n]
+    fpr = [group.test_fpr.value for group in report.groups if group.test_fpr.n]
+    if _spread(tpr) >= _spread(fpr):
+        return (1,)
+    return (0,)
+
+
+def _spread(rates: list[float]) -> float:
+    return max(rates, default=0.0) - min(rates, default=0.0)
+
+
+def _fairness(
+    report: Report, row: CheckVerdict, rates: list[tuple[GroupSummary, float]]
+) -> PeopleSentence:
+    """Sentence about the favourable outcome: of 100 people of the group that gets it least, and of the other."""
+    (worst, least), *_, (best, most) = sorted(rates, key=lambda pair: pair[1])
+    total = 100
+    if (
+        row.verdict != Status.PASS
+        and least < most
+        and _headcount(least, 100) == _headcount(most, 100)
+    ):
+        total = 1000
+    low = _headcount(least, total)
+    high = _headcount(most, total)
+    labels = _labels_compared(report, row)
+    among = {(): "", (1,): " whose label is favourable", (0,): " whose label is not favourable"}
+    emphasis = f"{count(low)} get"
+    text = (
+        f"Of {count(total)} {_people_of(report, worst)}{among[labels]}, {emphasis} {_outcome(report)}; of "
+        f"{count(total)} {_people_of(report, best)}, {count(high)}."
+    )
+    return PeopleSentence(
+        check=row.check,
+        verdict=row.verdict,
+        text=text,
+        emphasis=emphasis,
+        share=low / total,
+        baseline=high / total,
+    )
+
+
+def _people_of(report: Report, group: GroupSummary) -> str:
+    """Return a group in the plural: built-in data name most of theirs so, tables of one's own hold values."""
+    if report.plan.config.roles is None and group.group[:1].islower():
+        return group.group
+    return f"people in group {quoted(group.group)}"
+
+
+def _outcome(report: Report) -> str:
+    roles = report.plan.config.roles
+    if roles is None or not roles.favourable:
+        return f"the favourable outcome ({quoted(report.data.label)})"
+    return f"the favourable outcome ({quoted(f'{roles.label} = {roles.favourable}', 60)})"
