@@ -13,16 +13,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing.policy import placeholders_text
 from core.base.caveats import CaveatKind
 from core.base.files import csv_of_frame
+from core.base.serialize import short_fingerprint
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.report.comparison import since
-from core.stats.estimates import epsilon_text, percent, tolerance_text
+from core.stats.estimates import count, epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
-from pages._report import report_audit, report_history, report_plan
+from core.studies.subject import AuditConfig
+from pages._report import report_audit, report_decision, report_history, report_plan
 from pages._report.report_audit import Attacks, SelfTests
-from pages._report.report_plan import plan_of, release_instead, released
+from pages._report.report_plan import plan_of, release_instead, released, try_narrower
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
@@ -35,12 +36,6 @@ from core.auditing.policy import judge
 from core.report import Reports, board_html, board_style, caveats_html
 from core.report.tables import report_tables
 
-_ICONS = {
-    "fail": ":red[:material/cancel:]",
-    "inconclusive": ":yellow[:material/help:]",
-    "not_run": ":gray[:material/do_not_disturb_on:]",
-    "pass": ":green[:material/check_circle:]",
-}
 _NONE = {
     State.CANCELLED: ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
     State.FAILED: ("No verdict: the audit could not be made.", "Nothing was judged"),
@@ -50,54 +45,70 @@ _BESIDE_THE_VERDICT = (CaveatKind.CHOSEN_ON_THESE_RECORDS, CaveatKind.CONSTANT_M
 _UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as they are done")
 _STYLE = (
     "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
-    ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
-    ".st-key-placeholders {margin-top: -.7rem}"
     ".st-key-way_out {background: var(--fl-way-out); border-radius: 6px; padding: .8rem 1rem}"
+    "[data-testid=stPopoverBody]:has(.fl-board, .st-key-sign_off, .st-key-files)"
+    " {width: min(66rem, 94vw) !important; max-width: 94vw !important}"
+    ".st-key-way_out h3, .st-key-way_out p {margin: 0}"
+    ".st-key-way_out [data-testid=stMarkdownContainer] p {font-size: .9rem; line-height: 1.4}"
     "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
     "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
     " {width: 100% !important; flex: 1 1 100% !important}}"
-    ".st-key-placeholders p, .st-key-placeholders [data-testid=stMarkdownContainer] {margin: 0}"
 )
 
 
-def model_text() -> str:
-    """Name the audited model: "Private tree (DP-ID3), ε = 3, depth 8"."""
+def trained_text() -> str:
+    """Name the settings of a model that is trained here: "Private tree (DP-ID3), ε = 3, depth 8, seed 42"."""
     parts = [METHOD_TITLES[config.method]]
     if config.method in PRIVATE_METHODS:
         parts.append(f"ε = {epsilon_text(config.epsilon)}")
     if config.method != GIVEN_PREDICTIONS:
         parts.append(f"depth {config.depth}")
-    return ", ".join(parts)
+    return ", ".join([*parts, constraint_text(), f"seed {config.seed}"])
+
+
+def constraint_text() -> str:
+    """Say the fairness constraint, and whether it is only disclosed or assumed."""
+    constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
+    if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS):  # which know nothing of it
+        return f"disclosed {constraint}"
+    if config.method == GIVEN_PREDICTIONS and config.tolerance == kept_tolerance(table, config):
+        return f"{constraint} assumed (the smallest that holds)"
+    return constraint
+
+
+def model_text() -> str:
+    """Name the audited model: its file or method, and its version by fingerprint once it is audited."""
+    if release is None or config.method != GIVEN_PREDICTIONS:
+        text = trained_text()
+    else:
+        text = f"{release.audit.model.title}, {constraint_text()}, seed {config.seed}"
+    if release is not None:
+        text = f"{text}, model {short_fingerprint(release.audit.model.fingerprint)}"
+    return text
 
 
 def finding(icon: str, point: str, evidence: str) -> None:
-    """Write the verdict, or why there is none, as the page's finding."""
-    constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
-    if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS):  # which know nothing of it
-        constraint = f"disclosed {constraint}"
-    elif config.method == GIVEN_PREDICTIONS and config.tolerance == kept_tolerance(table, config):
-        constraint += " assumed (the smallest that holds)"
-    sentence = (
-        f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_text()}, {constraint}, "
-        f"seed {config.seed}. "
-        f"Released: {released(attacks.subject.plan.outputs).lower()}. "
-        f"Policy: {policy.name}, version {policy.version}."
-    )
+    """Write the verdict, or why there is none, as the page's finding, and under it what was judged by which policy."""
+    facts = [
+        f"{attacks.subject.table.title}, {state.attribute_of(config)}",
+        model_text(),
+        f"released: {released(attacks.subject.plan.outputs).lower()}",
+        f"policy {policy.name}, version {policy.version}",
+    ]
+    if release is not None:
+        model = release.audit.model
+        facts.insert(1, f"{count(release.audit.data.n)} people")
+        facts.append(
+            f"test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}"
+        )
+    sentence = " ".join(filter(None, [f"{' · '.join(facts)}.", evidence]))
     with opening:
-        shell.finding(f"{icon} {shell.escape(point)}", shell.escape(sentence.strip()))
+        shell.finding(f"{icon} {shell.escape(point)}", shell.escape(sentence))
 
 
 def style(overall: str = "none") -> None:
     """Write the style sheet of the checks, with the colour of the verdict's icon in the finding."""
     st.html(f"<style>{board_style(shell.palette(), overall)}{_STYLE}</style>")
-
-
-def placeholders() -> None:
-    """Say how many limits are FairLeak's starting values, while one is."""
-    first, _, rest = placeholders_text(policy).partition(". ")
-    if rest:
-        with st.container(key="placeholders"):
-            st.markdown(f":material/edit_note: **{shell.escape(first)}.** {shell.escape(rest)}")
 
 
 def _policy() -> None:
@@ -153,6 +164,12 @@ GUIDE = (
     "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
 )
 
+
+def attacks_on(changed: AuditConfig) -> Attacks:
+    """Attacks on a model that is trained by other settings."""
+    return Attacks(report_plan.subject(changed, table, plan_of(config, table)), trial=True)
+
+
 policy = report_plan.current_policy(config)
 planned = replace(plan_of(config, table), register=report_history.register_plan())
 attacks = Attacks(report_plan.subject(config, table, planned))
@@ -172,27 +189,49 @@ else:
     verdict = release.audit.verdict
     with head:
         report_audit.summary_button(release, testing=tested.busy)
-    model = release.audit.model
-    worth = f"Test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}."
     first = [caveat.text for caveat in verdict.caveats if caveat.kind in _BESIDE_THE_VERDICT]
-    finding(_ICONS[verdict.overall], verdict.headline, " ".join([verdict.detail, worth, *first]))
-    tested.warn()
-    placeholders()
-    report_audit.draw_way_out(release, partial(release_instead, config, table))
-    compared = report_history.chosen(release)
+    finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
-    board_options: dict[str, Any] = {}
+    tested.warn()
+    candidates = report_decision.candidates_of(release)
+    trials = report_decision.trials_of(config, verdict, attacks_on)
+    report_decision.draw_decision(
+        release,
+        candidates,
+        trials,
+        tests=tested,
+        adopt=partial(release_instead, config, table),
+        try_narrower=partial(try_narrower, config),
+    )
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        visible = report_decision.draw_filter(release.document.rows)
+    with right:
+        compared = report_history.chosen(release)
+    board_options: dict[str, Any] = {"remedies": report_decision.remedy_texts(candidates)}
     if compared is not None:
-        board_options = {
+        board_options |= {
             "since": {change.check: since(change) for change in compared.checks},
             "day": compared.since,
         }
-    st.html(board_html(release.document.rows, **board_options))
+    st.html(board_html(visible, **board_options))
+    panels.notes(verdict.detail)
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))
     report_history.below(compared)
-    report_audit.downloads(release, tested)
-    report_history.card(release, testing=tested.busy)
+    advisory = report_decision.advisory(release.document.rows)
+    left, middle, right = st.columns(3)
+    if advisory:
+        with left.popover(
+            f"Advisory checks, not counted: {len(advisory)}", key="advisory", width="stretch"
+        ):
+            st.html(board_html(advisory, **board_options))
+    with middle.popover("Decide and sign", icon=":material/draw:", key="decide", width="stretch"):
+        report_history.card(release, testing=tested.busy)
+    with right.popover(
+        "Files: internal, public", icon=":material/folder_open:", key="files", width="stretch"
+    ):
+        report_audit.downloads(release, tested)
 sections: dict[str, tuple[str, Callable[[], Any]]] = {
     "judged": ("Policy and limits", _policy),
     "attacked": ("Audit plan", _plan),

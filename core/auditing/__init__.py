@@ -31,7 +31,14 @@ from .result import (
     verdict_caveats,
 )
 from .run import audit_steps, cached_self_test, run_audit, self_test_in_subprocess
-from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
+from .suggestion import (
+    catalogue_plan,
+    fitting_policy,
+    kept_tolerance,
+    next_models,
+    suggested_outputs,
+    suggested_plan,
+)
 
 __all__ = [
     "AttriGuardSettings",
@@ -54,10 +61,12 @@ __all__ = [
     "data_fingerprint",
     "dataset_of",
     "failed_tests",
+    "fitting_policy",
     "kept_tolerance",
     "load_model",
     "load_policy_text",
     "load_table",
+    "next_models",
     "plan_text",
     "provenance",
     "read_plan",

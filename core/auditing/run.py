@@ -61,6 +61,7 @@ from .policy import (
     Verdict,
     judge,
     judged_alternatives,
+    output_checks,
 )
 from .result import (
     SELF_TEST_SEED,
@@ -213,9 +214,7 @@ def measured_alternatives(
     a required check that does not depend on the release does not pass either.
     """
     verdict = judge(policy, measurements, attribute=audited.attribute)
-    dependent = {
-        check.name for study in STUDIES.values() if study.reads_outputs for check in study.declared
-    }
+    dependent = output_checks()
     open_checks = [
         row.check for row in verdict.rows if row.is_decisive and row.verdict != Status.PASS
     ]

@@ -16,13 +16,13 @@ from ..datasets.columns import as_text, crossed_columns, is_numeric, quoted, wit
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written, check_values
 from ..datasets.splits import split
-from ..models import GIVEN_PREDICTIONS
+from ..models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ..stats.fairness import unfairness
 from ..studies.correction import true_tolerance
 from ..studies.subject import TRAINED_TOLERANCE, AuditConfig, OutputsPlan
 from .inputs import AuditInput, input_of
 from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipSettings, ModelPlan
-from .policy import default_policy, predictions_policy
+from .policy import Policy, Verdict, default_policy, output_checks, predictions_policy
 from .sizes import SizeProblem, counted, size_problems
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ _ANSWERS = BiasQueriesSettings(epsilon=0.5)
 
 _MOST_DECIMALS = 6
 """Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
+
+_LEAST_DEPTH = 2
+"""Depth below which a tree hardly predicts."""
 
 _SHOWN_VALUES = 4
 """Values of a label that a message names."""
@@ -235,15 +238,50 @@ def _provisional(source: AuditInput) -> AuditDataset:
 def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
     """Return why a suggested audit cannot be made, or cannot pass FairLeak's own policy, by the number of people."""
     plan = suggestion.plan
-    if plan.model.kind == "predictions":
-        policy = predictions_policy()
-    else:
-        policy = default_policy()
     try:
         people = counted(suggestion.source.table.frame, suggestion.source.roles)
     except InputError:  # which a fact says, or the audit
         return ()
-    return size_problems(people, plan.config, policy)
+    return size_problems(people, plan.config, fitting_policy(plan))
+
+
+def fitting_policy(plan: AuditPlan) -> Policy:
+    """FairLeak's policy that asks for what a plan brings, where nobody has chosen another.
+
+    Predictions without scores, or without a column of the sets, cannot be judged by the default.
+    """
+    roles = plan.config.roles
+    has_evidence = roles is not None and bool(roles.score and roles.sets)
+    if plan.model.kind == "predictions" and not has_evidence:
+        return predictions_policy()
+    return default_policy()
+
+
+def next_models(config: AuditConfig, verdict: Verdict) -> dict[str, AuditConfig]:
+    """Models to try where the audited one does not pass, by what changes: "depth 4 instead of 8".
+
+    A leak may fall with a smaller tree, and of private methods with a smaller ε; unfairness with a smaller tolerance.
+    None is promised to pass. A model that was not trained here has none.
+    """
+    if config.method == GIVEN_PREDICTIONS:
+        return {}
+    open_checks = {row.check for row in verdict.rows if row.blocks}
+    models = {}
+    if open_checks & output_checks():
+        if config.method in PRIVATE_METHODS:
+            epsilon = config.epsilon / 2
+            models[f"ε = {epsilon:g} instead of {config.epsilon:g}"] = replace(
+                config, epsilon=epsilon
+            )
+        if config.depth > _LEAST_DEPTH:
+            depth = max(_LEAST_DEPTH, config.depth // 2)
+            models[f"depth {depth} instead of {config.depth}"] = replace(config, depth=depth)
+    is_unfair = bool(open_checks & {"unfairness", "four_fifths"})
+    if is_unfair and config.method in TOLERANCE_METHODS and config.tolerance > 0:
+        tolerance = round(config.tolerance / 2, 6)
+        title = f"tolerance {tolerance:g} instead of {config.tolerance:g}"
+        models[title] = replace(config, tolerance=tolerance)
+    return models
 
 
 def _check_columns(table: Table, *, attribute: str, label: str, prediction: str) -> None:

@@ -104,9 +104,7 @@ def add_data_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     """Add --policy."""
-    help_text = (
-        "Release policy: a file, or default or predictions (default: the plan's, else default)."
-    )
+    help_text = "Release policy: a file, or default or predictions (default: the plan's, else what fits it)."
     parser.add_argument("--policy", metavar="FILE", help=help_text)
 
 

@@ -142,7 +142,11 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     every = max(1, study.steps(subject, settings) // 10)
     *_, result = study.run(subject, settings, console.counting("steps", every=every))
     checks = study.checks(result, settings)
-    attacked = [check for check in checks.values() if check.basis != Basis.DECLARED]
+    attacked = [
+        check
+        for check in checks.values()
+        if check.basis not in (Basis.DECLARED, Basis.NOT_RELEASED)
+    ]
     if attacked and all(check.outcome == CheckOutcome.NOT_RUN for check in attacked):
         raise InputError(attacked[0].reason)
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}

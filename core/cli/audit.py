@@ -25,6 +25,7 @@ from .. import auditing as decision
 from ..auditing import (
     AuditPlan,
     SelfTest,
+    fitting_policy,
     load_model,
     load_policy_text,
     load_table,
@@ -322,7 +323,7 @@ def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
 def applied_policy(
     name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy"
 ) -> Policy:
-    """Return the policy that is named, or else the plan's, whose files lie in `folder`; else the default one."""
+    """Return the policy that is named, or else the plan's, whose files lie in `folder`; else the one that fits it."""
     if (shipped := name or plan.policy) in SHIPPED:
         return SHIPPED[shipped]()
     if name is not None:
@@ -330,7 +331,7 @@ def applied_policy(
         return read_policy(content_of(path, what=what), name=path.name)
     content = load_policy_text(plan, folder=folder)
     if content is None:
-        return default_policy()
+        return fitting_policy(plan)
     return read_policy(content, name=Path(plan.policy).name)
 
 
@@ -377,7 +378,7 @@ def _printed(reports: Reports) -> Iterator[str]:
 
 
 def _row(row: CheckVerdict) -> list[str]:
-    verdict = VERDICT_TITLES[row.verdict]
+    verdict = VERDICT_TITLES[row.display_verdict]
     if row.limit is not None and not row.limit.required:
         verdict += " (not required)"
     basis = "" if row.attempt.estimate is None else row.attempt.basis

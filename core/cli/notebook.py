@@ -120,7 +120,7 @@ class AuditResult:
         for row in self.reports.document.rows:
             if row.limit:
                 value = row.number if row.measured else ""
-                cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_label)
+                cells = (VERDICT_TITLES[row.display_verdict], row.title, value, row.limit_label)
                 lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
         lines += ["", *(f"- {markdown(text)}" for text in self.caveats)]
         return "\n".join(lines)
@@ -163,7 +163,7 @@ def audit(
     confirmed : sequence of str
         Facts of the input check that are right as they are, by their names.
     policy : str
-        "default", "predictions" or a TOML file; by itself "predictions" where a model's are given, else "default".
+        "default", "predictions" or a TOML file; by itself the one that fits what is given.
     report : callable, optional
         Called with (steps done, steps in all).
     """
@@ -174,9 +174,7 @@ def audit(
         "favourable": favourable,
     }
     plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
-    if not policy:
-        policy = "predictions" if plan.model.kind == "predictions" else "default"
-    judged_by = applied_policy(policy, plan, Path(), what="policy")
+    judged_by = applied_policy(policy or None, plan, Path(), what="policy")
     try:
         audited = run_audit(plan, table, judged_by, guesses=guesses, report=report)
     except MissingAnswers as error:

@@ -7,8 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from ..auditing import commented_plan
+from ..auditing import commented_plan, fitting_policy
 from ..auditing.inputs import plan_comments
+from ..auditing.policy import default_policy
 from ..auditing.suggestion import SuggestedAudit, suggested_sizes
 from ..base.errors import InputError
 from ..base.files import MEGABYTE, write_file
@@ -145,12 +146,12 @@ def _what_is_prepared() -> str:
 # Plan -----------------------------------------------------------------------------------------------------------------
 
 _POLICY = (
-    '"predictions" asks only for what given predictions can show; the default asks for more. To be judged by it:\n'
-    'policy = "predictions"'
+    "Left out, FairLeak's policy that fits what the plan brings judges. To choose one, or a file of yours:\n"
+    'policy = "{name}"'
 )
 _POLICY_NOTE = (
-    "The table brings a model's predictions: the default policy asks for checks they may not allow, and "
-    'policy = "predictions" in the plan only for what they can show.'
+    "Judged by {policy}, version {version}, which fits what the table brings; policy in the plan, or --policy, "
+    "chooses another."
 )
 _KEYS = {
     "group": ("data.group", "data.at_most", "data.each"),
@@ -195,8 +196,12 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
     suggestion = file_suggestion(arguments, console, table, model_file, file=name, model=model)
     comments, open_keys = _comments(suggestion, console)
     if suggestion.plan.model.kind == "predictions":
-        open_keys["policy"] = _POLICY
-        console.note(_POLICY_NOTE)
+        policy = fitting_policy(suggestion.plan)
+        name_of_policy = "predictions"
+        if policy == default_policy():
+            name_of_policy = "default"
+        open_keys["policy"] = _POLICY.format(name=name_of_policy)
+        console.note(_POLICY_NOTE.format(policy=policy.name, version=policy.version))
     if "/" not in name:
         where = f"beside {name}"
     else:

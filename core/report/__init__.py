@@ -1,7 +1,8 @@
 """Report of a release audit, typed: written as JSON, drawn as HTML, cut into CSV files; and its public summary."""
 
 from .codec import from_json, report_document
-from .page import board_html, board_style, caveats_html, embedded_document
+from .page import board_html, board_style, caveats_html, embedded_document, people_html
+from .people_sentences import people_sentences
 from .public_summary import FOLDERS, Reports, public_summary, summary_html, summary_markdown
 from .report import Report, report_fingerprint, to_json
 from .verification import verify_report
@@ -15,6 +16,8 @@ __all__ = [
     "caveats_html",
     "embedded_document",
     "from_json",
+    "people_html",
+    "people_sentences",
     "public_summary",
     "report_document",
     "report_fingerprint",

@@ -34,6 +34,8 @@ from ..stats.fairness import (
 from ..studies.membership import REGISTRY
 from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
+from .people_sentences import PeopleSentence
+from .regulations import NOT_LEGAL_ADVICE, law_of_checks
 from .report import Report, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
@@ -121,7 +123,12 @@ def environment() -> Environment:
         loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean
     )
     template_environment.trim_blocks = True
-    template_environment.globals |= {"bullet": bullet, "words": defaultdict(str, VERDICT_TITLES)}
+    template_environment.globals |= {
+        "bullet": bullet,
+        "laws": law_of_checks(),
+        "no_advice": NOT_LEGAL_ADVICE,
+        "words": defaultdict(str, VERDICT_TITLES),
+    }
     return template_environment
 
 
@@ -135,14 +142,16 @@ def board_html(
     waiting: bool = False,
     since: Since | None = None,
     day: str = "",
+    remedies: Mapping[str, str] | None = None,
 ) -> str:
-    """Return checks on one scale, each with its lines to open; those without a limit in one line below.
+    """Return checks on one scale, each with its lines to open and the provisions it is evidence for.
 
-    While they are `waiting` for their attacks there are only the limits. `since` fills a column with the change since
-    another audit, of that `day`.
+    What was not attacked because nothing is released stands apart, what has no limit in one line below. While they are
+    `waiting` for their attacks there are only the limits. `since` fills a column with the change since another audit,
+    of that `day`; `remedies` are check -> what its number would be of a narrower release.
     """
     template: Any = environment().get_template("board.html").module
-    return str(template.board(rows, waiting, since, day))
+    return str(template.board(rows, waiting, since, day, remedies or {}))
 
 
 COLOURS = {
@@ -156,6 +165,8 @@ COLOURS = {
     "banner": ("#F8F0DC", "#3A3018"),
     "way-out": ("#EAF5EE", "#16301F"),
     "line": ("#E3DFD8", "#2A2E36"),
+    "link": ("#1F5FA8", "#8FBBEA"),
+    "chip": ("#E4EDF8", "#1B2C40"),
     "hover": ("#F7F5F0", "#1A1D23"),
 }
 """By what they stand for, in the light and in the dark theme."""
@@ -167,8 +178,14 @@ def caveats_html(caveats: Sequence[Caveat]) -> str:
     return str(template.caveat_list(caveats))
 
 
+def people_html(sentences: Sequence[PeopleSentence]) -> str:
+    """Draw what an audit means for people, each sentence behind the icon of its verdict."""
+    template: Any = environment().get_template("board.html").module
+    return str(template.people(sentences))
+
+
 def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
-    """Return the style sheet of `board_html`; --fl-verdict is the colour of the verdict on all checks."""
+    """Return the style sheet of `board_html` and `people_html`; --fl-verdict is the colour of the whole verdict."""
     theme = {name: pair[palette == DARK] for name, pair in COLOURS.items()}
     theme |= {"verdict": theme.get(overall, theme["none"])}
     theme |= {"ink": palette.ink, "paper": palette.background, "grey": palette.grey}

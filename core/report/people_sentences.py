@@ -68,8 +68,8 @@ _TEXTS = {
         "group; without the model, of {before}."
     ),
     "correction_gain": (
-        "Told the fairness constraint, an attacker infers the {attribute} of {after} of {total} {people} right; "
-        "without it, of {before}."
+        "With the disclosed fairness constraint, an attacker infers the {attribute} of {after} of {total} {people} "
+        "right; without it, of {before}."
     ),
     "answers_excess": (
         "With the planned answers, an attacker infers the {attribute} of {after} of {total} people right, as many of "
@@ -85,7 +85,7 @@ _TEXTS = {
     ),
     "membership_auc": (
         "Shown one person from the training data and one not, an attacker picks the right one {after} times in "
-        "{total}; a coin picks {before}."
+        "{total}; random guessing {before}."
     ),
     "membership_caught": (
         "An attacker identifies {after} of {total} people in the training data, and flags 1% of all others; chance "
@@ -125,7 +125,7 @@ def people_sentences(report: Report) -> tuple[PeopleSentence, ...]:
 
 
 def _is_measured(row: CheckVerdict) -> bool:
-    return row.measured and row.attempt.basis != Basis.DECLARED
+    return row.measured and row.attempt.basis not in (Basis.DECLARED, Basis.NOT_RELEASED)
 
 
 def _urgency(row: CheckVerdict) -> tuple[bool, int, float]:

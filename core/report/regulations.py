@@ -48,6 +48,13 @@ class Provision:
     excerpt: str
     evidence: str
 
+    @property
+    def short_chip(self) -> str:
+        """The chip without the paragraph: "GDPR 35", "Annex IV"."""
+        if self.article.startswith("Annex"):
+            return self.article.partition(",")[0]
+        return self.chip.partition("(")[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LawRow:
@@ -55,6 +62,13 @@ class LawRow:
 
     provisions: tuple[Provision, ...]
     note: str = ""
+
+    @property
+    def leading(self) -> tuple[Provision, ...]:
+        """The last provision of the GDPR and the first of the AI Act, for which a board has room."""
+        gdpr = [provision for provision in self.provisions if provision.text.name == "GDPR"]
+        ai_act = [provision for provision in self.provisions if provision.text.name == "EU AI Act"]
+        return (*gdpr[-1:], *ai_act[:1])
 
 
 @cache

@@ -92,10 +92,15 @@ class Outcome(StrEnum):
 
 
 class Basis(StrEnum):
-    """An attack was run; the number follows from what the user declares; it follows from both."""
+    """How a number came about.
+
+    An attack was run; the number follows from what the user declares, or from both; nothing of the kind is released, so
+    there was nothing to attack.
+    """
 
     MEASURED = "measured"
     DECLARED = "declared"
+    NOT_RELEASED = "not_released"
     COMBINED = "combined"
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -21,13 +20,12 @@ from core.auditing import (
     provenance,
     verdict_caveats,
 )
-from core.auditing.policy import Policy, Status, judge, judged_alternatives
+from core.auditing.policy import Policy, judge
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
 from core.report.one_page import MISSING, has_typst, one_page
 from core.report.tables import self_test_table
-from core.studies.subject import OutputsPlan
 from pages._report import report_history
 from pages._report.report_plan import AuditRequest
 from pages.shell import cached, panels, shell, state
@@ -35,19 +33,25 @@ from pages.shell.background import Background, Job, pace, stop, time_left
 
 
 class Attacks(Background):
-    """The attacks on one subject."""
+    """The attacks on one subject; a `trial` is of a model beside the audited one."""
 
-    def __init__(self, subject: AuditRequest) -> None:
+    def __init__(self, subject: AuditRequest, *, trial: bool = False) -> None:
         self.subject = subject
         if subject.model_file:
             model = subject.model_file.fingerprint
         else:
             model = ""
         attacks = replace(subject.plan, title="", policy="", register=RegisterPlan())
-        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
+        key = fingerprint(
+            "release audit", subject.table.fingerprint, attacks, model, subject.tried_for
+        )
         store = cached.store_of(subject.table.name)
         total = audit_steps(subject.plan)
-        super().__init__("release", store, key, self._attack, lane="decision", total=total)
+        name = "release_trial" if trial else "release"
+        widget = f"{name}_{key[:8]}" if trial else name
+        super().__init__(
+            name, store, key, self._attack, lane="decision", total=total, widget=widget
+        )
 
     def _attack(self, job: Job) -> Reports:
         """Return the audit's reports, judged by the policy of the moment."""
@@ -176,51 +180,6 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
 
     policy_reports: Reports = work.store.remember(key, again)
     return policy_reports
-
-
-_COST = {
-    "labels": "Accuracy stays as it is. Who needs the order of people, or how sure the model is, loses it.",
-    "scores": "Labels and accuracy stay as they are. Scores lose their further decimals.",
-}
-"""What a narrower release costs, by what is still released."""
-
-
-def draw_way_out(reports: Reports, adopt: Callable[[OutputsPlan], None]) -> None:
-    """Draw the first narrower release that passes, with its numbers, its cost and a button; nothing if none does."""
-    audit = reports.audit
-    verdict = audit.verdict
-    candidates = judged_alternatives(
-        verdict.policy,
-        audit.measurements,
-        audit.alternatives,
-        attribute=audit.data.attribute,
-        failed_tests=failed_tests(audit.self_tests),
-    )
-    passing = [candidate for candidate in candidates if candidate.passes]
-    if verdict.overall == Status.PASS or not passing:
-        return
-    release = passing[0].alternative
-    after = {row.check: row for row in passing[0].verdict.rows}
-    changes = [
-        f"{row.title}: {row.value} → {after[row.check].value}, limit {row.limit_label}"
-        for row in verdict.rows
-        if row.blocks and row.measured
-    ]
-    with st.container(key="way_out", gap="small"):
-        shell.whisper(
-            shell.escape(f"Release {release.title}: all required checks pass"),
-            "What you can do, already measured and judged by the same policy",
-        )
-        st.markdown("  \n".join(shell.escape(change) for change in changes))
-        st.caption(_COST[release.outputs.released])
-        st.button(
-            f"Audit {release.title}",
-            key="use_way_out",
-            type="primary",
-            icon=":material/published_with_changes:",
-            on_click=adopt,
-            args=(release.outputs,),
-        )
 
 
 FILES = {

@@ -330,6 +330,8 @@ class AuditRequest:
     model_file: ModelFile | None = None
     picked: bool = False
     """Whether it was picked from several in this session."""
+    tried_for: str = ""
+    """Policy, by its fingerprint, for which narrower releases are tried again; empty for that of the first audit."""
     chosen: StudyFindings | None = None
     """How it was chosen, where this was by the policy and for the outputs that it is audited with."""
 
@@ -402,6 +404,9 @@ def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> Aud
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
     roles = config.roles or table.roles[0]
     chosen = _chosen(config, table, requested_plan.outputs)
+    policy_mark = fingerprint(current_policy(config))
+    if st.session_state.get(_TRIED) == policy_mark:
+        chosen["tried_for"] = policy_mark
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(requested_plan, data=data, config=replace(config, roles=None))
@@ -505,6 +510,14 @@ def attacks(config: AuditConfig, table: Table) -> None:
     st.session_state[_REQUEST] = AuditPlan(**parts)
     st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
     st.rerun()
+
+
+_TRIED = "release_tried_for"
+
+
+def try_narrower(config: AuditConfig) -> None:
+    """Attack again from now on, so that narrower releases are tried for the policy as it stands."""
+    st.session_state[_TRIED] = fingerprint(current_policy(config))
 
 
 def release_instead(config: AuditConfig, table: Table, outputs: OutputsPlan) -> None:

@@ -1,6 +1,13 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from .alternatives import Alternative, JudgedAlternative
+from .alternatives import (
+    Alternative,
+    JudgedAlternative,
+    Untried,
+    output_checks,
+    tries_text,
+    untried_reason,
+)
 from .decisions import judge, judged_alternatives
 from .limits import (
     CHECKS,
@@ -9,6 +16,8 @@ from .limits import (
     VERDICT_TITLES,
     Limit,
     Policy,
+    chance_text,
+    check_title,
     control_text,
     default_policy,
     estimate_text,
@@ -22,6 +31,7 @@ from .limits import (
     value_text,
     verdict_counts,
 )
+from .policy_changes import LimitUse, check_change
 from .verdict import (
     BASIS_LABELS,
     CheckVerdict,
@@ -43,10 +53,15 @@ __all__ = [
     "CheckVerdict",
     "JudgedAlternative",
     "Limit",
+    "LimitUse",
     "Policy",
     "Status",
+    "Untried",
     "Verdict",
     "bullet",
+    "chance_text",
+    "check_change",
+    "check_title",
     "control_text",
     "default_policy",
     "distance_to_limit",
@@ -57,11 +72,14 @@ __all__ = [
     "judged_alternatives",
     "limit_text",
     "next_step",
+    "output_checks",
     "placeholders_text",
     "policy_text",
     "predictions_policy",
     "read_policy",
     "source_text",
+    "tries_text",
+    "untried_reason",
     "value_text",
     "verdict_counts",
 ]

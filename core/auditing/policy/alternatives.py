@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ...base.serialize import Result
+from ...studies.registry import STUDIES
 from ...studies.study import Measurement
 from ...studies.subject import OutputsPlan
 from .limits import VERDICT_TITLES
@@ -48,6 +50,35 @@ class JudgedAlternative:
     def passes(self) -> bool:
         """Whether the policy lets it be released."""
         return self.verdict.overall == Status.PASS
+
+
+class Untried(StrEnum):
+    """Why no narrower release was tried."""
+
+    LABELS_ALONE = "labels_alone"
+    """Nothing narrower is left."""
+
+    OTHER_CHECKS = "other_checks"
+    """A required check that does not depend on what is released does not pass either."""
+
+    OTHER_POLICY = "other_policy"
+    """The audit passed by the policy it was run by."""
+
+
+def output_checks() -> frozenset[str]:
+    """Return the checks that depend on what is released."""
+    studies = [study for study in STUDIES.values() if study.reads_outputs]
+    return frozenset(check.name for study in studies for check in study.declared)
+
+
+def untried_reason(verdict: Verdict, outputs: OutputsPlan) -> Untried:
+    """Return why nothing narrower than these outputs was tried although they do not pass."""
+    if outputs.released == "labels":
+        return Untried.LABELS_ALONE
+    open_checks = [row.check for row in verdict.rows if row.blocks]
+    if output_checks().issuperset(open_checks):
+        return Untried.OTHER_POLICY
+    return Untried.OTHER_CHECKS
 
 
 def passing_alternative_text(candidates: Sequence[JudgedAlternative]) -> str:

@@ -403,6 +403,8 @@ def why(row: CheckVerdict) -> str:
     if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
         return f"There is no interval, so there is no verdict on the limit of {limited}."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
+    if measurement.basis == Basis.NOT_RELEASED:
+        return f"Not attacked, because nothing is released. {measurement.attacked}".strip()
     if measurement.basis == Basis.DECLARED:
         how = "Calculated from declared settings"
     else:

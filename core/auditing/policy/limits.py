@@ -348,9 +348,10 @@ VERDICT_TITLES = {
     "inconclusive": "Inconclusive",
     "not_run": "Not run",
     "pass": "Pass",
+    "not_attacked": "Not attacked",
     "not_asked": "Not covered",
 }
-"""Verdict -> the word that stands beside its icon."""
+"""Verdict -> the word that stands beside its icon; "not_attacked" is a pass because nothing is released."""
 
 
 def verdict_counts(counts: Mapping[str, int]) -> str:
@@ -378,6 +379,11 @@ def value_text(check: str, value: float, *, limit: float | None = None) -> str:
         return "n/a"
     places = _places(unit, (value,), limit, UNITS[unit].decimals)
     return _with_unit(_number(unit, value, places, signed=unit == "points"), unit)
+
+
+def chance_text(check: str) -> str:
+    """Write what a check's value is where nothing leaks, or groups are treated alike."""
+    return value_text(check, CHECKS[check].chance)
 
 
 def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None) -> tuple[str, str]:

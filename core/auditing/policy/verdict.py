@@ -52,6 +52,7 @@ BASIS_LABELS = {
     "measured": ("Measured", "an attack was run, or the model's answers were counted"),
     "combined": ("Combined", "follows from measurements and from declared settings"),
     "declared": ("Declared", "calculated from declared settings; nothing was attacked"),
+    "not_released": ("Not released", "nothing of the kind is released, so nothing was attacked"),
 }
 """Basis -> its word, and what it means."""
 
@@ -109,6 +110,18 @@ class CheckVerdict(Result):
         )
 
     @property
+    def is_attacked(self) -> bool:
+        """Whether there was anything to attack; what is not released passes only as long as that stays true."""
+        return self.attempt.basis != Basis.NOT_RELEASED
+
+    @property
+    def display_verdict(self) -> str:
+        """The verdict by its key in `VERDICT_TITLES`; a pass of what is not released is "not_attacked"."""
+        if self.verdict == Status.PASS and not self.is_attacked:
+            return "not_attacked"
+        return self.verdict
+
+    @property
     def measured(self) -> bool:
         """Whether there is a number to show."""
         return self.attempt.outcome == Outcome.DONE and self.value != "no value"
@@ -158,6 +171,19 @@ class CheckVerdict(Result):
     def settling(self) -> str:
         """What would settle it."""
         return next_step(self)
+
+    @property
+    def beside(self) -> str:
+        """What the number stands beside: its baseline, or equal groups; why there is none where there is no number."""
+        attempt = self.attempt
+        if not self.measured or not self.is_attacked:
+            return attempt.reason or attempt.attacked
+        if attempt.control is not None and not math.isnan(attempt.control.value):
+            name = attempt.control_name or "control"
+            return f"Beside {name}: {control_text(self.check, attempt.control)}."
+        if CHECKS[self.check].folded:
+            return f"Equal groups: {CHECKS[self.check].chance:g}."
+        return attempt.attacked
 
     @property
     def brief(self) -> str:
@@ -219,7 +245,7 @@ class CheckVerdict(Result):
             return "no value", ""
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
-            computed = self.attempt.basis == "declared"
+            computed = self.attempt.basis == Basis.DECLARED
             interval_text = "calculated" if computed else ""
             return value_text(self.check, estimate.value, limit=beside), interval_text
         return estimate_text(self.check, estimate, limit=beside)
@@ -302,7 +328,7 @@ def headline_and_detail(
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
-    required: Counter[str] = Counter(row.verdict for row in rows if row.is_decisive)
+    required: Counter[str] = Counter(row.display_verdict for row in rows if row.is_decisive)
     worst = overall_status(rows)
     n = required.total()
     optional = _optional(rows)
@@ -318,7 +344,11 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             claim_text = "Every required limit is kept"
         else:
             claim_text = _ABOUT_FAIRLEAK
-        return f"{claim_text}: Pass {n} of {n}.", _sentences(
+        counts = f"Pass {required[Status.PASS]} of {n}"
+        unattacked = n - required[Status.PASS]
+        if unattacked:
+            counts = f"{counts}, not attacked {unattacked}"
+        return f"{claim_text}: {counts}.", _sentences(
             claim, _calculated(rows), _excused(rows), optional
         )
     if worst == Status.FAIL:
@@ -360,7 +390,7 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
 def _optional(rows: Sequence[CheckVerdict]) -> str:
     """Write what became of the limits that are not required."""
     counts = verdict_counts(
-        Counter(row.verdict for row in rows if row.limit and not row.limit.required)
+        Counter(row.display_verdict for row in rows if row.limit and not row.limit.required)
     )
     if counts:
         return f"Not required for release: {counts}."
@@ -472,6 +502,8 @@ _REDUCE = {
 
 NOTHING_TO_DO = "Nothing to do"
 
+_BLOCKS = "Until then this check blocks a release."
+
 _ADD_SETS = (
     "Add a column that says train, attack or test for each person (role Set on the Data page), or use the policy for "
     "predictions alone."
@@ -486,12 +518,17 @@ def next_step(row: CheckVerdict, *, table: bool = False) -> str:
     if row.limit is None:
         return ""
     if row.verdict == Status.FAIL:
-        return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or accept the risk in writing."
+        return f"{_reduce(row.check)}, or accept the risk in writing."
     if row.verdict == Status.NOT_RUN:
         return _not_run(row)
     if row.verdict == Status.INCONCLUSIVE:
         return _inconclusive(row, table)
     return NOTHING_TO_DO
+
+
+def _reduce(check: str) -> str:
+    """Return what lowers a number, and the page about it."""
+    return f"{_REDUCE.get(check, 'Reduce the leak')} ({_page(check)})"
 
 
 def _page(check: str) -> str:
@@ -509,7 +546,7 @@ def _not_run(row: CheckVerdict) -> str:
     if not row.is_decisive:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
-        return "Remove the cause of the error and audit again, or remove the requirement."
+        return f"Remove the cause of the error and audit again. {_BLOCKS}"
     reason = ""
     if row.measurement is not None:
         reason = row.measurement.reason
@@ -519,7 +556,7 @@ def _not_run(row: CheckVerdict) -> str:
         missing = "what the reason names"
     else:
         missing = f"what is missing (needs {', '.join(CHECKS[row.check].needs)})"
-    return f"Supply {missing}, or remove the requirement."
+    return f"Supply {missing}. {_BLOCKS}"
 
 
 def _inconclusive(row: CheckVerdict, table: bool) -> str:
@@ -542,13 +579,15 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         wider = f"All limits together are judged at {level_text(decided.level)}: {span}. "
     times = times_more_records(decided, bound)
     beyond = decided.value != bound and (decided.value > bound) != CHECKS[row.check].at_least
+    if beyond:
+        return (
+            f"{wider}Likely beyond the limit; more {unit} would confirm it. {_reduce(row.check)}."
+        )
     if times > _MOST_TIMES:
-        how = f"No number of {unit} is enough"
-        if times < 1000:
-            how = f"It would take {_two_digits(times):,} times as many {unit}"
-        if beyond:
-            how += ", and then likely fail"
-        return f"{wider}{how}. Decide in writing."
+        return (
+            f"{wider}The result lies at the limit; no realistic number of {unit} settles it. "
+            "A person must decide, with a reason."
+        )
     if table and unit == "records":
         amount = f"A table about {_tenths(times):g} times as large as this"
     elif decided.n > 0:
@@ -556,8 +595,6 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         amount = f"About {more:,} more {unit}"
     else:
         amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
-    if beyond:
-        return f"{wider}{amount}, then likely a fail."
     return f"{wider}{amount}, or accept the risk in writing."
 
 

@@ -330,9 +330,9 @@ def _none_planned(
     """Return the number that follows from giving no answers."""
     return Measurement(
         check=check,
-        basis=Basis.DECLARED,
+        basis=Basis.NOT_RELEASED,
         estimate=certain(value, result.n_people),
-        attacked="Nothing: no answers to bias queries are planned.",
+        attacked="No answers to bias queries are planned.",
         knows="No answers.",
         assumptions=(
             "The plan declares 0 answers; it was not measured, and does not hold once a query is answered.",

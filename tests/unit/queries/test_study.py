@@ -132,13 +132,13 @@ def test_no_answers_are_a_statement(scores: bool, three: Subject):
     subject, none = replace(three, model=model), BiasQueriesSettings()
     excess, aimed = done("answers_excess", subject, none), done("targeted_leakage", subject, none)
     for measurement, value in ((excess, 0.0), (aimed, 0.5)):
-        assert measurement.basis == "declared" and measurement.estimate is not None
+        assert measurement.basis == "not_released" and measurement.estimate is not None
         assert (measurement.estimate.value, measurement.estimate.low, measurement.estimate.high) == (
             value,
             value,
             value,
         )
-        assert measurement.attacked == "Nothing: no answers to bias queries are planned."
+        assert measurement.attacked == "No answers to bias queries are planned."
         assert "was not measured" in measurement.assumptions[0]
     assert excess.control is None and aimed.control is not None and aimed.control.value == 0.5
     assert not STUDY.tables(result(subject, none), none)

@@ -87,7 +87,7 @@ def test_every_leak_has_a_sentence_of_25_words_in_whole_people(check):
     assert not math.isnan(sentence.share)
 
 
-def test_an_auc_is_times_in_100_beside_a_coin():
+def test_an_auc_is_times_in_100_beside_random_guessing():
     sentence = one_sentence(done("membership_auc", 0.576, 0.01), limit=0.55)
     assert (sentence.share, sentence.baseline, sentence.emphasis) == (0.58, 0.5, "58 times in 100")
     assert sentence.verdict == Status.FAIL

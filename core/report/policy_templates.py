@@ -1,0 +1,111 @@
+"""Policies to start from: FairLeak's own, a stricter and a looser one, and one a law whose provisions ask for evidence.
+
+No law sets a number for what a model may reveal. So each limit stays a starting value until somebody sets it with a
+source, and the policy of a law says in the reason of each check which provision it is evidence for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..auditing.policy import CHECKS, UNITS, Limit, Policy, default_policy, predictions_policy
+from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks, legal_texts
+
+_LAWS = {"gdpr": "GDPR", "ai_act": "EU AI Act", "edpb": "EDPB Opinion 28/2024"}
+"""Key of a template -> the name of its text."""
+
+_STRICT = 0.5
+_MODERATE = 1.5
+"""Distance from chance to a limit, as a share of the default's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTemplate:
+    """A policy to start from: what to call it in a list, and what makes it."""
+
+    title: str
+    make: Callable[[], Policy]
+
+
+def policy_templates() -> dict[str, PolicyTemplate]:
+    """Key -> template, in the order of a list; the first two are those that `fairleak audit --policy` names."""
+    templates = {
+        "default": PolicyTemplate(title="FairLeak's default", make=default_policy),
+        "predictions": PolicyTemplate(
+            title="FairLeak's, for predictions alone", make=predictions_policy
+        ),
+        "strict": PolicyTemplate(
+            title="Strict: half as far from chance",
+            make=partial(_scaled, "strict", _STRICT, all_required=True),
+        ),
+        "moderate": PolicyTemplate(
+            title="Moderate: 1.5 times as far from chance",
+            make=partial(_scaled, "moderate", _MODERATE, all_required=False),
+        ),
+    }
+    for key, name in _LAWS.items():
+        templates[key] = PolicyTemplate(
+            title=f"Evidence for the {name}", make=partial(_for_law, name)
+        )
+    return templates
+
+
+def _scaled(name: str, scale: float, *, all_required: bool) -> Policy:
+    """Return the default policy with other distances from chance; a limit with a source stays as it is."""
+    policy = default_policy()
+    return replace(
+        policy,
+        name=f"FairLeak {name}",
+        version="1",
+        rationale=f"FairLeak's default, each limit {scale:g} times as far from chance. Starting values, to be replaced "
+        "by yours; a value that follows a source is as in the default.",
+        limits=tuple(_scaled_limit(limit, scale, all_required) for limit in policy.limits),
+    )
+
+
+def _scaled_limit(limit: Limit, scale: float, all_required: bool) -> Limit:
+    required = limit.required or all_required
+    if limit.source:
+        return replace(limit, required=required)
+    check = CHECKS[limit.check]
+    unit = UNITS[check.unit]
+    value = check.chance + scale * (limit.value - check.chance)
+    return replace(
+        limit,
+        value=round(min(unit.most, max(unit.least, value)), 6),
+        required=required,
+        rationale=f"{scale:g} times as far from chance as in FairLeak's default: a starting value, to be replaced by "
+        "yours.",
+    )
+
+
+def _for_law(name: str) -> Policy:
+    """Return the default limits of those checks that are evidence for a provision of a text."""
+    policy = default_policy()
+    text = legal_texts()[name]
+    limits = []
+    for limit in policy.limits:
+        row = law_of_checks().get(limit.check)
+        provisions = [] if row is None else [item for item in row.provisions if item.text == text]
+        if provisions:
+            limits.append(replace(limit, rationale=_law_rationale(provisions)))
+    return replace(
+        policy,
+        name=f"FairLeak, evidence for the {name}",
+        version="1",
+        rationale=f"The checks whose numbers can be evidence for {text.title} ({text.source}), looked up "
+        f"{text.looked_up}. It sets no number: the values are FairLeak's starting values, to be replaced by yours. "
+        f"{NOT_LEGAL_ADVICE}",
+        limits=tuple(limits),
+    )
+
+
+def _law_rationale(provisions: list[Provision]) -> str:
+    """Return which provisions a check is evidence for, and that they set no number."""
+    sentences = [
+        f"{provision.article}: “{provision.excerpt}”. {provision.evidence}"
+        for provision in provisions
+    ]
+    return f"{' '.join(sentences)} No number is set there."

@@ -1,0 +1,270 @@
+"""The decision on the Report page: what it means for people, what can be done, and the counts that filter the checks.
+
+A remedy is said with its numbers, each beside chance. One of a narrower release was measured within the audit; a model
+that would have to be trained first is audited when somebody asks for it, and until then was not tried.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.auditing import failed_tests, next_models
+from core.auditing.policy import (
+    VERDICT_TITLES,
+    CheckVerdict,
+    JudgedAlternative,
+    Policy,
+    Status,
+    Untried,
+    Verdict,
+    chance_text,
+    judged_alternatives,
+    output_checks,
+    tries_text,
+    untried_reason,
+)
+from core.base.serialize import fingerprint
+from core.models import PRIVATE_METHODS
+from core.report import Reports, people_html, people_sentences
+from core.studies.subject import AuditConfig, OutputsPlan
+from pages._report.report_audit import Attacks, SelfTests, judged_reports
+from pages.shell import panels, shell, state
+from pages.shell.background import ensure_started
+
+ICONS = {
+    "fail": ":red[:material/cancel:]",
+    "inconclusive": ":yellow[:material/help:]",
+    "not_run": ":gray[:material/do_not_disturb_on:]",
+    "pass": ":green[:material/check_circle:]",
+    "not_attacked": ":gray[:material/remove_circle_outline:]",
+}
+"""Verdict -> its icon in Markdown."""
+
+_ALL = "all"
+_TRIALS = "release_trials"
+
+_COST = {
+    "labels": "Accuracy stays as it is. Who needs the order of people, or how sure the model is, loses it.",
+    "scores": "Labels and accuracy stay as they are. Scores lose their further decimals.",
+}
+"""What a narrower release costs, by what is still released."""
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def draw_filter(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
+    """Draw the numbers of checks by verdict, which sum to the headline's; return the rows of the chosen one."""
+    decisive = [row for row in rows if row.is_decisive]
+    counts = Counter(row.display_verdict for row in decisive)
+    titles = {_ALL: f"All {len(decisive)}"}
+    for verdict, title in VERDICT_TITLES.items():
+        if counts[verdict]:
+            titles[verdict] = f"{ICONS[verdict]} {title} {counts[verdict]}"
+    key = "release_filter"
+    if st.session_state.get(key) not in titles:
+        panels.forget(key)
+    chosen = panels.pick("Checks", titles, key=key, default=_ALL, label_visibility="collapsed")
+    if chosen == _ALL:
+        unlimited = [row for row in rows if row.limit is None]
+        return (*decisive, *unlimited)
+    return tuple(row for row in decisive if row.display_verdict == chosen)
+
+
+def advisory(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
+    """Rows with a limit on which the release does not hang."""
+    return tuple(row for row in rows if row.limit is not None and not row.is_decisive)
+
+
+def remedy_texts(candidates: Sequence[JudgedAlternative]) -> dict[str, str]:
+    """Check -> what its number would be of the first release that passes."""
+    for candidate in candidates:
+        if candidate.passes:
+            title = candidate.alternative.title
+            return {
+                row.check: f"{title[:1].upper()}{title[1:]}: {row.value}, pass"
+                for row in candidate.verdict.rows
+                if row.measured
+            }
+    return {}
+
+
+# Remedies -------------------------------------------------------------------------------------------------------------
+
+
+def candidates_of(reports: Reports) -> tuple[JudgedAlternative, ...]:
+    """Narrower releases that the audit tried, judged by the policy of the moment."""
+    audit = reports.audit
+    if audit.verdict.overall == Status.PASS:
+        return ()
+    return judged_alternatives(
+        audit.verdict.policy,
+        audit.measurements,
+        audit.alternatives,
+        attribute=audit.data.attribute,
+        failed_tests=failed_tests(audit.self_tests),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A model to try in the place of the audited one: what changes, its settings and its audit."""
+
+    title: str
+    config: AuditConfig
+    work: Attacks
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether this session asked for it."""
+        return fingerprint(self.config) in st.session_state.get(_TRIALS, ())
+
+    def ask(self) -> None:
+        """Audit it from now on."""
+        requested = st.session_state.setdefault(_TRIALS, [])
+        if not self.is_requested:
+            requested.append(fingerprint(self.config))
+
+    def adopt(self) -> None:
+        """Make it the audited model."""
+        values = {"depth": self.config.depth, "tolerance": self.config.tolerance}
+        if self.config.method in PRIVATE_METHODS:
+            values["epsilon"] = self.config.epsilon
+        for name, value in values.items():
+            state.choose(name, value)
+
+
+def trials_of(
+    config: AuditConfig, verdict: Verdict, attacks: Callable[[AuditConfig], Attacks]
+) -> list[Trial]:
+    """Models that may pass where this one does not, of those trained here; goes on with those that were asked for."""
+    models = next_models(config, verdict)
+    trials = [
+        Trial(title=title, config=changed, work=attacks(changed))
+        for title, changed in models.items()
+    ]
+    requested = [trial.work for trial in trials if trial.is_requested]
+    if requested:
+        ensure_started(*requested, patience=0.0)
+    return trials
+
+
+def draw_decision(
+    reports: Reports,
+    candidates: Sequence[JudgedAlternative],
+    trials: Sequence[Trial],
+    *,
+    tests: SelfTests,
+    adopt: Callable[[OutputsPlan], None],
+    try_narrower: Callable[[], None],
+) -> None:
+    """Draw what the verdict means for people, and beside it what can be done; all the width where nothing has to be."""
+    sentences = people_html(people_sentences(reports.document))
+    verdict = reports.audit.verdict
+    if verdict.overall == Status.PASS:
+        st.html(sentences)
+        return
+    passing = next((candidate for candidate in candidates if candidate.passes), None)
+    reason = untried_reason(verdict, reports.audit.plan.outputs)
+    left, right = st.columns([3, 2], gap="medium")
+    left.html(sentences)
+    with right, st.container(key="way_out", gap="small"):
+        if passing is not None:
+            _passing(verdict, passing)
+        elif candidates:
+            shell.whisper("What you can do", "Releasing less was tried, and none of it passes")
+            st.markdown(shell.escape(tries_text(candidates)))
+        else:
+            shell.whisper("What you can do", "No narrower release was tried")
+            st.markdown(shell.escape(_untried_text(verdict, reason)))
+        with st.container(horizontal=True, gap="small"):
+            if passing is not None:
+                st.button(
+                    f"Audit {passing.alternative.title}",
+                    key="use_way_out",
+                    type="primary",
+                    icon=":material/published_with_changes:",
+                    on_click=adopt,
+                    args=(passing.alternative.outputs,),
+                )
+            elif not candidates and reason == Untried.OTHER_POLICY:
+                st.button(
+                    "Try narrower releases",
+                    key="use_narrower",
+                    type="primary",
+                    icon=":material/play_arrow:",
+                    on_click=try_narrower,
+                )
+            rest = [candidate for candidate in candidates if candidate is not passing]
+            _other_remedies(rest, trials, verdict.policy, tests)
+
+
+def _passing(verdict: Verdict, passing: JudgedAlternative) -> None:
+    """Draw the first narrower release that passes: its numbers beside chance, and what it costs."""
+    after = {row.check: row for row in passing.verdict.rows}
+    changes = [
+        f"{shell.escape(row.title)}: **{shell.escape(row.value)} → {shell.escape(after[row.check].value)}**, "
+        f"chance {shell.escape(chance_text(row.check))}, limit {shell.escape(row.limit_label)}"
+        for row in verdict.rows
+        if row.blocks and row.measured
+    ]
+    shell.whisper(
+        shell.escape(f"Release {passing.alternative.title}: all required checks pass"),
+        "What you can do, already measured and judged by the same policy",
+    )
+    st.markdown("  \n".join(changes))
+    st.caption(_COST[passing.alternative.outputs.released])
+
+
+def _untried_text(verdict: Verdict, reason: Untried) -> str:
+    """Return why no narrower release was tried, and what then."""
+    if reason == Untried.LABELS_ALONE:
+        return "Labels alone are released; nothing narrower is left to try."
+    if reason == Untried.OTHER_POLICY:
+        return "The audit passed by the policy that it was run by. By this one, releasing less is yet to be tried."
+    independent = [
+        row.title for row in verdict.rows if row.blocks and row.check not in output_checks()
+    ]
+    return (
+        "Releasing less cannot be enough. These checks do not depend on what is released: "
+        f"{'; '.join(independent)}."
+    )
+
+
+def _other_remedies(
+    rest: Sequence[JudgedAlternative], trials: Sequence[Trial], policy: Policy, tests: SelfTests
+) -> None:
+    """Draw the remedies beside the first, in a popover: releases that were tried, models that can be."""
+    count = len(rest) + len(trials)
+    if not count:
+        return
+    with st.popover(f"Other remedies: {count}", key="other_remedies"):
+        for candidate in rest:
+            icon = ICONS[candidate.verdict.overall]
+            title = candidate.alternative.title
+            st.markdown(
+                f"{icon} **{title[:1].upper()}{title[1:]}**: {shell.escape(candidate.verdict.headline)}"
+            )
+        for trial in trials:
+            _draw_trial(trial, policy, tests)
+
+
+def _draw_trial(trial: Trial, policy: Policy, tests: SelfTests) -> None:
+    """Draw a model to try: a button, how far its audit is, or its verdict with a button that adopts it."""
+    mark = fingerprint(trial.config)[:8]
+    if trial.work.result is not None:
+        verdict = judged_reports(trial.work, policy, tests.results).audit.verdict
+        st.markdown(
+            f"{ICONS[verdict.overall]} **Train with {trial.title}**: {shell.escape(verdict.headline)}"
+        )
+        st.button("Audit this model", key=f"use_trial_{mark}", on_click=trial.adopt)
+        return
+    st.markdown(f":gray[:material/science:] **Train with {trial.title}**: not tried yet.")
+    if not trial.is_requested:
+        st.button("Try it", key=f"use_try_{mark}", on_click=trial.ask)
+        return
+    trial.work.watch(trial.work.show_progress)
