@@ -283,11 +283,10 @@ def audited_on(
 ) -> Audited:
     """Return what a plan audits on a dataset that is built already, trained or taken as given, before any attack."""
     config = replace(plan.config, roles=dataset.roles)
+    steps = audit_steps(plan)
     try:
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        progress = Progress(
-            audit_steps(plan), report
-        )  # of input that cannot be used nothing but that is said
+        progress = Progress(steps, report)  # of input that cannot be used nothing but that is said
         model = train_model(config, dataset, splits)
     except InputError as error:
         raise with_remedy(error, dataset, config) from None
