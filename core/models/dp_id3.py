@@ -152,6 +152,32 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
 
+class PrivateTree(DPID3Classifier):
+    """The tree of labels 0 and 1; of a column of codes, the last one stands for -1, a missing value."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree."""
+        if self.domains is not None:
+            X = _missing_last(X, self.domains)
+        return super().fit(X, y)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the shares of the labels in each record's leaf, shape (n, 2)."""
+        check_is_fitted(self)
+        return super().predict_proba(_missing_last(X, self.domains_))
+
+
+def _missing_last(
+    features: Any, domains: Sequence[int | tuple[float, float]]
+) -> npt.NDArray[np.float64]:
+    """Features with -1 in columns of codes as the last code."""
+    coded = np.array(features, dtype=np.float64)
+    for j, domain in enumerate(domains):
+        if isinstance(domain, int):
+            coded[coded[:, j] == -1, j] = domain - 1
+    return coded
+
+
 def _depth(value: Any) -> int | None:
     """Return the largest depth if it is None or a whole number of at least 1."""
     if value is None:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,9 @@ from ..base.validation import (
 )
 from ..stats.fairness import LABELS_COMPARED, METRICS
 from .id3 import noisy_counts
+
+if TYPE_CHECKING:
+    from .dp_id3 import PrivateTree
 
 METHODS = (
     "exponentiated_gradient",
@@ -309,21 +312,6 @@ def _with_groups(x: Any, s: Any, k: int) -> Any:
     return np.column_stack([x, *(s == group for group in range(1, k))])
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrivateTree:
-    """A fitted private tree; of a column of codes, the last one stands for a missing value where there can be any."""
-
-    tree: Any
-
-    def predict(self, features: Floats) -> npt.NDArray[Any]:
-        """Return the label of each record, shape (n,)."""
-        return np.asarray(self.tree.predict(_missing_last(features, self.tree.domains_)))
-
-    def predict_proba(self, features: Floats) -> Floats:
-        """Return the shares of the labels in each record's leaf, shape (n, 2)."""
-        return np.asarray(self.tree.predict_proba(_missing_last(features, self.tree.domains_)))
-
-
 def fit_private_tree(
     features: Floats,
     labels: Codes,
@@ -335,25 +323,11 @@ def fit_private_tree(
     accounting: str = "savings",
 ) -> PrivateTree:
     """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
-    from .dp_id3 import DPID3Classifier
+    from .dp_id3 import PrivateTree
 
-    if domains is None:
-        coded = features
-    else:
-        coded = _missing_last(features, domains)
-    tree = DPID3Classifier(
+    return PrivateTree(
         epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting
-    )
-    return PrivateTree(tree=tree.fit(coded, labels))
-
-
-def _missing_last(features: Floats, domains: Sequence[int | tuple[float, float]]) -> Floats:
-    """Return the features with -1 in columns of codes as the last code."""
-    coded = np.array(features, dtype=np.float64)
-    for j, domain in enumerate(domains):
-        if isinstance(domain, int):
-            coded[coded[:, j] == -1, j] = domain - 1
-    return coded
+    ).fit(features, labels)
 
 
 _KEEP = 1e-6

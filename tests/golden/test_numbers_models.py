@@ -175,7 +175,7 @@ def models() -> NamedValues:
     yield "gradient", (gradient.acceptance(x, groups), gradient.scores(x, groups), gradient._weighted_trees()[0][0])
     remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
     yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
-    missing_last = fair._missing_last(x[:10], [4, 3, (0, 4)])
+    missing_last = dp_id3._missing_last(x[:10], [4, 3, (0, 4)])
     yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), missing_last[:, 1])
     unmitigated = replace(gradient, method="unmitigated", estimator=_Table(2))
     access = fair_access(lambda: unmitigated, x, groups, seed=1)

@@ -217,7 +217,7 @@ def accountings(config: AuditConfig, dataset: AuditDataset) -> tuple[Accounting,
         predicted = tree.predict(dataset.features)
         grown.append(
             Accounting(
-                ledger=tree.tree.budget_ledger_,
+                ledger=tree.budget_ledger_,
                 accuracy_train=accuracy(labels[train], predicted[train]),
                 accuracy_test=accuracy(labels[test], predicted[test]),
                 majority=majority,
