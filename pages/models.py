@@ -63,10 +63,15 @@ _STYLE = """<style>
 [class*=st-key-model_row_open] {background: color-mix(in srgb, var(--fl-line) 35%, transparent)}
 [class*=st-key-model_row_] button {padding: 0; min-height: 0; text-align: left}
 [class*=st-key-model_row_] button p {font-weight: 600}
+[class*=st-key-model_row_] button:is(:hover, :focus, :active) {color: var(--fl-chosen)}
 .st-key-model_headings {padding: .5rem .5rem .3rem}
 .st-key-model_headings p {color: var(--fl-grey); font-size: .85rem; margin: 0}
 .st-key-model_versions {border-top: 2px solid; padding-top: .6rem; margin-top: .4rem}
-@media (max-width: 760px) {.st-key-model_headings {display: none}}
+@media (max-width: 760px) {
+  .st-key-model_headings {display: none}
+  [class*=st-key-model_row_] [data-testid=stColumn]:nth-child(3) p:first-child::before {content: "Owner: "}
+  [class*=st-key-model_row_] [data-testid=stColumn]:nth-child(6) p:first-child::before {content: "Next review: "}
+}
 </style>"""
 
 GUIDE = (
@@ -157,7 +162,7 @@ def decision_cell(model: RegisteredModel, day: str) -> str:
     for entry in model.contradicted(day):
         version = shell.escape(entry.version)
         lines.append(f":small[:red[last audit of {version}: {VERDICT_TITLES[entry.verdict]}]]")
-    return "  \n".join(lines) or ":gray[none]"
+    return "  \n".join(lines) or ":gray[no decision]"
 
 
 def review_cell(model: RegisteredModel, day: str) -> str:

@@ -102,23 +102,26 @@ def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
         view.in_order()
 
 
-def signed_voided_and_compared(view: View) -> None:
-    """Sign the audit on screen, which keeps it, judge it by another policy, and compare both."""
+def signed_and_compared(view: View) -> None:
+    """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
-    view.enter("sign_project", "Hiring")
+    view.enter("sign_model", "Hiring")
+    view.idle()
+    view.enter("sign_version", "1.0")
     view.idle()
     view.enter("sign_who", "Ada, DPO")
     view.idle()
     view.press("sign_audit")
     expect(card).to_contain_text("Do not release by Ada, DPO")
-    expect(card).to_contain_text("Kept as audit")
-    expect(card).not_to_contain_text("Void")
+    expect(card).to_contain_text("Kept on")
+    expect(card).not_to_contain_text("Made on audit")
     mark = view.keyed("sign_audit").inner_text().removeprefix("Sign ")
     view.segment("further_release", "Policy and limits")
     view.choose("release_policy_box", "FairLeak's default")
-    expect(card).to_contain_text("Void: the audit changed since (policy).")
+    expect(card).to_contain_text("Stands until it is revoked")
+    expect(card).to_contain_text(f"Made on audit {mark}; different here: policy.")
     today = day_text(datetime.now(UTC).isoformat())
-    view.choose("compare_with", f"{today} · {mark} · Hiring")
+    view.choose("compare_with", f"Hiring 1.0 · {today} · {mark}")
     expect(view.page.locator(".fl-board")).to_contain_text(f"Since {today[:-5]}")
     expect(view.page.get_by_text("What changed since")).to_be_visible()
 
@@ -140,7 +143,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
     texts = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
     assert "people.csv" in texts["internal"] and "people.csv" not in texts["public"]
-    signed_voided_and_compared(view)
+    signed_and_compared(view)
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})
     view.fits("the verdict on a narrow screen")

@@ -19,12 +19,14 @@ from core.auditing import (
     DataPlan,
     MembershipSettings,
     ModelPlan,
+    RegisterPlan,
     catalogue_plan,
     commented_plan,
     plan_text,
     read_plan,
 )
 from core.auditing.plan import other_studies
+from core.base.errors import InputError
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
 from core.studies.model_card import STATISTICS, ModelCardSettings
@@ -43,6 +45,26 @@ def test_the_defaults_and_a_private_tree_with_a_budget():
     assert plan.data == DataPlan(dataset="adult", attribute="race/each") and plan.config.epsilon == 1.5
     assert read_plan(plan_text(plan)) == plan
     assert read_plan(DEMO + '[model]\nmethod = "dp_id3"\nepsilon = inf').config.epsilon == math.inf
+
+
+VENDOR = RegisterPlan(
+    model="Vendor default", version="2.1", purpose="Whom to call, “first”", owner="Risk", review="2031-05-01"
+)
+
+
+def test_a_plan_says_which_version_of_which_model_it_is_about():
+    plan = read_plan(DEMO + '[register]\nmodel = "Vendor default"\nversion = "2.1"\nreview = "2031-05-01"')
+    assert (plan.register.model, plan.register.version, plan.register.owner) == ("Vendor default", "2.1", "")
+    assert plan.fingerprint == read_plan(DEMO).fingerprint  # what is audited is the same
+    for text, message in (
+        ('model = "Vendor default"', "register.version must be given where register.model is"),
+        ('version = "2.1"', "register.model must be given where register.version is"),
+        ('model = "V"\nversion = "1"\nreview = "soon"', "register.review must be a day written YYYY-MM-DD"),
+        ('model = "V"\nversion = 1', "register.version must be"),
+        (f'model = "{"x" * 81}"\nversion = "1"', "register.model must"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_plan(f"{DEMO}[register]\n{text}")
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12)
@@ -84,6 +106,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
         bias_queries=BiasQueriesSettings(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
         membership=MembershipSettings(shadows=2 * draw(st.integers(2, 512))),
         attriguard=AttriGuardSettings(budget=draw(st.floats(0, 1000))),
+        register=draw(st.sampled_from([RegisterPlan(), VENDOR])),
     )
 
 

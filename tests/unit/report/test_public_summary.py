@@ -89,6 +89,7 @@ def unlike(document: Document, rng: random.Random) -> Document:
     changed["data"]["features"] *= rng.randint(0, 3)
     changed["caveats"] += rng.sample(changed["caveats"], min(2, len(changed["caveats"])))
     changed["people_at_risk"] = {"findings": [], "tables": [{"title": "x", "columns": ["a"], "rows": [[rng.random()]]}]}
+    changed["plan"]["register"] = {"model": f"m{rng.random()}", "version": "1", "owner": f"o{rng.random()}"}
     changed["plan"]["studies"] = [["people", {"shadows": 2 * rng.randint(2, 9)}]]
     return changed
 
