@@ -122,7 +122,7 @@ def _revocation_form(model: RegisteredModel) -> None:
     if name := signin.name():
         label = f"Role of {name}"
     st.text_input(label, key=_WHO, placeholder="name, role")
-    st.text_area("Reason", key=_REASON, max_chars=2000)
+    st.text_input("Reason", key=_REASON, max_chars=2000)
     panels.kept_problem(_PROBLEM)
     arguments: dict[str, Any] = {"on_click": _revoke, "args": (model,)}
     st.button("Revoke", key="sign_revocation", type="primary", **arguments)
