@@ -200,6 +200,8 @@ _MODEL, _VERSION, _DECISION, _WHO, _REASON, _UNTIL, _CONDITION = (
 _MOST_LISTED = 3
 """Decisions shown at once."""
 
+_STYLE = "<style>[data-testid=stPopoverBody]:has(.st-key-sign_off) {width: min(680px, 94vw); max-width: 94vw}</style>"
+
 _SOMEBODY = "Dashboard, not signed in"
 """Who keeps an audit where nobody has to sign in."""
 
@@ -230,10 +232,10 @@ def card(reports: Reports, *, testing: bool) -> None:
     document = reports.document
     mark = short_fingerprint(document.fingerprint)
     models = records(History.models)
-    with st.container(border=True, gap="small", key="sign_off"):
-        heading, name_column, version_column, button = st.columns(
-            [5, 2.6, 1.4, 1], vertical_alignment="bottom"
-        )
+    with st.container(gap="small", key="sign_off"):
+        st.html(_STYLE)
+        heading = st.empty()
+        name_column, version_column, button = st.columns([5, 3, 2], vertical_alignment="bottom")
         with name_column:
             name = _model_box(models, document)
         with version_column:
@@ -242,7 +244,7 @@ def card(reports: Reports, *, testing: bool) -> None:
         model = next((model for model in models if name_key(model.name) == name_key(name)), None)
         entry = _entry_of(model, version, document)
         with heading:
-            shell.whisper(":material/draw: Decision", _status(model, version, entry))
+            shell.whisper("Model and version", _status(model, version, entry))
         is_complete = bool(name and version)
         button.button(
             "Keep",
@@ -374,18 +376,18 @@ def _form(
     if not signin.is_officer():
         st.caption("An officer signs.")
         return
-    left, middle, right = st.columns([33, 33, 34], vertical_alignment="bottom")
-    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default=BAN, container=left)
+    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default=BAN)
+    left, right = st.columns(2, vertical_alignment="bottom")
     label = "Name and role"
     placeholder = "name, role"
     if name := signin.name():
         label = f"Role of {name}"
         placeholder = "role"
-    middle.text_input(label, key=_WHO, placeholder=placeholder, persist_state="session")
+    left.text_input(label, key=_WHO, placeholder=placeholder, persist_state="session")
     right.text_input(
         "Reason (required for “Accept the risk”)", key=_REASON, persist_state="session"
     )
-    left, middle, right = st.columns([33, 33, 34], vertical_alignment="bottom")
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     is_ban = decision == BAN
     until_help = "Last day on which the decision stands. A ban has none: a person revokes it."
     left.date_input(
