@@ -105,6 +105,7 @@ def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
 def signed_and_compared(view: View) -> None:
     """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
+    view.press("decide")
     view.enter("sign_model", "Hiring")
     view.idle()
     view.enter("sign_version", "1.0")
@@ -116,10 +117,13 @@ def signed_and_compared(view: View) -> None:
     expect(card).to_contain_text("Kept on")
     expect(card).not_to_contain_text("Made on audit")
     mark = view.keyed("sign_audit").inner_text().removeprefix("Sign ")
+    view.page.keyboard.press("Escape")
     view.segment("further_release", "Policy and limits")
     view.choose("release_policy_box", "FairLeak's default")
+    view.press("decide")
     expect(card).to_contain_text("Stands until it is revoked")
     expect(card).to_contain_text(f"Made on audit {mark}; different here: policy.")
+    view.page.keyboard.press("Escape")
     today = day_text(datetime.now(UTC).isoformat())
     view.choose("compare_with", f"Hiring 1.0 · {today} · {mark}")
     expect(view.page.locator(".fl-board")).to_contain_text(f"Since {today[:-5]}")
