@@ -11,7 +11,7 @@ import streamlit as st
 from core.auditing import RegisterPlan
 from core.base.errors import InputError
 from core.base.settings import params
-from core.store.events import RegisteredModel, Signature
+from core.store.events import BAN, RegisteredModel, Signature
 from pages._report import report_history
 from pages.shell import panels, shell, signin
 
@@ -109,11 +109,15 @@ def _title(signature: Signature) -> str:
     return f"{signature.version}: {signature.title}, {signature.name}, {signature.when[:10]}"
 
 
+def _revocable(model: RegisteredModel) -> list[Signature]:
+    """Return the decisions that a person may revoke, bans first."""
+    stand = [signature for signature in model.signatures if signature.stands]
+    return sorted(stand, key=lambda signature: signature.decision != BAN)
+
+
 def _revocation_form(model: RegisteredModel) -> None:
     _leave_when_done()
-    titles = {
-        signature.number: _title(signature) for signature in model.signatures if signature.stands
-    }
+    titles = {signature.number: _title(signature) for signature in _revocable(model)}
     st.markdown(
         f"{shell.escape(model.name)}: the decision stays on record, with who revoked it and why."
     )
@@ -135,7 +139,7 @@ def _revoke(model: RegisteredModel) -> None:
     with panels.keeping_problem(_PROBLEM):
         who = report_history.signer(" ".join(str(st.session_state.get(_WHO) or "").split()))
         number = st.session_state.get(_DECISION)
-        revocable = [signature for signature in model.signatures if signature.stands]
+        revocable = _revocable(model)
         chosen = [signature for signature in revocable if signature.number == number] or revocable[
             :1
         ]

@@ -165,15 +165,14 @@ def _label(entry: Entry) -> str:
 
 
 def _draw_audits(model: RegisteredModel, audits: Sequence[VersionAudit]) -> None:
-    left, right = st.columns(2, gap="large")
-    with left, st.expander(f"All {len(model.entries)} audits", icon=":material/list:"):
+    with st.expander(f"All {len(model.entries)} audits", icon=":material/list:"):
         _audit_table(model)
-    with right:
-        panels.numbers({"Checks by version": _frame(version_rows(audits))}, key="versions")
     entries = {entry.id: entry for entry in model.entries if entry.deleted is None}
     if len(entries) > 1:
         with st.expander("Compare two audits", icon=":material/difference:"):
             _compare(entries)
+    if audits:
+        panels.numbers({"Checks by version": _frame(version_rows(audits))}, key="versions")
 
 
 def _frame(rows: Sequence[dict[str, Any]]) -> Any:
