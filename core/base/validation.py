@@ -167,24 +167,6 @@ def probabilities(values: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np
     return array
 
 
-def group_codes(sensitive: npt.ArrayLike) -> tuple[list[Any], npt.NDArray[Any]]:
-    """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
-    groups = np.asarray(sensitive)
-    if groups.ndim != 1:
-        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
-    if groups.dtype == np.bool_:
-        return [False, True], groups.view(np.uint8)
-    if groups.dtype == np.uint8 and groups.size and groups.max() <= 1:
-        return [0, 1], groups
-    try:
-        names, codes = np.unique(groups, return_inverse=True)
-    except TypeError:
-        raise InputError(
-            "sensitive must hold values of one kind, got a mix that cannot be ordered."
-        ) from None
-    return names.tolist(), codes
-
-
 def one_length(**arrays: Any) -> int:
     """Return the common length of the named arrays."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..base.serialize import Result
-from ..base.validation import Codes, Ints, Mask, binary_array, choice, group_codes, one_length
+from ..base.validation import Codes, Ints, Mask, binary_array, choice, one_length
 from .estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
@@ -199,6 +199,24 @@ def _tallies(
         ]
         tallies.append((part, present_names, size[present], positive[present]))
     return tallies
+
+
+def group_codes(sensitive: npt.ArrayLike) -> tuple[list[Any], npt.NDArray[Any]]:
+    """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
+    groups = np.asarray(sensitive)
+    if groups.ndim != 1:
+        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
+    if groups.dtype == np.bool_:
+        return [False, True], groups.view(np.uint8)
+    if groups.dtype == np.uint8 and groups.size and groups.max() <= 1:
+        return [0, 1], groups
+    try:
+        names, codes = np.unique(groups, return_inverse=True)
+    except TypeError:
+        raise InputError(
+            "sensitive must hold values of one kind, got a mix that cannot be ordered."
+        ) from None
+    return names.tolist(), codes
 
 
 def group_counts(

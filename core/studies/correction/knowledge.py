@@ -31,9 +31,9 @@ import numpy.typing as npt
 from ...adversaries import AttackedRecords
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import Codes, Floats, binary_array, group_codes, one_length
+from ...base.validation import Codes, Floats, binary_array, one_length
 from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference
-from ...stats.fairness import METRICS, row_sets, unfairness
+from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from .attribute_attacks import CorrectionResult
 from .disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
 from .exact import feasible_tolerance, smallest_tolerance, true_tolerance
