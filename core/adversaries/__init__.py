@@ -22,18 +22,18 @@ from .imputation import (
     train_imputation,
 )
 from .output_evidence import Outputs
-from .released_outputs import ReleasedAttack, attack_released
+from .released_outputs import AttackerPosteriors, attack_released
 
 __all__ = [
     "ADVERSARIES",
     "STRONG",
     "Adversary",
     "AttackedRecords",
+    "AttackerPosteriors",
     "ImputationAttacker",
     "Imputed",
     "Outputs",
     "PlattScale",
-    "ReleasedAttack",
     "TunedForest",
     "attack_released",
     "fit_platt_scale",

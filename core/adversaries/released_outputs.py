@@ -41,8 +41,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.caveats import Caveat, CaveatKind
-from ..base.validation import Codes, Floats, Mask, child_generator, child_seed, decimals_of
-from ..stats.estimates import Estimate
+from ..base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed, decimals_of
+from ..stats.estimates import (
+    Estimate,
+    accuracy,
+    accuracy_gain,
+    balanced_accuracy,
+    balanced_gain,
+    mean,
+)
 from .imputation import (
     Groups,
     ImputationAttacker,
@@ -185,19 +192,54 @@ _MOST_FITTED = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReleasedAttack:
-    """What an attacker believes about some people's groups without and with a release.
+class AttackerPosteriors:
+    """What one attacker believes of m training records, beside the truth.
 
-    Probabilities of the groups (m, K) by imputation, and by the attack that was chosen, `NO_ATTACK`
-    if none was; the group proportions (K,) among the people whose attribute the attacker knows, and
-    the number of these.
+    `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
+    `share`, shape (K,), are the group proportions among the `n_attacker_records` people whose attribute the attacker
+    knows. `attack` is the one that was chosen, `NO_ATTACK` if none was, or two with "and" between them where the halves
+    chose differently.
     """
 
+    truth: Groups = field(repr=False)
     before: Floats = field(repr=False)
     after: Floats = field(repr=False)
-    attack: str
     share: Floats
+    attack: str
     n_attacker_records: int
+
+    @property
+    def beaten(self) -> bool:
+        """Whether an attack beat imputation on the attacker's validation records; if not, the gain is exactly 0."""
+        return self.attack != NO_ATTACK
+
+    def level(self, measure: str, probability: Floats) -> Estimate:
+        """Return a measure of these probabilities."""
+        if measure == "bits":
+            return mean(self.bits(probability))
+        if measure == "balanced_accuracy":
+            return balanced_accuracy(self.truth, self.guess(probability, balanced=True))
+        return accuracy(self.truth, self.guess(probability))
+
+    def gain(self, measure: str) -> Estimate:
+        """Return what the release adds to a measure, on the same people."""
+        if measure == "bits":
+            return mean(self.bits(self.before) - self.bits(self.after))
+        balanced = measure == "balanced_accuracy"
+        before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
+        if balanced:
+            return balanced_gain(self.truth, before, after)
+        return accuracy_gain(self.truth, before, after)
+
+    def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
+        """Return the likeliest group, or the one whose probability is farthest above its share."""
+        if balanced:
+            return np.asarray((probability / self.share).argmax(axis=1))
+        return np.asarray(probability.argmax(axis=1))
+
+    def bits(self, probability: Floats) -> Floats:
+        """Return everybody's log-loss in bits."""
+        return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
 
 
 def attack_released(
@@ -208,12 +250,13 @@ def attack_released(
     attacked_rows: Rows,
     *,
     imputed: Imputed | None = None,
-) -> ReleasedAttack:
+) -> AttackerPosteriors:
     """Let an attacker who imputes as `before` does infer the groups of the rows judged.
 
     x, (n, d), holds everybody's features and the true label as the last column, as the imputation
     learned them. The groups, 0 to K - 1, are read of known records only; they and those judged are
-    disjoint rows. `imputed` is what the imputation says of those judged, where that is at hand.
+    disjoint rows. The groups of those judged are the truth that the result carries, and nothing
+    else. `imputed` is what the imputation says of those judged, where that is at hand.
     """
     if imputed is None:
         imputed = before.about(x[attacked_rows])
@@ -228,7 +271,8 @@ def attack_released(
     after = imputed.probability
     if chosen != NO_ATTACK:
         after = normalised(attack.logs(attacked_rows, imputed.odds)[chosen])
-    return ReleasedAttack(
+    return AttackerPosteriors(
+        truth=sensitive[attacked_rows],
         before=imputed.probability,
         after=after,
         attack=chosen,

@@ -278,16 +278,12 @@ def _evaluated() -> NamedValues:
     yield "bits", posteriors.bits(after)
     for rows in (np.arange(12), np.arange(3, 10)):
         yield f"halves of {rows.size}", [str(half.tolist()) for half in study._halves(rows, truth, 3)]
-    attack = released_outputs.ReleasedAttack(
-        before=before[:5], after=after[:5], attack="label", share=posteriors.share, n_attacker_records=8
+    attack = replace(
+        posteriors, truth=truth[:5], before=before[:5], after=after[:5], attack="label", n_attacker_records=8
     )
-    second_attack = replace(attack, attack="all", before=before[5:9], n_attacker_records=9)
-    for attacks in (
-        [(attack, np.arange(5))],
-        [(attack, np.arange(5)), (second_attack, np.arange(5, 10))],
-        [(attack, np.arange(5))] * 2,
-    ):
-        yield f"together {len(attacks)}", study._together(attacks, truth)
+    second_attack = replace(attack, truth=truth[5:10], attack="all", before=before[5:9], n_attacker_records=9)
+    for attacks in ([attack], [attack, second_attack], [attack] * 2):
+        yield f"together {len(attacks)}", study._together(attacks)
     for low, high, closed in ((0.0, 0.02, 0.02), (0.01, 0.02, 0.0199), (-0.1, 0.1, 0.1), (0.001, 0.5, 1.0)):
         gains = [
             Estimate(value=(low + high) / 2, low=low, high=high, n=9),
@@ -331,11 +327,16 @@ def _studied() -> NamedValues:
     )
 
 
-def _even_attack(*arguments: Any, **_: Any) -> released_outputs.ReleasedAttack:
-    before, targets = arguments[3:]
+def _even_attack(*arguments: Any, **_: Any) -> AttackerPosteriors:
+    sensitive, before, targets = arguments[2:]
     even = np.full((targets.size, 2), 0.5)
-    return released_outputs.ReleasedAttack(
-        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_attacker_records=before.records.n
+    return AttackerPosteriors(
+        truth=sensitive[targets],
+        before=even,
+        after=even,
+        attack="label",
+        share=np.array([0.5, 0.5]),
+        n_attacker_records=before.records.n,
     )
 
 

@@ -22,10 +22,10 @@ from typing import Annotated
 import numpy as np
 
 from ...adversaries import (
+    AttackerPosteriors,
     ImputationAttacker,
     Imputed,
     Outputs,
-    ReleasedAttack,
     attack_released,
     known_records,
     train_imputation,
@@ -37,13 +37,8 @@ from ...base.validation import Codes, Floats, Ints, child_generator, decimals_of
 from ...datasets.splits import attacker_sample
 from ...stats.estimates import (
     Estimate,
-    accuracy,
-    accuracy_gain,
-    balanced_accuracy,
-    balanced_gain,
     count,
     interval,
-    mean,
     number_text,
     percent,
     point_interval,
@@ -90,56 +85,6 @@ class AttributeSettings(Settings):
             most=1.0,
         ),
     ] = CLOSED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AttackerPosteriors:
-    """What one attacker believes of m training records, beside the truth.
-
-    `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
-    `share`, shape (K,), are the group proportions among the `n_known` people whose attribute the attacker knows.
-    `attack` is a key of `ATTACKS`, or two with "and" between them where the halves chose differently.
-    """
-
-    truth: Ints = field(repr=False)
-    before: Floats = field(repr=False)
-    after: Floats = field(repr=False)
-    share: Floats
-    attack: str
-    n_attacker_records: int
-
-    @property
-    def beaten(self) -> bool:
-        """Whether an attack beat imputation on the attacker's validation records; if not, the gain is exactly 0."""
-        return self.attack != NO_ATTACK
-
-    def level(self, measure: str, probability: Floats) -> Estimate:
-        """Return a measure of these probabilities."""
-        if measure == "bits":
-            return mean(self.bits(probability))
-        if measure == "balanced_accuracy":
-            return balanced_accuracy(self.truth, self.guess(probability, balanced=True))
-        return accuracy(self.truth, self.guess(probability))
-
-    def gain(self, measure: str) -> Estimate:
-        """Return what the release adds to a measure, on the same people."""
-        if measure == "bits":
-            return mean(self.bits(self.before) - self.bits(self.after))
-        balanced = measure == "balanced_accuracy"
-        before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
-        if balanced:
-            return balanced_gain(self.truth, before, after)
-        return accuracy_gain(self.truth, before, after)
-
-    def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
-        """Return the likeliest group, or the one whose probability is farthest above its share."""
-        if balanced:
-            return np.asarray((probability / self.share).argmax(axis=1))
-        return np.asarray(probability.argmax(axis=1))
-
-    def bits(self, probability: Floats) -> Floats:
-        """Return everybody's log-loss in bits."""
-        return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
 
 
 def released_posteriors(
@@ -300,10 +245,8 @@ def _attacked(
             outputs = fitted_outputs(
                 x, released, fitted_rows, countable=attacker.before.countable, seed=seed
             )
-        attacks.append(
-            (attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows)
-        )
-    return _together(attacks, sensitive)
+        attacks.append(attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about))
+    return _together(attacks)
 
 
 def _outputs(subject: Subject, plan: OutputsPlan) -> Outputs:
@@ -329,14 +272,15 @@ def _halves(rows: Ints, sensitive: Ints, seed: int) -> tuple[Ints, Ints]:
     return order[::2], order[1::2]
 
 
-def _together(attacks: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> AttackerPosteriors:
+def _together(attacks: Sequence[AttackerPosteriors]) -> AttackerPosteriors:
+    """Return what attackers on several parts of the records believe, as one."""
     return AttackerPosteriors(
-        truth=np.concatenate([sensitive[rows] for _, rows in attacks]),
-        before=np.concatenate([attack.before for attack, _ in attacks]),
-        after=np.concatenate([attack.after for attack, _ in attacks]),
-        share=attacks[0][0].share,
-        attack=" and ".join(sorted({attack.attack for attack, _ in attacks})),
-        n_attacker_records=attacks[0][0].n_attacker_records,
+        truth=np.concatenate([attack.truth for attack in attacks]),
+        before=np.concatenate([attack.before for attack in attacks]),
+        after=np.concatenate([attack.after for attack in attacks]),
+        share=attacks[0].share,
+        attack=" and ".join(sorted({attack.attack for attack in attacks})),
+        n_attacker_records=attacks[0].n_attacker_records,
     )
 
 
