@@ -16,7 +16,7 @@ from core.base.errors import InputError
 from core.base.files import csv_of_frame
 from core.base.serialize import fingerprint
 from core.models import GIVEN_PREDICTIONS
-from pages._report import report_plan
+from pages._report import report_policy
 from pages.shell import cached, panels, state
 from pages.shell.background import ensure_started
 
@@ -108,7 +108,7 @@ def draw_right(choice: Choice, work: ChooseRun) -> None:
     draw_table(choice)
 
 
-policy = report_plan.current_policy(config)
+policy = report_policy.current_policy(config)
 try:
     candidate_sets, settings = requested_choice(config, table, policy)
 except InputError as error:

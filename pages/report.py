@@ -21,7 +21,7 @@ from core.report.comparison import since
 from core.stats.estimates import count, epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from core.studies.subject import AuditConfig
-from pages._report import report_audit, report_decision, report_history, report_plan
+from pages._report import report_audit, report_decision, report_history, report_plan, report_policy
 from pages._report.report_audit import Attacks, SelfTests
 from pages._report.report_plan import plan_of, release_instead, released, try_narrower
 from pages.shell import panels, state
@@ -48,8 +48,7 @@ _STYLE = (
     ".st-key-way_out {background: var(--fl-way-out); border-radius: 6px; padding: .8rem 1rem}"
     "[data-testid=stPopoverBody]:has(.fl-board, .st-key-sign_off, .st-key-files)"
     " {width: min(66rem, 94vw) !important; max-width: 94vw !important}"
-    ".st-key-way_out h3, .st-key-way_out p {margin: 0}"
-    ".st-key-way_out [data-testid=stMarkdownContainer] p {font-size: .9rem; line-height: 1.4}"
+    ".st-key-way_out [data-testid=stMarkdownContainer] p {font-size: .88rem; line-height: 1.35}"
     "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
     "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
     " {width: 100% !important; flex: 1 1 100% !important}}"
@@ -84,6 +83,9 @@ def model_text() -> str:
         text = f"{release.audit.model.title}, {constraint_text()}, seed {config.seed}"
     if release is not None:
         text = f"{text}, model {short_fingerprint(release.audit.model.fingerprint)}"
+    register = attacks.subject.plan.register
+    if register.model:
+        text = f"{register.model} {register.version}: {text}"
     return text
 
 
@@ -112,15 +114,13 @@ def style(overall: str = "none") -> None:
 
 
 def _policy() -> None:
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        shell.whisper("Policy", "Limits that a release must satisfy")
-        report_plan.choose_policy(config)
-        if release is not None:
-            report_audit.file_button(release, "policy.toml")
-    with right:
-        shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
-        report_plan.policy_editor(config)
+    shell.whisper(
+        "Policy", "Limits that a release must satisfy; a change makes a new verdict, no new attack"
+    )
+    report_policy.choose_policy(config)
+    report_policy.policy_editor(config)
+    if release is not None:
+        report_audit.file_button(release, "policy.toml")
 
 
 def _plan() -> None:
@@ -170,7 +170,7 @@ def attacks_on(changed: AuditConfig) -> Attacks:
     return Attacks(report_plan.subject(changed, table, plan_of(config, table)), trial=True)
 
 
-policy = report_plan.current_policy(config)
+policy = report_policy.current_policy(config)
 planned = replace(plan_of(config, table), register=report_history.register_plan())
 attacks = Attacks(report_plan.subject(config, table, planned))
 tested = SelfTests()

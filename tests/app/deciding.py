@@ -88,8 +88,13 @@ def section(dashboard: Dashboard, name: str) -> None:
 
 
 def changed(dashboard: Dashboard, check: str, **fields: Any) -> None:
-    """Fill in the form of a limit, and judge by it."""
-    dashboard.choose(release_limit=check)
+    """Change a limit in the table, with all that a change must say, and judge by it."""
+    heading = {"version": "4", "author": "A. Officer"}
+    limit = {"rationale": "Our own law.", "source": "Law, § 3"}
     for name, value in fields.items():
-        dashboard.widget(f"limit_{name}_{check}").set_value(value)
-    dashboard.click(f"limit_keep_{check}")
+        (heading if name in ("name", "version", "author") else limit)[name] = value
+    for name, value in heading.items():
+        dashboard.widget(f"policy_{name}_").set_value(value)
+    for name, value in limit.items():
+        dashboard.widget(f"limit_{name}_{check}_").set_value(value)
+    dashboard.click("policy_keep_")

@@ -20,6 +20,7 @@ import core.auditing
 from core.auditing import AuditPlan, plan_text, read_plan, verdict_caveats
 from core.auditing.policy import (
     Alternative,
+    LimitUse,
     Policy,
     Verdict,
     default_policy,
@@ -35,9 +36,10 @@ from core.cli.audit import _printed as audit_lines
 from core.cli.console import Console
 from core.report import Reports, report_document, to_json
 from core.report.one_page import one_page
+from core.report.policy_templates import policy_templates
+from core.store.history import History, default_history
 from core.studies.subject import OutputsPlan
 from pages._report import report_audit
-from pages._report.report_plan import changed_limit, with_limit
 from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start
@@ -215,44 +217,101 @@ def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashb
     assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat.kind for caveat in caveats)
 
 
-def test_a_changed_limit_is_judged_without_an_attack_and_keeps_its_reason(dashboard: Dashboard, attacks: Attacks):
+def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source(
+    dashboard: Dashboard, attacks: Attacks
+):
     dashboard.open("report")
     before = expected(attacks)
     section(dashboard, "judged")
     check = "unfairness"
     check_row = next(row for row in before.rows if row.check == check)
     jobs = len(RecordedJob.started)
+    finding = dashboard.finding
     value = 1.0 if check_row.verdict != "pass" else 0.0
+    for missing, phrases in (
+        ({"source": ""}, ("Unfairness", "source")),
+        ({"rationale": ""}, ("Unfairness", "reason")),
+        ({"version": "3"}, ("version of its own", "'3'")),
+        ({"author": "FairLeak"}, ("author", "answers")),
+    ):
+        changed(dashboard, check, value=value, **missing)
+        assert_one_sentence(dashboard.plain_problem(), phrases)
+        assert dashboard.finding == finding
     changed(dashboard, check, value=value)
-    limit = next(limit for limit in default_policy().limits if limit.check == check)
-    new = changed_limit(limit, replace(limit, value=value))
-    after = expected(attacks, with_limit(default_policy(), check, new))
+    page_text = Reader(board(dashboard)).text
+    assert "set by A. Officer" in page_text and "Law, § 3" in page_text and "Our own law." in page_text
+    limits = tuple(replace(limit, value=value) if limit.check == check else limit for limit in default_policy().limits)
+    after = expected(attacks, replace(default_policy(), limits=limits))
     now = next(row for row in after.rows if row.check == check)
     assert now.verdict == ("pass" if value else "fail") != check_row.verdict
-    assert_shows(dashboard, after)
-    assert "FairLeak default, changed on the Report page" in dashboard.plain_finding
-    page_text = Reader(board(dashboard)).text
-    assert "no reason was given" in page_text and "set by FairLeak, changed on the Report page" in page_text
+    assert escape(after.headline) in dashboard.finding and "FairLeak default, version 4" in dashboard.plain_finding
     assert len(RecordedJob.started) == jobs
     dashboard.click("reset_policy")
     assert_shows(dashboard, before)
-    fields = {"author": "A. Officer", "date": "2026-03-01", "rationale": "Our law.", "source": "Law, § 3"}
-    changed(dashboard, "attribute_excess", value=1.5, required=False, **fields)
-    page_text = Reader(board(dashboard)).text
-    assert (
-        "at most 1.5 points" in page_text and "set by A. Officer, 2026-03-01" in page_text and "Law, § 3" in page_text
+    changed(dashboard, "attribute_excess", status=LimitUse.ADVISORY)
+    assert "not required" in Reader(board(dashboard)).text
+
+
+def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(
+    dashboard: Dashboard, attacks: Attacks, start: Start
+):
+    dashboard.open("report")
+    section(dashboard, "judged")
+    dashboard.widget("policy_name_").set_value("Consumer credit")
+    dashboard.widget("policy_author_").set_value("A. Officer")
+    dashboard.click("policy_register_")
+    assert not dashboard.test.warning
+    (saved,) = History.open(default_history()).policies()
+    assert (saved.name, saved.version, saved.who) == ("Consumer credit", "3", "A. Officer")
+    assert dashboard.test.selectbox(key="release_policy_box").value == f"saved {saved.number}"
+    assert "policy Consumer credit, version 3" in dashboard.plain_finding
+    other = start()
+    other.open("report")
+    section(other, "judged")
+    other.choose(release_policy_box=f"saved {saved.number}")
+    assert "policy Consumer credit, version 3" in other.plain_finding
+
+
+@pytest.mark.parametrize("key", ["strict", "gdpr"])
+def test_a_template_judges_without_a_new_attack(key: str, dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    section(dashboard, "judged")
+    dashboard.choose(release_policy_box=key)
+    assert policy_templates()[key].make().name in dashboard.plain_finding
+    assert len(attacks.plans) == 1
+
+
+def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_the_audit(
+    dashboard: Dashboard, attacks: Attacks
+):
+    """Nothing was tried while the audit passed; the card says so, and its button attacks again."""
+    measured = tuple(
+        done(item.check, 0.54, 0.001) if item.check == "membership_auc" else item
+        for item in comfortable(default_policy())
     )
-    assert "not required" in page_text
-    finding = dashboard.finding
-    changed(dashboard, "attribute_excess", value=1.0, date="yesterday")
-    assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
-    assert dashboard.finding == finding
-    changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
-    uncovered = f"Sex inferred despite AttriGuard; {LATER}"
-    assert f"Not covered by the policy: {uncovered}" in Reader(board(dashboard)).text
-    dashboard.choose(release_limit="attriguard_cost")
-    dashboard.click("limit_drop_attriguard_cost")
-    assert dashboard.finding == finding
+    attacks.instead = replace(sample(), measurements=measured)
+    dashboard.open("report")
+    assert "use_narrower" not in str(dashboard.test.button)
+    section(dashboard, "judged")
+    dashboard.choose(release_policy_box="strict")
+    assert "releasing less is yet to be tried" in dashboard.page_text
+    plans = len(attacks.plans)
+    dashboard.click("use_narrower")
+    assert len(attacks.plans) == plans + 1
+
+
+def test_a_model_to_try_is_audited_when_somebody_asks_and_adopted(dashboard: Dashboard, attacks: Attacks):
+    rest = [measurement for measurement in comfortable(default_policy()) if measurement.check != "membership_auc"]
+    attacks.instead = replace(sample(), measurements=(*rest, done("membership_auc", 0.7, 0.01)))
+    dashboard.open("report")
+    assert "Train with depth 4 instead of 8: not tried yet." in dashboard.page_text.replace("*", "")
+    assert {plan.config.depth for plan in attacks.plans} == {8}
+    attacks.instead = replace(sample(), measurements=tuple(comfortable(default_policy())))
+    dashboard.click("use_try")
+    assert attacks.plans[-1].config.depth == 4
+    assert "Every required limit is kept" in dashboard.page_text
+    dashboard.click("use_trial")
+    assert "depth 4" in dashboard.plain_finding and "Every required limit is kept" in dashboard.plain_finding
 
 
 def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):

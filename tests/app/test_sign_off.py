@@ -125,11 +125,10 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     dashboard = start()
     dashboard.open("report")
     assert "is not a FairLeak history and was left as it is" in dashboard.plain_problem()
-    finding = dashboard.finding
     letter.unlink()
     dashboard.click("history_again")
     assert not dashboard.test.warning
-    with_model(dashboard)
+    finding = with_model(dashboard).finding
 
     def full(*_: object, **__: object) -> None:
         raise FairLeakError("The history is full.")

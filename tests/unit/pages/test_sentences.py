@@ -1,4 +1,4 @@
-"""What pages say beside core's numbers: changed limits, guarantees, headings of curves."""
+"""What pages say beside core's numbers: guarantees, headings of curves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
 from core.studies.membership import MembershipResult, MembershipSettings, most_caught
 from core.studies.membership.disparity import COMPLEMENT, Disparities
@@ -19,54 +18,12 @@ from core.studies.membership.study import STUDY
 from core.studies.subject import AuditConfig, subject_of
 from pages._attriguard.attriguard_analyses import by_value
 from pages._desk.desk_forms import to_fill_in
-from pages._report.report_plan import changed_limit, with_limit
 from pages.shell.panels import csv_name
 from tests import samples
 from tests.unit.attriguard.conftest import exposure
 from tests.unit.charts.membership_samples import bands, compared, result
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import table_of
-
-LIMIT = Limit(
-    check="four_fifths",
-    value=0.8,
-    required=False,
-    author="A. Officer",
-    date="2026-03-01",
-    rationale="The rule of thumb.",
-    source="29 CFR 1607.4(D)",
-)
-
-
-@pytest.mark.parametrize(
-    "same",
-    [
-        replace(LIMIT, rationale="Said better."),
-        replace(LIMIT, value=0.9, author="B", date="2026-04-01", rationale="Stricter.", source="Ours"),
-    ],
-    ids=["unchanged value", "filled in anew"],
-)
-def test_a_limit_with_its_own_words_keeps_them(same: Limit):
-    assert changed_limit(LIMIT, same) == same
-
-
-def test_a_changed_value_does_not_keep_another_s_reason():
-    new = changed_limit(LIMIT, replace(LIMIT, value=0.9))
-    assert new.value == 0.9 and new.source == "" and new.date > LIMIT.date
-    assert new.author == "A. Officer, changed on the Report page"
-    assert new.rationale == "Changed on the Report page from at least 0.8, not required; no reason was given."
-    assert changed_limit(new, replace(new, value=0.7)).author == new.author
-    required = changed_limit(LIMIT, replace(LIMIT, required=True))
-    assert required.required and required.source == LIMIT.source and required.author != LIMIT.author
-
-
-def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
-    policy = default_policy()
-    stricter = replace(policy.limits[1], value=0.01)
-    assert with_limit(policy, stricter.check, stricter).limits == (policy.limits[0], stricter, *policy.limits[2:])
-    cost = Limit(check="attriguard_cost", value=3.0)
-    assert with_limit(policy, cost.check, cost).limits == (*policy.limits, cost)
-    assert with_limit(with_limit(policy, cost.check, cost), cost.check, None) == policy
 
 
 def attacked(method: str, epsilon: float = math.inf) -> MembershipResult:
