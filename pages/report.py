@@ -48,6 +48,7 @@ _STYLE = (
     ".st-key-way_out {background: var(--fl-way-out); border-radius: 6px; padding: .8rem 1rem}"
     "[data-testid=stPopoverBody]:has(.fl-board, .st-key-sign_off, .st-key-files)"
     " {width: min(66rem, 94vw) !important; max-width: 94vw !important}"
+    "[data-testid=stPopoverBody]:has(.st-key-remedies) {width: min(38rem, 94vw) !important}"
     ".st-key-way_out [data-testid=stMarkdownContainer] p {font-size: .88rem; line-height: 1.35}"
     "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
     "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"

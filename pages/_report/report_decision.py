@@ -47,6 +47,9 @@ ICONS = {
 _ALL = "all"
 _TRIALS = "release_trials"
 
+_MOST_CHANGES = 2
+"""Checks whose change stands in the card of a remedy."""
+
 _COST = {
     "labels": "Accuracy stays as it is. Who needs the order of people, or how sure the model is, loses it.",
     "scores": "Labels and accuracy stay as they are. Scores lose their further decimals.",
@@ -213,9 +216,12 @@ def _passing(verdict: Verdict, passing: JudgedAlternative) -> None:
         if row.blocks and row.measured
     ]
     shell.whisper(
-        shell.escape(f"Release {passing.alternative.title}: all required checks pass"),
-        "What you can do, already measured and judged by the same policy",
+        shell.escape(f"Release {passing.alternative.title}: all checks pass"),
+        "What you can do, already measured",
     )
+    more = len(changes) - _MOST_CHANGES
+    if more > 0:
+        changes = [*changes[:_MOST_CHANGES], f"And {more} more, each in its row below."]
     st.markdown("  \n".join(changes))
     st.caption(_COST[passing.alternative.outputs.released])
 
@@ -242,7 +248,10 @@ def _other_remedies(
     count = len(rest) + len(trials)
     if not count:
         return
-    with st.popover(f"Other remedies: {count}", key="other_remedies"):
+    with (
+        st.popover(f"Other remedies: {count}", key="other_remedies"),
+        st.container(key="remedies"),
+    ):
         for candidate in rest:
             icon = ICONS[candidate.verdict.overall]
             title = candidate.alternative.title
@@ -263,7 +272,8 @@ def _draw_trial(trial: Trial, policy: Policy, tests: SelfTests) -> None:
         )
         st.button("Audit this model", key=f"use_trial_{mark}", on_click=trial.adopt)
         return
-    st.markdown(f":gray[:material/science:] **Train with {trial.title}**: not tried yet.")
+    progress = "being tried" if trial.is_requested else "not tried yet"
+    st.markdown(f":gray[:material/science:] **Train with {trial.title}**: {progress}.")
     if not trial.is_requested:
         st.button("Try it", key=f"use_try_{mark}", on_click=trial.ask)
         return

@@ -239,14 +239,14 @@ def _limit_row(check: str, limit: Limit | None, attribute: str, mark: str) -> Li
     title, value, use, reason, source = st.columns(_COLUMNS, vertical_alignment="top")
     name = check_title(check, attribute)
     title.markdown(shell.escape(name), help=shell.escape(definition.definition))
-    shown = round(unit.factor * float(now.value), 10)
+    displayed = round(unit.factor * float(now.value), 10)
     side = "at least" if definition.at_least else "at most"
     labelled: dict[str, Any] = {"label_visibility": "collapsed"}
     typed = value.number_input(
         f"{name}: {side}, {unit.axis.lower()}",
         min_value=unit.factor * unit.least,
         max_value=min(unit.factor * unit.most, 999_999_999.0),
-        value=shown,
+        value=displayed,
         step=5.0 * 10.0**-unit.decimals,
         format=f"%.{unit.decimals + (unit.factor > 1.0)}f",
         key=f"limit_value_{check}_{mark}",
@@ -282,11 +282,11 @@ def _limit_row(check: str, limit: Limit | None, attribute: str, mark: str) -> Li
     }
     if chosen == LimitUse.NOT_COVERED:
         return None
-    kept = now.value
-    if typed != shown:
-        kept = round(float(typed or 0.0) / unit.factor, 12)
+    exact_value = now.value
+    if typed != displayed:
+        exact_value = round(float(typed or 0.0) / unit.factor, 12)
     stripped = {name: text.strip() for name, text in texts.items()}
-    return chosen.applied(replace(now, value=kept, **stripped))
+    return chosen.applied(replace(now, value=exact_value, **stripped))
 
 
 def _dated(limit: Limit, before: Limit | None, author: str) -> Limit:

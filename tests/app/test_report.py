@@ -265,11 +265,11 @@ def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(
     assert (saved.name, saved.version, saved.who) == ("Consumer credit", "3", "A. Officer")
     assert dashboard.test.selectbox(key="release_policy_box").value == f"saved {saved.number}"
     assert "policy Consumer credit, version 3" in dashboard.plain_finding
-    other = start()
-    other.open("report")
-    section(other, "judged")
-    other.choose(release_policy_box=f"saved {saved.number}")
-    assert "policy Consumer credit, version 3" in other.plain_finding
+    second = start()
+    second.open("report")
+    section(second, "judged")
+    second.choose(release_policy_box=f"saved {saved.number}")
+    assert "policy Consumer credit, version 3" in second.plain_finding
 
 
 @pytest.mark.parametrize("key", ["strict", "gdpr"])

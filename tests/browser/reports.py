@@ -36,7 +36,7 @@ class Downloaded(NamedTuple):
 def verdict_headline(view: View) -> str:
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
     headline = view.finding_with(" of ")
-    view.wait_for(view.keyed("download_internal_json"))
+    view.wait_for(view.page.locator(".fl-people"))
     view.halt("cancel_self_test")
     view.page.wait_for_timeout(2500)  # the page is drawn anew when it sees, every 1.5 s, that the test has ended
     view.idle()
@@ -53,6 +53,7 @@ def _file(view: View, key: str) -> str:
 def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
     headline = verdict_headline(view)
+    view.press("files")
     view.wait_for(view.keyed("download_public_json"))
     text = _file(view, "download_internal_json")
     from_json(text)
@@ -65,6 +66,7 @@ def downloaded(view: View) -> dict[str, Downloaded]:
     assert decision["verdict"] == findings["verdict"]["overall"]
     heading = f"{VERDICT_TITLES[decision['verdict']]}. {decision['sentence']}"
     public = Downloaded(_file(view, "download_public_html"), summary, heading)
+    view.page.keyboard.press("Escape")
     return {"internal": internal, "public": public}
 
 

@@ -51,6 +51,31 @@ def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcom
     view.in_order()
 
 
+@pytest.mark.long
+def test_a_provision_opens_and_the_narrower_release_that_passes_is_adopted(look: Open):
+    view = look("data")
+    bring(view)
+    view.answer("favourable", "0")
+    view.keyed("use_roles").get_by_role("button").click()
+    view.finding_with("%", "efault = 0 for")
+    view.go("Report")
+    view.finding_with("Labels alone would pass.")
+    people = view.page.locator(".fl-people")
+    expect(people).to_contain_text("of 100 people right")
+    chip = view.page.locator(".fl-board .law").first
+    note = chip.locator("div")
+    expect(note).not_to_be_visible()
+    chip.locator("summary").click()
+    expect(note).to_be_visible()
+    expect(note).to_contain_text("Not legal advice.")
+    expect(view.page.locator(".fl-board .entry details.law[open]")).to_have_count(1)
+    chip.locator("summary").click()
+    view.press("use_way_out")
+    view.finding_with("Every required limit is kept", "released: labels only")
+    expect(view.keyed("way_out")).to_have_count(0)
+    view.in_order()
+
+
 def test_a_score_read_the_wrong_way_round_is_stopped_before_the_verdict(look: Open):
     view = look("data")
     bring(view)

@@ -139,7 +139,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     view.bring_predictions("people.csv", predicted(people()), **roles, sensitive="sex", group="F")
     view.go("Report")
     reports = downloaded(view)
-    rows = view.page.locator(".fl-board details")
+    rows = view.page.locator(".fl-board .entry > details")
     held_back = rows.filter(has_text=re.compile("Fail|Inconclusive")).last.bounding_box()
     assert held_back is not None and held_back["y"] + held_back["height"] <= 900  # on the first screen
     expect(view.page.locator(".fl-board [role=img]")).to_have_count(rows.count())

@@ -70,8 +70,8 @@ def test_limit_use_is_applied_and_read_back(use: LimitUse):
 
 def test_policy_templates_are_files_that_are_read_back():
     for key, template in policy_templates().items():
-        made = template.make()
-        assert read_policy(policy_text(made), name=key) == made
+        template_policy = template.make()
+        assert read_policy(policy_text(template_policy), name=key) == template_policy
 
 
 def test_policy_templates_are_as_strict_as_their_titles():
@@ -86,11 +86,11 @@ def test_policy_templates_are_as_strict_as_their_titles():
 
 
 @pytest.mark.parametrize(("key", "text"), [("gdpr", "GDPR"), ("ai_act", "EU AI Act")])
-def test_a_policy_of_a_law_has_its_checks_and_no_number_of_its_own(key: str, text: str):
-    made = policy_templates()[key].make()
+def test_a_policy_of_a_law_has_its_checks_and_the_default_numbers(key: str, text: str):
+    template_policy = policy_templates()[key].make()
     laws = law_of_checks()
-    assert made.limits
-    for limit in made.limits:
+    assert template_policy.limits
+    for limit in template_policy.limits:
         provisions = [item for item in laws[limit.check].provisions if item.text.name == text]
         assert provisions and all(item.article in limit.rationale for item in provisions)
         assert is_placeholder(limit) == is_placeholder(
