@@ -11,7 +11,7 @@ from ..base.files import check_writable, write_file
 from ..datasets.columns import quoted
 from ..report import to_json
 from ..report.one_page import one_page
-from ..store.events import BAN, DECISIONS, Entry, RegisteredModel, Signature
+from ..store.events import BAN, DECISIONS, DecisionState, Entry, RegisteredModel, Signature
 from ..store.history import History, today
 from ..store.register import decided
 from .arguments import Action, add_history_argument, add_path, login_name, report_that_holds
@@ -92,7 +92,7 @@ def _add_sign(parser: argparse.ArgumentParser) -> None:
     _add_signer(parser)
     help_text = "Reason; required for accept_risk, and for another decision than one that stands."
     parser.add_argument("--reason", default="", metavar="TEXT", help=help_text)
-    help_text = "Condition under which it is decided, such as “No scores to partners.”"
+    help_text = "Condition under which it is decided, such as: no scores to partners."
     parser.add_argument("--condition", default="", metavar="TEXT", help=help_text)
     help_text = "Last day on which it stands, YYYY-MM-DD; not of a ban."
     parser.add_argument("--until", default="", metavar="DAY", help=help_text)
@@ -264,7 +264,8 @@ def _decision(entry: Entry, signatures: Sequence[Signature]) -> str:
     for signature in signatures:
         if signature.covers(entry):
             state = signature.state(today())
-            parts.append(signature.title if state == "stands" else f"{signature.title} ({state})")
+            ended = "" if state == DecisionState.STANDS else f" ({state})"
+            parts.append(f"{signature.title}{ended}")
     return "; ".join(dict.fromkeys(parts))
 
 
