@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from core.datasets.dataset import AuditDataset
     from core.studies.subject import AuditConfig
+    from pages._data.gate import Gate
 
 uploaded = upload.pending()
 is_upload = uploaded is not None or state.dataset_name() == state.UPLOAD
@@ -33,6 +34,8 @@ _GUIDE = (
     "**Question.** What is each column used for?\n\n"
     "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
     "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
+    "**Sentences.** Red lines block the audit until their button repairs them or you confirm the data. Amber ones ask. "
+    "Green ones are guesses with their evidence.\n\n"
     "**Roles.** Records without label or attribute are left out. So are columns that are constant, look like "
     "identifiers, or hold a different text in most records. With predictions or scores, your own model is "
     "audited and nothing is trained. A *Set* column says which records trained it.\n\n"
@@ -58,40 +61,63 @@ def pending_page(table: upload.Table) -> None:
 
 
 def pending_finding(form: column_roles.Form) -> None:
-    """Write the finding for a table whose column roles, guessed or those of the table before, are not applied yet."""
+    """Write the finding for a table whose column roles are not confirmed yet: what is open, and what it would do."""
     table = form.table
-    roles = form.roles
-    to_check = form.to_check
+    gate = form.gate
     rows, columns = table.frame.shape
-    if not to_check:
-        check = "Check the roles."
+    blocks = gate.count(Severity.BLOCKING)
+    questions = gate.count(Severity.QUESTION)
+    sentences = f"{gate.n_lines} sentence{'s' * (gate.n_lines != 1)}"
+    if blocks:
+        point = f"Confirm {sentences} before the first verdict: {blocks} of them block{'s' * (blocks == 1)} it."
+    elif questions:
+        asks = "is a question" if questions == 1 else "are questions"
+        point = f"Confirm {sentences} before the first verdict: {questions} of them {asks}."
+    elif warnings := gate.count(Severity.CAUTION):
+        point = f"{sentences}, {warnings} to look at. Confirm, and this table is audited."
     else:
-        check = f"Check {to_check} thing{'s' * (to_check > 1)}."
+        point = f"{sentences} hold{'s' * (gate.n_lines == 1)}. Confirm, and this table is audited."
+    shell.finding(
+        point,
+        f"{escape(table.title)}: {count(rows)} records, {columns} columns. In memory only: a reload loses it. "
+        "*Audited* stays as it is until you press *Confirm and audit*.",
+        so_what=pending_meaning(gate),
+        to_do=pending_steps(blocks, questions),
+    )
+
+
+def pending_meaning(gate: Gate) -> str:
+    """Say what an open sentence would do to the verdict; where none blocks, what will be attacked."""
+    for fact in gate.lines:
+        if fact.severity is Severity.BLOCKING and topic_of(fact) in CONSEQUENCES:
+            return f"{CONSEQUENCES[topic_of(fact)]} Each repair is one click."
+    if gate.repaired:
+        return "Answers change the roles in memory only. The file stays as it is; *Undo* brings a sentence back."
+    roles = gate.roles
     outputs = [
         word
         for word, column in (("predictions", roles.prediction), ("scores", roles.score))
         if column
     ]
-    so_what = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
-    if outputs:
-        so_what = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of "
-        so_what += "its own."
-        if not roles.sets:
-            so_what += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
-    how, wrong = (
-        ("as before", "something changed") if form.before else ("guessed", "the guess is wrong")
-    )
-    if to_check:
-        answer = "Answer what stands below, change"
-    else:
-        answer = "Change"
-    shell.finding(
-        f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles {how}. {check}",
-        f"Read in memory and stored nowhere. The audit still shows {escape(controls.audited_title())} until you press "
-        "*Apply roles*.",
-        so_what=so_what,
-        to_do=f"{answer} a role where {wrong}, then press *Apply roles*.",
-    )
+    if not outputs:
+        return "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
+    so_what = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of "
+    so_what += "its own."
+    if not roles.sets:
+        so_what += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
+    return so_what
+
+
+def pending_steps(blocks: int, questions: int) -> str:
+    """Say what is to be done before the audit."""
+    steps = []
+    if blocks:
+        steps.append(f"press the red button{'s' * (blocks > 1)}")
+    if questions:
+        steps.append(f"answer the question{'s' * (questions > 1)}")
+    steps.append("check the green lines, then press *Confirm and audit*")
+    text = ", ".join(steps)
+    return f"{text[:1].upper()}{text[1:]}. Every answer is written into the plan and the report."
 
 
 def audited_page() -> None:
@@ -219,7 +245,9 @@ from scipy.stats import chi2_contingency
 from core.auditing.charts import draw_groups
 from core.auditing.policy import default_policy, predictions_policy
 from core.auditing.sizes import cell_sizes, size_problems
+from core.datasets.checked_table import Severity
 from core.datasets.columns import describe_columns
+from core.datasets.input_check import CONSEQUENCES, topic_of
 from core.models import GIVEN_PREDICTIONS
 
 if uploaded is None:

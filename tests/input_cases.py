@@ -28,8 +28,8 @@ class InputCase:
         Fields of the suggested roles that are right, by name.
     left_out : tuple of str
         Columns that must be left out of the features.
-    blocking, questions, notes : frozenset of str
-        Kinds of facts that must be among those of the suggested roles; `favourable` is always blocking beside them.
+    blocking, questions, guesses, notes : frozenset of str
+        Kinds of facts of the suggested roles; `favourable` is always a question beside them, where there is a label.
     """
 
     frame: Callable[[], pd.DataFrame]
@@ -37,6 +37,7 @@ class InputCase:
     left_out: tuple[str, ...] = ()
     blocking: frozenset[str] = frozenset()
     questions: frozenset[str] = frozenset()
+    guesses: frozenset[str] = frozenset()
     notes: frozenset[str] = frozenset()
 
 
@@ -178,7 +179,7 @@ _ANSWERS = {"label": "approved", "positive": "yes", "sensitive": "sex", "predict
 _BASE = {**_ANSWERS, "sets": "set"}
 
 CASES: Mapping[str, InputCase] = {
-    "base": InputCase(frame=base_people, roles=_BASE, questions=frozenset({"positive"})),
+    "base": InputCase(frame=base_people, roles=_BASE, guesses=frozenset({"positive"})),
     "group_without_positive": InputCase(
         frame=group_without_positive,
         roles={"label": "approved", "positive": "yes", "prediction": "predicted", "score": "score", "sets": "set"},
@@ -191,22 +192,22 @@ CASES: Mapping[str, InputCase] = {
     "without_true_label": InputCase(
         frame=without_true_label,
         roles={"label": "", "prediction": "predicted", "score": "score", "sets": "set"},
-        blocking=frozenset({"label_missing"}),
+        questions=frozenset({"label_missing"}),
     ),
     "two_rows_a_person": InputCase(
         frame=two_rows_a_person,
         roles={**_BASE, "person": "student_id"},
-        questions=frozenset({"person"}),
+        blocking=frozenset({"person"}),
     ),
     "trailing_period": InputCase(
         frame=trailing_period,
         roles={**_BASE, "positive": ">50K"},
-        questions=frozenset({"spellings"}),
+        guesses=frozenset({"spellings"}),
     ),
     "three_outcomes": InputCase(
         frame=three_outcomes,
         roles={"label": "outcome", "sensitive": "race", "sets": "set", "prediction": "", "score": ""},
-        questions=frozenset({"labels_together"}),
+        guesses=frozenset({"labels_together"}),
     ),
     "sample_weight": InputCase(frame=with_sample_weight, roles=_BASE, left_out=("sample_weight",)),
     "h2o": InputCase(

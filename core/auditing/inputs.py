@@ -2,7 +2,7 @@
 
 Only files inside the folder that is given are opened, wherever links lead. Of the input check stands here which key of
 a plan answers a fact, and what blocks an audit; the facts themselves are those of `core.datasets.input_check`, which
-the Data page draws with a button a repair.
+the Data page draws as lines with a button a repair.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..base.files import content_of
 from ..base.settings_text import toml_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from ..datasets.build import select
-from ..datasets.checked_table import Fact, Repair, Severity
+from ..datasets.checked_table import REFUSED, Fact, Repair, Severity
 from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
@@ -221,6 +221,8 @@ def _content(folder: Path, file: str, key: str) -> bytes:
 TITLES: Mapping[Severity, str] = {
     Severity.BLOCKING: "Blocking",
     Severity.QUESTION: "Question",
+    Severity.CAUTION: "Warning",
+    Severity.GUESS: "Guess",
     Severity.NOTE: "Note",
 }
 """What a fact is called, by its severity."""
@@ -277,7 +279,7 @@ def answer_line(fact: Fact) -> str:
 
 def terminal_line(fact: Fact) -> str:
     """Return a fact as a terminal prints it, with the key that answers it where something is asked."""
-    if fact.severity == Severity.NOTE or not fact.key:
+    if fact.severity is Severity.NOTE or not fact.key:
         return f"{TITLES[fact.severity]}: {fact.text}"
     return f"{TITLES[fact.severity]}: {fact.text} ({fact.key})"
 
@@ -286,9 +288,9 @@ def plan_comments(facts: Iterable[Fact]) -> dict[str, str]:
     """Return key of a plan -> comment, of the facts that ask something; of `FAVOURABLE` its last line is the key."""
     comments: dict[str, list[str]] = {}
     for fact in facts:
-        if fact.severity == Severity.NOTE:
+        if fact.severity is Severity.NOTE or not fact.key:
             continue
-        lines = comments.setdefault(fact.key or "data", [])
+        lines = comments.setdefault(fact.key, [])
         lines.append(f"{TITLES[fact.severity]}: {fact.text}")
         if fact.key == FAVOURABLE:
             lines.append("favourable =   (required)")
@@ -307,8 +309,8 @@ def _one_line(text: str) -> str:
 
 
 def refuse_blocking(facts: Iterable[Fact]) -> None:
-    """Raise `MissingAnswers` if any of the facts blocks an audit."""
-    unanswered = tuple(fact for fact in facts if fact.severity == Severity.BLOCKING)
+    """Raise `MissingAnswers` if any of the facts blocks an audit: what is to be repaired, or has no default."""
+    unanswered = tuple(fact for fact in facts if fact.severity in REFUSED)
     if unanswered:
         raise MissingAnswers(unanswered)
 

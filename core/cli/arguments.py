@@ -23,7 +23,7 @@ from ..base.settings_text import flag_values
 from ..base.validation import choice, seed_value
 from ..datasets import CATALOG, Roles, Table, cautions, load, read_table
 from ..datasets.catalog import default_cache_folder
-from ..datasets.checked_table import Fact, Severity
+from ..datasets.checked_table import REFUSED, Fact, Severity
 from ..datasets.columns import quoted
 from ..experiments.engine import FileStore, MemoryStore, TimeLeft, default_store
 from ..models import PRIVATE_METHODS
@@ -464,7 +464,7 @@ def print_facts(suggestion: SuggestedAudit, facts: Iterable[Fact], console: Cons
     for caution in cautions(source.table.frame, roles):
         console.alert(f"Warning: {caution.text}")
     for fact in facts:
-        if fact.severity == Severity.BLOCKING:
+        if fact.severity in (*REFUSED, Severity.CAUTION):
             console.alert(terminal_line(fact))
         else:
             console.note(terminal_line(fact))
@@ -502,7 +502,7 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
         config=AuditConfig(**settings),
     )
     facts = audit.facts()
-    blocking = [fact for fact in facts if fact.severity == Severity.BLOCKING]
+    blocking = [fact for fact in facts if fact.severity in REFUSED]
     print_facts(audit, (fact for fact in facts if fact not in blocking), console)
     if blocking:
         console.note(_ANSWERS)

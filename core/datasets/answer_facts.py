@@ -97,14 +97,16 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
     if not table.label[1] or (table.predictions is None and table.scores is None):
         return
     problems = _problems(table)
-    for kind, text in problems.items():
+    for kind, (point, more) in problems.items():
         yield table.fact(
             kind,
             Severity.BLOCKING,
-            text,
+            point,
+            more,
             key="data.positive",
             columns=table.answers,
             repairs=_direction_repairs(table, kind, frozenset(problems)),
+            scores=table.scores_by_label,
         )
     accuracy = _accuracy_of(table)
     if accuracy is None or accuracy.inverted or accuracy.gap == 0.0:
@@ -117,8 +119,8 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact("below_majority", Severity.NOTE, text, key="")
 
 
-def _problems(table: CheckedTable) -> dict[str, str]:
-    """Return what points the other way: kinds of the blocking facts, and what each says."""
+def _problems(table: CheckedTable) -> dict[str, tuple[str, str]]:
+    """Return what points the other way: kinds of the blocking facts, and of each its point and its evidence."""
     problems = {}
     accuracy = _accuracy_of(table)
     if accuracy is not None and accuracy.inverted:
@@ -163,35 +165,34 @@ def _contradictions(table: CheckedTable) -> _Contradictions:
     return replace(contradictions, at_best=fewest)
 
 
-def _inverted_text(table: CheckedTable, accuracy: _Accuracy) -> str:
-    return (
-        f"{text_of(table.roles.prediction or table.roles.score)} points the other way{table.sampled}. Its accuracy is "
-        f"{percent(accuracy.accuracy)}, of always guessing the majority {percent(accuracy.majority)}, of the opposite "
-        f"of each prediction {percent(1 - accuracy.accuracy)}."
+def _inverted_text(table: CheckedTable, accuracy: _Accuracy) -> tuple[str, str]:
+    point = f"{text_of(table.roles.prediction or table.roles.score)} points the other way{table.sampled}."
+    more = (
+        f"Its accuracy is {percent(accuracy.accuracy)}, of always guessing the majority {percent(accuracy.majority)}, "
+        f"of the opposite of each prediction {percent(1 - accuracy.accuracy)}."
     )
+    return point, more
 
 
-def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) -> str:
+def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) -> tuple[str, str]:
     score = text_of(table.roles.score)
     prediction = text_of(table.roles.prediction)
-    text = (
+    point = (
         f"{prediction} contradicts {score} in {contradictions.at_threshold:,} of {contradictions.records:,} records"
-        f"{table.sampled}, and in {contradictions.at_best:,} with the best threshold for each group."
+        f"{table.sampled}."
     )
+    more = f"With the best threshold for each group it does in {contradictions.at_best:,}"
     if contradictions.reversed:
-        text += (
-            f" Read as the score of {_other_value(table)}, {score} contradicts it in "
-            f"{contradictions.at_best_reversed:,}."
-        )
-    return text
+        other = _other_value(table)
+        more += f", read as the score of {other} in {contradictions.at_best_reversed:,}"
+    return point, f"{more}."
 
 
-def _reversed_text(table: CheckedTable, area: AreaUnderCurve) -> str:
+def _reversed_text(table: CheckedTable, area: AreaUnderCurve) -> tuple[str, str]:
     roles = table.roles
-    return (
-        f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}: "
-        f"AUC {area.value:.3f} (99% CI {area.lower:.3f} to {area.upper:.3f}, random guessing 0.500)."
-    )
+    point = f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}."
+    more = f"AUC {area.value:.3f} (99% CI {area.lower:.3f} to {area.upper:.3f}, random guessing 0.500)."
+    return point, more
 
 
 def _other_value(table: CheckedTable) -> str:
@@ -214,7 +215,9 @@ def _direction_repairs(table: CheckedTable, kind: str, kinds: frozenset[str]) ->
     for role, other_column in (("score", roles.prediction), ("prediction", roles.score)):
         column = str(getattr(roles, role))
         changes: Changes = {role: "", "excluded": (*roles.excluded, column)}
-        options.append(Repair(title=f"Audit {text_of(other_column)} alone", changes=changes))
+        result = f"{text_of(other_column)} is audited alone. What {text_of(column)} reveals is not."
+        title = f"Audit {text_of(other_column)} alone"
+        options.append(Repair(title=title, changes=changes, result=result))
     return _repairs_that_work(table, options, kind, kinds)
 
 
@@ -223,7 +226,11 @@ def _other_values(table: CheckedTable) -> list[Repair]:
     about = text_of(table.roles.score or table.roles.prediction)
     other_values = [value for value in table.label[1] if value != table.roles.positive]
     return [
-        Repair(title=f"{about} predicts {text_of(value)}", changes={"positive": value})
+        Repair(
+            title=f"Turn round: it predicts {text_of(value)}",
+            changes={"positive": value},
+            result=f"{about} is turned round: it predicts {text_of(table.roles.label)} = {text_of(value)}.",
+        )
         for value in other_values[:MOST_REPAIRS]
     ]
 
@@ -241,6 +248,7 @@ def _other_scores(table: CheckedTable) -> list[Repair]:
                 Repair(
                     title=f"{text_of(name)} is the score",
                     changes={"score": name, "excluded": excluded},
+                    result=f"{text_of(name)} is the score, and {text_of(roles.score)} is left out.",
                 )
             )
     return repairs
@@ -309,10 +317,14 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
         p_text = "p < 0.001"
     else:
         p_text = f"p = {p_value:.3f}"
-    text = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
+    point = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
     if p_value < 0.05:
-        text += f" Who has none can reveal {text_of(table.roles.attribute)}."
-    yield table.fact("absence", Severity.NOTE, text, key="", columns=tuple(columns))
+        more = f"Who has none can reveal {text_of(table.roles.attribute)}."
+        severity = Severity.CAUTION
+    else:
+        more = ""
+        severity = Severity.NOTE
+    yield table.fact("absence", severity, point, more, key="", columns=tuple(columns), confirm="")
 
 
 def absence_p_value(missing: Ints, sizes: Ints) -> float:

@@ -34,6 +34,7 @@ Z_99 = 2.5758293035489004
 """Half width of a 99% interval in standard errors: of 200 models that know nothing, one is called inverted."""
 
 _BINS = 256
+_DRAWN_BINS = 12
 _ROWS_PER_BIN = 40
 
 
@@ -286,14 +287,22 @@ MOST_REPAIRS = 10
 
 
 class Severity(StrEnum):
-    """What a fact asks of the user."""
+    """What a fact asks of the user, the most urgent first."""
 
     BLOCKING = "blocking"
     """Nothing is audited until it is repaired, or confirmed as right."""
     QUESTION = "question"
-    """It has a default, which is said, and an answer of the user's changes it."""
+    """It has no default, and nothing is audited until the user answers it."""
+    CAUTION = "caution"
+    """It holds nothing up, but may be a mistake."""
+    GUESS = "guess"
+    """It is taken to be so, by the evidence said with it, and an answer of the user's changes it."""
     NOTE = "note"
     """It is said, and nothing is asked."""
+
+
+REFUSED = (Severity.BLOCKING, Severity.QUESTION)
+"""Severities without whose answer nothing is audited."""
 
 
 Changes = Mapping[str, str | tuple[str, ...]]
@@ -304,12 +313,32 @@ Changes = Mapping[str, str | tuple[str, ...]]
 class Repair(Result):
     """A change of the roles that removes a fact.
 
-    `title` is what a button says. A fact whose repairs change nothing but `confirmed` says that the user takes the data
-    to be right as they are.
+    `title` is what a button says, `result` the sentence that holds after it. A repair that changes nothing but
+    `confirmed` says that the user takes the data to be right as they are.
     """
 
     title: str
     changes: Changes
+    result: str = ""
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the roles stay as they are."""
+        return set(self.changes) == {"confirmed"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresByLabel(Result):
+    """Scores of people with the positive label and of all others, as shares of each in bins of equal width.
+
+    `area` is the area under the ROC curve.
+    """
+
+    positive_label: str
+    other_label: str
+    positive: tuple[float, ...]
+    other: tuple[float, ...]
+    area: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,22 +350,36 @@ class Fact(Result):
     kind : str
         Its name, such as "reversed_score"; the word by which a plan confirms it.
     severity : Severity
-    text : str
-        One or two sentences with the evidence: what was measured, in how many records.
+    point, more : str
+        What is so in one sentence; and its evidence: what was measured, in how many records.
     key : str
         The plan's key that answers it, such as "data.favourable".
     columns : tuple of str
         The columns it is about.
     repairs : tuple of Repair
         What can be done, the likeliest first.
+    scores : ScoresByLabel or None
+        Evidence that is drawn.
     """
 
     kind: str
     severity: Severity
-    text: str
+    point: str
+    more: str = ""
     key: str = ""
     columns: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = field(default=())
+    scores: ScoresByLabel | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.point} {self.more}".rstrip()
+
+    def is_confirmed(self, roles: Roles) -> bool:
+        """Whether the roles confirm it by its kind, or by its kind with one of its columns."""
+        names = {self.kind, *(f"{self.kind}:{column}" for column in self.columns)}
+        return not names.isdisjoint(roles.confirmed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,13 +387,14 @@ class CheckedTable:
     """A table with its roles, and what several facts need of it; each is read once.
 
     `crossed` are the two columns that the sensitive attribute crosses, empty where it does not; `guesses` the roles
-    that nobody has answered yet.
+    that nobody has answered yet; and `settings` is whether facts also say what is answered or certain.
     """
 
     frame: pandas.DataFrame
     input_roles: Roles
     crossed: tuple[str, ...]
     guesses: tuple[str, ...]
+    settings: bool = False
 
     @cached_property
     def roles(self) -> Roles:
@@ -442,6 +486,30 @@ class CheckedTable:
         return area_under_curve(self.positive[rows], self.scores[rows])
 
     @cached_property
+    def scores_by_label(self) -> ScoresByLabel | None:
+        """The scores of both labels, to be drawn; None without an area."""
+        if self.scores is None or self.area is None:
+            return None
+        rows = self.rows[~np.isnan(self.scores[self.rows])]
+        scores = self.scores[rows]
+        positive = self.positive[rows]
+        limits = (float(scores.min()), float(scores.max()))
+        if limits[0] == limits[1]:
+            return None
+        shares = [
+            np.histogram(scores[chosen], _DRAWN_BINS, limits)[0] / chosen.sum()
+            for chosen in (positive, ~positive)
+        ]
+        other_labels = [value for value in self.label[1] if value != self.roles.positive]
+        return ScoresByLabel(
+            positive_label=self.roles.positive,
+            other_label=other_labels[0] if len(other_labels) == 1 else "others",
+            positive=tuple(map(float, shares[0])),
+            other=tuple(map(float, shares[1])),
+            area=self.area.value,
+        )
+
+    @cached_property
     def features(self) -> tuple[str, ...]:
         """Columns that would be features, but for those that are set aside by themselves."""
         roles = self.roles
@@ -469,11 +537,13 @@ class CheckedTable:
         self,
         kind: str,
         severity: Severity,
-        text: str,
+        point: str,
+        more: str = "",
         *,
         key: str,
         columns: tuple[str, ...] = (),
         repairs: Iterable[Repair] = (),
+        scores: ScoresByLabel | None = None,
         confirm: str = "It is right so",
         by_column: bool = False,
     ) -> Fact:
@@ -484,15 +554,23 @@ class CheckedTable:
             names = [kind]
         if confirm and severity is not Severity.NOTE:
             if all(map(self.confirms, names)):
-                text = f"{text} This is confirmed."
-                return Fact(kind=kind, severity=Severity.NOTE, text=text, key=key, columns=columns)
+                return Fact(
+                    kind=kind,
+                    severity=Severity.NOTE,
+                    point=point,
+                    more=f"{more} This is confirmed.".lstrip(),
+                    key=key,
+                    columns=columns,
+                )
             changes = {"confirmed": (*self.input_roles.confirmed, *names)}
             repairs = (*repairs, Repair(title=confirm, changes=changes))
         return Fact(
             kind=kind,
             severity=severity,
-            text=text,
+            point=point,
+            more=more,
             key=key,
             columns=columns,
             repairs=tuple(repairs),
+            scores=scores,
         )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from ..base.errors import InputError
 from ..stats.estimates import percent
 from .checked_table import (
     MOST_REPAIRS,
@@ -23,10 +24,14 @@ from .checked_table import (
 )
 from .columns import SPELLINGS, best_spellings, is_numeric, label_codes, listed, text_of
 from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
+from .roles import groups_of
 from .splits import named_sets, persons_in_several_sets
 
 _MOST = 4
 """Values that a sentence names."""
+
+_MOST_SHARES = 3
+"""Values of the label whose shares a sentence names."""
 
 
 def label_facts(table: CheckedTable) -> Iterable[Fact]:
@@ -52,16 +57,33 @@ def label_facts(table: CheckedTable) -> Iterable[Fact]:
         return
     yield from _values_left(table)
     if roles.favourable not in texts:
-        yield _favourable(table)
+        yield _favourable_question(table)
+    elif table.settings:
+        yield table.fact(
+            "favourable",
+            Severity.GUESS,
+            f"Good for the person: {text_of(roles.label)} = {text_of(roles.favourable)}.",
+            f"{_label_shares(table)} {_FAVOURABLE_MEANS}",
+            key="data.favourable",
+            columns=(roles.label,),
+            confirm="",
+        )
     yield from _label_copies(table)
 
 
 def _label_missing(table: CheckedTable) -> Fact:
-    text = "An audit needs the true outcome of each person, and no column holds it."
+    more = ""
     if table.answers:
         verb = "is" if len(table.answers) == 1 else "are"
-        text += f" {listed(table.answers)} {verb} what a model says."
-    return table.fact("label_missing", Severity.BLOCKING, text, key="data.label", confirm="")
+        more = f"{listed(table.answers)} {verb} what a model says."
+    return table.fact(
+        "label_missing",
+        Severity.QUESTION,
+        "An audit needs the true outcome of each person, and no column holds it.",
+        more,
+        key="data.label",
+        confirm="",
+    )
 
 
 def _values_left(table: CheckedTable) -> Iterable[Fact]:
@@ -91,22 +113,22 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
     )
 
 
-def _favourable(table: CheckedTable) -> Fact:
+_FAVOURABLE_MEANS = (
+    "It decides who counts as selected in the fairness checks, not what the score predicts."
+)
+
+
+def _favourable_question(table: CheckedTable) -> Fact:
     roles = table.roles
-    (codes, texts) = table.label
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    order = sorted(range(len(texts)), key=lambda code: -counts[code])
-    shares = [
-        f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}" for code in order[:3]
-    ]
-    more = f" and {len(texts) - 3} more values" * (len(texts) > 3)
-    text = f"Which outcome is good for the person is not answered. {text_of(roles.label)} is {', '.join(shares)}{more}."
+    texts = table.label[1]
+    more = f"{_label_shares(table)} {_FAVOURABLE_MEANS}"
     if roles.favourable:
-        text = f"{text} It is never {text_of(roles.favourable)}."
+        more = f"{more} It is never {text_of(roles.favourable)}."
     return table.fact(
         "favourable",
-        Severity.BLOCKING,
-        text,
+        Severity.QUESTION,
+        f"Which value of {text_of(roles.label)} is good for the person?",
+        more,
         key="data.favourable",
         columns=(roles.label,),
         repairs=[
@@ -114,10 +136,29 @@ def _favourable(table: CheckedTable) -> Fact:
                 title=f"{text_of(texts[code])} is good for the person",
                 changes={"favourable": texts[code]},
             )
-            for code in order[:MOST_REPAIRS]
+            for code in _codes_by_frequency(table)[:MOST_REPAIRS]
         ],
         confirm="",
     )
+
+
+def _codes_by_frequency(table: CheckedTable) -> list[int]:
+    """Return the codes of the label's values, the most frequent first."""
+    (codes, texts) = table.label
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    return sorted(range(len(texts)), key=lambda code: -counts[code])
+
+
+def _label_shares(table: CheckedTable) -> str:
+    """Return a sentence on how frequent the label's values are."""
+    (codes, texts) = table.label
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    shares = [
+        f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}"
+        for code in _codes_by_frequency(table)[:_MOST_SHARES]
+    ]
+    more = f" and {len(texts) - _MOST_SHARES} more values" * (len(texts) > _MOST_SHARES)
+    return f"{text_of(table.roles.label)} is {', '.join(shares)}{more}."
 
 
 def _label_copies(table: CheckedTable) -> Iterable[Fact]:
@@ -147,7 +188,8 @@ def _label_copies(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact(
             "label_is_prediction",
             Severity.BLOCKING,
-            f"{text} It looks like the model's own answer, and an audit of that misses leaks.",
+            text,
+            "It looks like the model's own answer, and an audit of that misses leaks.",
             key="data.label",
             columns=(roles.label,),
         )
@@ -177,20 +219,22 @@ def label_questions(table: CheckedTable) -> Iterable[Fact]:
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     sizes = [f"{text_of(value)} ({int(counts[texts.index(value)]):,})" for value in other_values]
     listing = ", ".join(sizes[:_MOST]) + f" and {len(sizes) - _MOST} more" * (len(sizes) > _MOST)
-    text = (
-        f"{text_of(roles.label)} has {len(texts)} values. "
-        f"All but {text_of(roles.positive)} are taken together: {listing}."
-    )
+    more = f"All but {text_of(roles.positive)} are taken together: {listing}."
     if roles.favourable in other_values:
-        text += " Together they count as good for the person."
+        more += " Together they count as good for the person."
     yield table.fact(
         "labels_together",
-        Severity.QUESTION,
-        text,
+        Severity.GUESS,
+        f"{text_of(roles.label)} has {len(texts)} values.",
+        more,
         key="data.positive",
         columns=(roles.label,),
         repairs=[
-            Repair(title=f"{text_of(value)} against the others", changes={"positive": value})
+            Repair(
+                title=f"{text_of(value)} against the others",
+                changes={"positive": value},
+                result=f"{text_of(value)} of {text_of(roles.label)} stands against all other values.",
+            )
             for value in other_values[: MOST_REPAIRS - 1]
         ],
         confirm=f"{text_of(roles.positive)} against the others",
@@ -209,7 +253,7 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
             ]
             yield table.fact(
                 "spellings",
-                Severity.QUESTION,
+                Severity.GUESS,
                 f"Spellings of {text_of(name)} are taken as one: {'; '.join(pairs[:_MOST])}.",
                 key="data.confirmed",
                 columns=(name,),
@@ -228,7 +272,7 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
         ]
         yield table.fact(
             "spellings",
-            Severity.QUESTION,
+            Severity.GUESS,
             f"Spellings of {text_of(roles.label)} count as different values: {'; '.join(pairs[:_MOST])}.",
             key="data.confirmed",
             columns=(roles.label,),
@@ -239,7 +283,16 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
 
 def column_questions(table: CheckedTable) -> Iterable[Fact]:
     """Ask what the score predicts, and what columns hold whose names say it and whose values leave doubt."""
+    if not table.roles.sensitive:
+        yield table.fact(
+            "attribute_missing",
+            Severity.QUESTION,
+            "Which column is the sensitive attribute, that an attacker should not learn?",
+            key="data.sensitive",
+            confirm="",
+        )
     yield from _positive_question(table)
+    yield from _groups_said(table)
     yield from _answer_question(table)
     yield from _set_questions(table)
     yield from _person_questions(table)
@@ -247,27 +300,80 @@ def column_questions(table: CheckedTable) -> Iterable[Fact]:
 
 
 def _positive_question(table: CheckedTable) -> Iterable[Fact]:
+    """Say which value of the label scores and predictions are about; ask, where a guess has no evidence."""
     roles = table.roles
     texts = table.label[1]
-    if "positive" not in table.guesses or not table.answers or roles.positive not in texts:
+    guessed = "positive" in table.guesses and bool(table.answers)
+    if not texts or not (guessed or table.settings):
         return
-    about = text_of(roles.score or roles.prediction)
-    text = f"{about} is taken to predict {text_of(roles.label)} = {text_of(roles.positive)}."
-    if table.area is not None:
-        text += f" AUC {table.area.value:.3f}{table.sampled}."
     other_values = [value for value in texts if value != roles.positive]
+    severity = Severity.GUESS
+    if roles.positive not in texts:
+        severity = Severity.QUESTION
+        point = f"Which value of {text_of(roles.label)} do scores and predictions tell?"
+        more = ""
+    else:
+        point, more = _positive_text(table)
+        if guessed and table.area is not None and table.area.lower <= 0.5 <= table.area.upper:
+            severity = Severity.QUESTION
     yield table.fact(
         "positive",
-        Severity.QUESTION,
-        text,
+        severity,
+        point,
+        more,
         key="data.positive",
         columns=table.answers,
         repairs=[
             Repair(title=f"It predicts {text_of(value)}", changes={"positive": value})
             for value in other_values[: MOST_REPAIRS - 1]
         ],
-        confirm=f"It predicts {text_of(roles.positive)}",
+        scores=table.scores_by_label,
+        confirm=f"It predicts {text_of(roles.positive)}" * guessed,
     )
+
+
+def _positive_text(table: CheckedTable) -> tuple[str, str]:
+    """Return what the model's answers are about, and how well they agree with the label."""
+    roles = table.roles
+    value = f"{text_of(roles.label)} = {text_of(roles.positive)}"
+    if not table.answers:
+        return f"A model is trained here to predict {value}.", ""
+    point = f"{text_of(roles.prediction)} predicts {value}."
+    more = ""
+    if roles.score:
+        point = f"A higher {text_of(roles.score)} means {value}."
+    if table.area is not None:
+        more = f"AUC {table.area.value:.3f}{table.sampled}; random guessing has 0.500."
+        if table.area.lower <= 0.5 <= table.area.upper:
+            more += " So the scores do not tell which way round they are."
+    elif table.predictions is not None:
+        rows = table.rows[table.predictions[table.rows] >= 0]
+        if rows.size:
+            agreeing = (table.predictions[rows] == 1) == table.positive[rows]
+            more = f"It agrees with the label for {percent(float(agreeing.mean()))} of the records."
+    return point, more
+
+
+def _groups_said(table: CheckedTable) -> Iterable[Fact]:
+    """Say which groups the sensitive attribute makes, and of how many people; or why it makes none."""
+    roles = table.roles
+    if not table.settings or not table.has(roles.sensitive):
+        return
+    try:
+        names = groups_of(table.frame[roles.sensitive], roles)[1]
+    except InputError as error:
+        point = str(error)
+        severity = Severity.CAUTION
+    else:
+        sizes = np.bincount(table.groups[table.groups >= 0], minlength=len(names))
+        shown = [f"{text_of(names[code])} {sizes[code]:,}" for code in range(len(names))]
+        listing = ", ".join(shown[:_MOST]) + f" and {len(shown) - _MOST} more" * (
+            len(shown) > _MOST
+        )
+        point = f"{text_of(roles.attribute)} makes {len(names)} groups: {listing}."
+        severity = Severity.GUESS
+    columns = (roles.sensitive,)
+    yield table.fact("groups", severity, point, key="data.group", columns=columns, confirm="")
 
 
 def _in_doubt(table: CheckedTable, contents: Collection[Content], kind: str) -> list[str]:
@@ -285,12 +391,14 @@ def _doubt(
     table: CheckedTable,
     kind: str,
     names: list[str],
-    text: str,
+    point: str,
+    more: str = "",
     *,
     key: str,
+    severity: Severity = Severity.GUESS,
     repairs: Iterable[Repair] = (),
 ) -> Fact:
-    """Return the question whether columns in doubt are features, or what `repairs` say.
+    """Return the fact whether columns in doubt are features, or what `repairs` say.
 
     They are left out until somebody says that they are features; what the roles do today is what is confirmed.
     """
@@ -299,24 +407,34 @@ def _doubt(
     several = len(names) > 1
     if several:
         feature_title = "They are features"
+        feature_result = f"{listed(names)} are features of the person."
+        out_title = "Leave them out"
+        out_result = f"{listed(names)} are left out."
     else:
         feature_title = "It is a feature"
-    out_title = "Leave them out" if several else "Leave it out"
+        feature_result = f"{listed(names)} is a feature of the person."
+        out_title = "Leave it out"
+        out_result = f"{listed(names)} is left out."
     without = tuple(column for column in roles.excluded if column not in names)
     if all(name in table.features for name in names):
         alternative = Repair(
-            title=out_title, changes={"excluded": (*without, *names), "confirmed": confirmed}
+            title=out_title,
+            changes={"excluded": (*without, *names), "confirmed": confirmed},
+            result=out_result,
         )
         confirm = feature_title
     else:
         alternative = Repair(
-            title=feature_title, changes={"excluded": without, "confirmed": confirmed}
+            title=feature_title,
+            changes={"excluded": without, "confirmed": confirmed},
+            result=feature_result,
         )
         confirm = out_title
     return table.fact(
         kind,
-        Severity.QUESTION,
-        text,
+        severity,
+        point,
+        more,
         key=key,
         columns=tuple(names),
         repairs=[*repairs, alternative],
@@ -331,10 +449,20 @@ def _use(table: CheckedTable, name: str) -> str:
     return "left out"
 
 
+_ROLE_RESULTS = {
+    "score": "is the model's score",
+    "prediction": "is the model's prediction",
+    "sets": "says who was trained on",
+    "person": "identifies people, and one record of each is used",
+}
+"""Role -> what holds of a column that was given it."""
+
+
 def _role_repair(table: CheckedTable, title: str, role: str, name: str) -> Repair:
     """Return the repair that gives a column a role of its own."""
     excluded = tuple(column for column in table.input_roles.excluded if column != name)
-    return Repair(title=title, changes={role: name, "excluded": excluded})
+    result = f"{text_of(name)} {_ROLE_RESULTS[role]}."
+    return Repair(title=title, changes={role: name, "excluded": excluded}, result=result)
 
 
 def _no_role_repair(table: CheckedTable, title: str, role: str, name: str) -> Repair:
@@ -345,7 +473,7 @@ def _no_role_repair(table: CheckedTable, title: str, role: str, name: str) -> Re
         "excluded": (*roles.excluded, name),
         "confirmed": (*roles.confirmed, f"possible_{role}:{name}"),
     }
-    return Repair(title=title, changes=changes)
+    return Repair(title=title, changes=changes, result=f"{title} ({text_of(name)} is left out).")
 
 
 def _answer_question(table: CheckedTable) -> Iterable[Fact]:
@@ -359,6 +487,12 @@ def _answer_question(table: CheckedTable) -> Iterable[Fact]:
             what = "may be a model's answer and is"
         else:
             what = "may be a model's answers and are"
+        if part is features:
+            severity = Severity.CAUTION
+        elif "score" in table.guesses:  # nothing else is a model's answer
+            severity = Severity.QUESTION
+        else:
+            severity = Severity.GUESS
         if len(part) == 1 or part is not features:
             use = _use(table, part[0])
         else:
@@ -367,8 +501,10 @@ def _answer_question(table: CheckedTable) -> Iterable[Fact]:
             table,
             "possible_answers",
             part,
-            f"{listed(part)} {what} {use}.{_best_area(table, part)}",
+            f"{listed(part)} {what} {use}.",
+            _best_area(table, part),
             key="data.excluded",
+            severity=severity,
             repairs=_answer_repairs(table, part),
         )
 
@@ -380,16 +516,18 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
     for name in names[:MOST_REPAIRS]:
         column = table.frame[name]
         if is_score(column) and not roles.score:
-            repairs.append(
-                _role_repair(table, f"{text_of(name)} is the model's score", "score", name)
-            )
+            repairs.append(_role_repair(table, _answer_title(name, names, "score"), "score", name))
         elif may_be_labels(column) and not roles.prediction and _is_written_like_label(table, name):
             repairs.append(
-                _role_repair(
-                    table, f"{text_of(name)} is the model's prediction", "prediction", name
-                )
+                _role_repair(table, _answer_title(name, names, "prediction"), "prediction", name)
             )
     return repairs
+
+
+def _answer_title(name: str, names: list[str], role: str) -> str:
+    if len(names) == 1:
+        return f"It is the model's {role}"
+    return f"{text_of(name)} is the model's {role}"
 
 
 def _is_written_like_label(table: CheckedTable, name: str) -> bool:
@@ -415,25 +553,13 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
             best_name = name
     if not best_name:
         return ""
-    return f" {text_of(best_name)} tells {text_of(table.roles.label)} with an AUC of {best:.3f}{table.sampled}."
+    return f"{text_of(best_name)} tells {text_of(table.roles.label)} with an AUC of {best:.3f}{table.sampled}."
 
 
 def _set_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
-    if table.has(roles.sets) and "sets" in table.guesses:
-        values = few_texts(table.frame[roles.sets], MOST_LABELS)
-        meanings = [
-            f"{text_of(value)} as {name}" for value, name in named_sets(values, roles.sets).items()
-        ]
-        yield table.fact(
-            "sets",
-            Severity.QUESTION,
-            f"{text_of(roles.sets)} is taken to say who was in the training data: {', '.join(meanings)}.",
-            key="data.sets",
-            columns=(roles.sets,),
-            repairs=[_no_role_repair(table, "It says something else", "sets", roles.sets)],
-            confirm="It says who was trained on",
-        )
+    if table.has(roles.sets):
+        yield from _sets_said(table)
     for name in _in_doubt(table, (Content.SETS,), "possible_sets"):
         repairs = []
         if not roles.sets and may_be_sets(table.frame[name], name):
@@ -448,6 +574,40 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
         )
 
 
+def _sets_said(table: CheckedTable) -> Iterable[Fact]:
+    """Say who was in training by the column of sets, and how many; ask, where the column is a guess by its name."""
+    roles = table.input_roles
+    if not (table.settings or "sets" in table.guesses):
+        return
+    codes, texts = text_codes(table.frame[roles.sets])
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    values = few_texts(table.frame[roles.sets], MOST_LABELS)
+    sizes = []
+    for value, name in named_sets(values, roles.sets).items():
+        size = f"{int(counts[texts.index(value)]):,} “{value}”"
+        if value.casefold() != name:
+            size += f" (as {name})"
+        sizes.append(size)
+    if "sets" in table.guesses:
+        severity = Severity.QUESTION
+        confirm = "It says who was trained on"
+        repairs = [_no_role_repair(table, "It says something else", "sets", roles.sets)]
+    else:
+        severity = Severity.GUESS
+        confirm = ""
+        repairs = []
+    yield table.fact(
+        "sets",
+        severity,
+        f"{text_of(roles.sets)} says who was in training: {', '.join(sizes)}.",
+        "Without it no membership attack can be made.",
+        key="data.sets",
+        columns=(roles.sets,),
+        repairs=repairs,
+        confirm=confirm,
+    )
+
+
 def _person_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if table.has(roles.person):
@@ -457,56 +617,87 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
         repairs = []
         if not roles.person:
             repairs.append(_role_repair(table, "It identifies people", "person", name))
+        severity = Severity.GUESS
+        more = ""
+        if column.nunique() < column.notna().sum() and not roles.person:
+            severity = Severity.QUESTION
+            more = "If it does, people have several rows, and the test may not be of strangers."
         yield _doubt(
             table,
             "possible_person",
             [name],
             f"{text_of(name)} may identify people, {column.nunique():,} in {column.notna().sum():,} records, and is "
             f"{_use(table, name)}.",
+            more,
             key="data.person",
+            severity=severity,
             repairs=repairs,
         )
 
 
 def _person_fact(table: CheckedTable) -> Iterable[Fact]:
-    """Ask whether the rows of a name are one person; say it only, where the role is no guess."""
+    """Say that people have several rows; where nobody has confirmed who is who and sets share people, it blocks."""
     roles = table.input_roles
     codes = text_codes(table.frame[roles.person])[0][table.audited]
     ids = codes[codes >= 0]
-    n_persons = np.unique(ids).size
-    if n_persons == ids.size:
+    rows = np.bincount(ids)
+    n_people = int((rows > 0).sum())
+    if n_people == ids.size:
         return
-    text = (
-        f"{text_of(roles.person)} identifies {n_persons:,} people in {ids.size:,} records, so one record of each "
-        f"person is used.{_persons_in_several_sets(table)}"
-    )
+    person = text_of(roles.person)
+    point = f"{int((rows > 1).sum()):,} people have several rows"
+    used = f"{person} identifies {n_people:,} people in {ids.size:,} records, so one record of each person is used."
+    several = _persons_in_several_sets(table)
     columns = (roles.person,)
-    if "person" not in table.guesses:
-        yield table.fact("person", Severity.NOTE, text, key="data.person", columns=columns)
+    if "person" not in table.guesses or table.confirms("person"):
+        more = used
+        if several:
+            more += f" {several:,} of them have records in several sets."
+        point = f"{point} ({person})."
+        yield table.fact("person", Severity.NOTE, point, more, key="data.person", columns=columns)
         return
+    one_side = Repair(
+        title="One person, one side",
+        changes={"confirmed": (*roles.confirmed, "person")},
+        result=f"Each of {n_people:,} people stands on one side only: one record of each is used ({person}).",
+    )
+    other_people = _no_role_repair(table, "Each record is another person", "person", roles.person)
+    if several:
+        severity = Severity.BLOCKING
+        more = (
+            f"{person} identifies {n_people:,} people in {ids.size:,} records; "
+            f"{several:,} of them stand in several sets."
+        )
+        point += ", so that the test is not of strangers"
+        repairs = [one_side, other_people]
+    else:
+        severity = Severity.GUESS
+        more = used
+        repairs = [other_people, one_side]
     yield table.fact(
         "person",
-        Severity.QUESTION,
-        text,
+        severity,
+        f"{point} ({person}).",
+        more,
         key="data.person",
         columns=columns,
-        repairs=[_no_role_repair(table, "Each record is another person", "person", roles.person)],
-        confirm="It identifies people",
+        repairs=repairs,
+        confirm="",
     )
 
 
-def _persons_in_several_sets(table: CheckedTable) -> str:
+def _persons_in_several_sets(table: CheckedTable) -> int:
+    """Return how many people have records in several sets."""
     roles = table.roles
     if not table.has(roles.sets):
-        return ""
+        return 0
     persons = text_codes(table.frame[roles.person])[0]
     sets = text_codes(table.frame[roles.sets])[0]
     rows = table.audited & (persons >= 0) & (sets >= 0)
-    several = persons_in_several_sets(persons[rows], sets[rows])
-    return f" {several:,} of them have records in several sets." * bool(several)
+    return int(persons_in_several_sets(persons[rows], sets[rows]))
 
 
 def _weight_questions(table: CheckedTable) -> Iterable[Fact]:
     for name in _in_doubt(table, (Content.WEIGHT,), "possible_weight"):
-        text = f"{text_of(name)} may be the weight of a record and no feature of a person; it is {_use(table, name)}."
-        yield _doubt(table, "possible_weight", [name], text, key="data.excluded")
+        point = f"{text_of(name)} may be the weight of a record and no feature of a person; it is {_use(table, name)}."
+        yield _doubt(table, "possible_weight", [name], point, key="data.excluded")

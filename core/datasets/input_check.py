@@ -4,41 +4,45 @@ A verdict is only as good as the answers it builds on: which value a score predi
 which columns a model wrote, who is who. Each of these is measured here where it can be, and asked where it cannot. The
 Data page, ``fairleak init``, ``fairleak audit`` and the notebook read this one function.
 
-Blocking facts, by `Fact.kind`:
+Blocking facts, by `Fact.kind`, which a repair or a confirmation answers:
 
 - ``too_many_values``: a label, a prediction, sets or an attribute with more values than it can have; said alone.
-- ``label_missing``, ``label_is_attribute``, ``label_one_value``, ``favourable``: without an answer there is no audit.
+- ``label_is_attribute``, ``label_one_value``: without another label there is no audit.
 - ``label_equals_attribute``, ``label_is_prediction``: the label says what the attribute or the model says.
 - ``inverted_predictions``: less accurate than always guessing the majority *and* than the opposite of each prediction.
 - ``contradiction``: with the best threshold for each group, over 5% of the predictions do not follow from the scores.
 - ``reversed_score``: the area under the ROC curve lies below one half with its 99% interval.
 - ``copy``: a feature that tells score or predictions by itself, and not the label (see `core.datasets.score_copies`).
+- ``person``: people of several rows that stand in several sets, where nobody has said yet who is who.
 
-Questions have a default: ``positive``, ``possible_answers``, ``sets``, ``possible_sets``, ``person``,
-``possible_person``, ``possible_weight``, ``spellings``, ``labels_together``. Everything else is a note.
+Questions have no default: ``favourable``, ``label_missing``, ``attribute_missing``; and where a guess has no evidence
+``positive``, ``sets``, ``possible_person`` and, where nothing else is a model's answer, ``possible_answers``.
+
+Guesses hold until somebody changes them: the same four with evidence, ``possible_sets``, ``possible_weight``,
+``spellings``, ``labels_together``, ``groups``. Everything else is a caution or a note.
 
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
 `cautions` say what to look at besides: a lopsided attribute, near copies of attribute, label or prediction, columns
-mostly missing, dates, a header like a record.
+mostly missing, dates, a header like a record. `shared_lines` are the facts as a form has them, a line for each kind.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
-from ..base.serialize import Result
 from ..stats.estimates import percent
 from .answer_facts import direction_facts, output_facts, repeated_records
-from .checked_table import CheckedTable, Fact, Severity
+from .checked_table import CheckedTable, Fact, Repair, Severity
 from .column_facts import column_questions, label_facts, label_questions
 from .columns import (
     as_text,
@@ -60,7 +64,11 @@ if TYPE_CHECKING:
 
 
 def check_input(
-    frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[str] = ()
+    frame: pandas.DataFrame,
+    roles: Roles,
+    *,
+    guesses: Collection[str] = (),
+    settings: bool = False,
 ) -> tuple[Fact, ...]:
     """Return what to confirm, answer or know before an audit with these roles: blocking facts first.
 
@@ -72,7 +80,9 @@ def check_input(
         `favourable` may be empty, which is a blocking fact; facts whose kind is in `roles.confirmed` are notes.
     guesses : collection of str
         Roles that were guessed and that nobody has answered yet, by name, as
-        `core.datasets.role_suggestion.Suggestion.questions` has them: a question each.
+        `core.datasets.role_suggestion.Suggestion.questions` has them.
+    settings : bool
+        Whether to say as well what is answered or certain: the label's two values, the groups, the sets.
     """
     if not frame.columns.is_unique or not len(frame):
         return ()
@@ -81,7 +91,7 @@ def check_input(
         Fact(
             kind="too_many_values",
             severity=Severity.BLOCKING,
-            text=text,
+            point=text,
             key=f"data.{role}",
             columns=(column,),
         )
@@ -94,6 +104,7 @@ def check_input(
         input_roles=roles,
         crossed=crossed_columns(frame, roles.sensitive),
         guesses=tuple(guesses),
+        settings=settings,
     )
     facts = [
         *label_facts(table),
@@ -106,6 +117,102 @@ def check_input(
     ]
     order = list(Severity)
     return tuple(sorted(facts, key=lambda fact: order.index(fact.severity)))
+
+
+_TOPICS: Mapping[str, str] = {
+    "contradiction": "direction",
+    "inverted_predictions": "direction",
+    "reversed_score": "direction",
+    "labels_together": "positive",
+}
+"""Kind of a fact -> what it is about, where several kinds are about one thing; else they are about their kind."""
+
+CONSEQUENCES: Mapping[str, str] = {
+    "direction": "With the score read the wrong way round, a leak can be missed and fairness is counted on the wrong "
+    "people.",
+    "copy": "With an output of the model among the features, a real leak could read as a pass.",
+    "person": "With people on both sides, the test is not of strangers, and a leak could read as a pass.",
+    "label_is_prediction": "An audit against the model's own answer misses leaks.",
+}
+"""What a blocking fact is about -> what it would do to the verdict."""
+
+
+def topic_of(fact: Fact) -> str:
+    """Return what a fact is about."""
+    return _TOPICS.get(fact.kind, fact.kind)
+
+
+def shared_lines(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return facts as the lines of a form, those about one thing in one; notes are no lines.
+
+    What blocks comes first, then questions, cautions and guesses. A line's first repair answers all of its facts; the
+    others follow. What a score is about is no line of its own where its direction blocks, and a near copy of the
+    prediction none where it blocks as a copy.
+    """
+    lines: dict[tuple[Severity, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.severity is not Severity.NOTE:
+            lines.setdefault((fact.severity, topic_of(fact)), []).append(fact)
+    if (Severity.BLOCKING, "direction") in lines:
+        for severity in Severity:
+            lines.pop((severity, "positive"), None)
+    copies = lines.get((Severity.BLOCKING, "copy"), [])
+    copied = {column for fact in copies for column in fact.columns}
+    near = lines.get((Severity.CAUTION, "near_prediction"), [])
+    if copied and all(copied.issuperset(fact.columns) for fact in near):
+        lines.pop((Severity.CAUTION, "near_prediction"), None)
+    order = list(Severity)
+    merged = [_merged(line) for line in lines.values()]
+    return tuple(sorted(merged, key=lambda fact: order.index(fact.severity)))
+
+
+def _merged(facts: Sequence[Fact]) -> Fact:
+    """Return several facts about one thing as one."""
+    first = facts[0]
+    if len(facts) == 1:
+        return first
+    others = [fact.text if fact.kind == first.kind else fact.more for fact in facts[1:]]
+    columns = dict.fromkeys(chain.from_iterable(fact.columns for fact in facts))
+    repairs = list(chain.from_iterable(map(_told_apart, facts)))
+    if all(fact.repairs for fact in facts):
+        common = _common([fact.repairs[0] for fact in facts])
+        titles = {repair.title for repair in common}
+        repairs = [*common, *(repair for repair in repairs if repair.title not in titles)]
+    return replace(
+        first,
+        more=" ".join(filter(None, (first.more, *others))),
+        columns=tuple(columns),
+        repairs=tuple({repair.title + str(repair.changes): repair for repair in repairs}.values()),
+    )
+
+
+def _told_apart(fact: Fact) -> list[Repair]:
+    """Return the repairs of one of several facts; what confirms it says which one that is."""
+    which = listed(fact.columns)
+    if topic_of(fact) != fact.kind:
+        which = fact.kind.replace("_", " ")
+    repairs = []
+    for repair in fact.repairs:
+        if repair.confirms:
+            repair = replace(repair, title=f"{repair.title} ({which})")
+        repairs.append(repair)
+    return repairs
+
+
+def _common(repairs: Sequence[Repair]) -> list[Repair]:
+    """Return the one repair that makes all of these; none where they contradict each other."""
+    changes: dict[str, str | tuple[str, ...]] = {}
+    for repair in repairs:
+        for name, value in repair.changes.items():
+            before = changes.get(name, value)
+            if isinstance(before, tuple) and isinstance(value, tuple):
+                changes[name] = tuple(dict.fromkeys((*before, *value)))
+            elif before == value:
+                changes[name] = value
+            else:
+                return []
+    results = dict.fromkeys(repair.result for repair in repairs)
+    return [Repair(title=repairs[0].title, changes=changes, result=" ".join(results))]
 
 
 _LOPSIDED = 0.9
@@ -131,21 +238,32 @@ _ROWS_PER_BIN = 40
 _FEWEST_CELLS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caution(Result):
-    """What to look at before an audit: the point, more about it, and the columns that could be left out."""
+def _caution(
+    kind: str, point: str, more: str, *, columns: tuple[str, ...] = (), roles: Roles | None = None
+) -> Fact:
+    """Return a caution; with `roles` its columns can be left out."""
+    repairs: tuple[Repair, ...] = ()
+    if roles is not None and columns:
+        pronoun = "it" if len(columns) == 1 else "them"
+        verb = "is" if len(columns) == 1 else "are"
+        repair = Repair(
+            title=f"Leave {pronoun} out",
+            changes={"excluded": (*roles.excluded, *columns)},
+            result=f"{listed(columns)} {verb} left out.",
+        )
+        repairs = (repair,)
+    return Fact(
+        kind=kind,
+        severity=Severity.CAUTION,
+        point=point,
+        more=more,
+        key="data.excluded" * bool(repairs),
+        columns=columns,
+        repairs=repairs,
+    )
 
-    point: str
-    more: str
-    columns: tuple[str, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The whole caution."""
-        return f"{self.point} {self.more}"
-
-
-def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
+def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     """Return what to look at before an audit with these roles.
 
     The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
@@ -196,7 +314,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     return tuple(cautioned)
 
 
-def _header(frame: pandas.DataFrame) -> list[Caution]:
+def _header(frame: pandas.DataFrame) -> list[Fact]:
     """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
     names = [str(name) for name in frame.columns]
     value_like = [
@@ -205,14 +323,15 @@ def _header(frame: pandas.DataFrame) -> list[Caution]:
     if len(value_like) < max(_FEWEST_CELLS, len(names) / 2):
         return []
     return [
-        Caution(
-            point=f"{len(value_like)} of {len(names)} column names look like values ({listed(value_like)}).",
-            more="If the first line is a record, put a line with the names above it.",
+        _caution(
+            "header",
+            f"{len(value_like)} of {len(names)} column names look like values ({listed(value_like)}).",
+            "If the first line is a record, put a line with the names above it.",
         )
     ]
 
 
-def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     """Say which columns have few cells, and what that does."""
     cautioned = []
     for name in map(str, frame.columns):
@@ -236,7 +355,7 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
         else:
             gaps = "Missing cells become a category of their own."
         choosable = () if target else (name,)
-        cautioned.append(Caution(point=point, more=gaps, columns=choosable))
+        cautioned.append(_caution("mostly_missing", point, gaps, columns=choosable, roles=roles))
     return cautioned
 
 
@@ -249,7 +368,7 @@ def _no_feature(column: pandas.Series, name: str) -> bool:
     )
 
 
-def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     """Say which features are dates written as text; a text for most records is set aside by itself."""
     cautioned = []
     for name in map(str, frame.columns):
@@ -266,32 +385,33 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
         ) < _NEAR * len(values):
             continue
         cautioned.append(
-            Caution(
-                point=f"{text_of(name)} holds dates: {len(values):,} different values.",
-                more="A model can learn single people by heart. Leave it out, or keep a year.",
+            _caution(
+                "dates",
+                f"{text_of(name)} holds dates: {len(values):,} different values.",
+                "A model can learn single people by heart. Leave it out, or keep a year.",
                 columns=(name,),
+                roles=roles,
             )
         )
     return cautioned
 
 
-def _baseline(
-    groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles
-) -> list[Caution]:
+def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Fact]:
     counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
     share = float(counts.max() / max(1, counts.sum()))
     if share <= _LOPSIDED:
         return []
     largest = text_of(names[int(counts.argmax())])
     return [
-        Caution(
-            point=f"{percent(share)} of the people are in one group of {text_of(roles.attribute)}: {largest}.",
-            more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
+        _caution(
+            "lopsided",
+            f"{percent(share)} of the people are in one group of {text_of(roles.attribute)}: {largest}.",
+            "Always guessing it is correct that often (baseline), so look at balanced accuracy.",
         )
     ]
 
 
-def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     """Say which columns may be a model's answers, and are features because somebody confirmed them."""
     taken = (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary)
     features = [name for name in map(str, frame.columns) if name not in taken]
@@ -299,10 +419,10 @@ def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     if not roles.gives_predictions or not confirmed:
         return []
     point = f"Confirmed as features, although they may be a model's answers: {listed(confirmed)}."
-    return [Caution(point=point, more=_BLIND_SPOT, columns=confirmed)]
+    return [_caution("confirmed_answers", point, _BLIND_SPOT, columns=confirmed, roles=roles)]
 
 
-def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     """Say that a score which is left out is not audited."""
     if not roles.prediction or roles.score:
         return []
@@ -314,8 +434,10 @@ def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
         return []
     point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
     return [
-        Caution(
-            point=point, more="If the model gives them, write them as 0 to 1, with the role Score."
+        _caution(
+            "scores_left_out",
+            point,
+            "If the model gives them, write them as 0 to 1, with the role Score.",
         )
     ]
 
@@ -325,7 +447,7 @@ _BLIND_SPOT = "A feature counts as known without the model: an audit would miss 
 
 def _near_copies(
     frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]
-) -> list[Caution]:
+) -> list[Fact]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
@@ -355,10 +477,12 @@ def _near_copies(
                     f"Alone each predicts the {side} with a balanced accuracy of {lowest} or more"
                 )
             cautioned.append(
-                Caution(
-                    point=f"Almost the {side} {text_of(title)}: {listed(names)}.",
-                    more=f"{evidence} (random guessing {percent(chance)}). {more}",
+                _caution(
+                    f"near_{side}",
+                    f"Almost the {side} {text_of(title)}: {listed(names)}.",
+                    f"{evidence} (random guessing {percent(chance)}). {more}",
                     columns=tuple(names),
+                    roles=roles if roles.label not in names else None,
                 )
             )
     return cautioned

@@ -131,7 +131,8 @@ class Suggestion(Result):
         Column that is left out -> why.
     questions : tuple of str
         Roles that are guesses somebody should confirm: "positive" where a model's answers came with the table, "sets"
-        where a column may say who is a member of something else, "person".
+        where a column may say who is a member of something else, "person"; "score" where none is guessed, and a column
+        may be it.
     """
 
     roles: Roles
@@ -212,6 +213,11 @@ def suggest_roles(
     if sensitive:
         roles = _with_groups(frame[sensitive], roles, why)
     roles, left_out = _with_excluded(frame, columns, contents, roles, answers, why, model=model)
+    doubtful = (Content.PREDICTION, Content.SCORE)
+    if not (model or roles.gives_predictions) and any(
+        content.content in doubtful for content in contents.values()
+    ):
+        questions.append("score")
     return Suggestion(roles=roles, reasons=why, left_out=left_out, questions=tuple(questions))
 
 

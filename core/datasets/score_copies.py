@@ -371,20 +371,25 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
             answer = text_of(roles.score)
         evidence = f"{copy.evidence}{table.sampled}"
         if copy.honest:
-            text = f"{name} almost decides {answer}: {evidence}. Other features decide the rest."
-            yield table.fact("strong_feature", Severity.NOTE, text, key="", columns=(copy.column,))
+            point = f"{name} almost decides {answer}: {evidence}."
+            more = "Other features decide the rest."
+            yield table.fact(
+                "strong_feature", Severity.NOTE, point, more, key="", columns=(copy.column,)
+            )
             continue
         yield table.fact(
             "copy",
             Severity.BLOCKING,
-            f"{name} tells {answer} by itself and not the label: {evidence}. As a feature it counts as known without "
-            "the model, which hides leaks.",
+            f"{name} looks like an output of the model, not a fact about a person.",
+            f"It tells {answer} by itself and not the label: {evidence}. As a feature it counts as known without the "
+            "model, which hides leaks.",
             key="data.excluded",
             columns=(copy.column,),
             repairs=[
                 Repair(
-                    title=f"Leave {name} out",
+                    title="Treat as output",
                     changes={"excluded": (*table.input_roles.excluded, copy.column)},
+                    result=f"{name} counts as an output of the model, and is no feature.",
                 )
             ],
             confirm="It is a feature of the person",

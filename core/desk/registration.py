@@ -224,7 +224,7 @@ def input_facts(table: Table, roles: Roles) -> tuple[Fact, ...]:
     columns = [column for column in (roles.person, roles.sensitive, roles.label) if column]
     facts = [fact for fact in check_input(table.frame[columns], roles) if fact.columns]
     for fact in facts:
-        if fact.severity == Severity.BLOCKING:
+        if fact.severity is Severity.BLOCKING:
             raise InputError(fact.text)
     return tuple(facts)
 

@@ -14,15 +14,13 @@ import streamlit as st
 from core.auditing import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from core.base.errors import InputError
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
-from core.datasets.checked_table import Fact, Severity
-from core.datasets.input_check import check_input
+from core.datasets.input_check import check_input, shared_lines
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from core.studies.subject import AuditConfig
 from pages.shell import cached, shell
-from pages.shell.upload import sentences
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
@@ -120,17 +118,6 @@ def reasons(dashboard: Dashboard) -> str:
     return " ".join((*cells, *captions(dashboard), *dashboard.texts)).replace("\\", "")
 
 
-def plain_fact(fact: Fact) -> str:
-    """Return a fact as its line has it, the first sentence in bold."""
-    point, more = sentences(fact.text)
-    return f"**{point}** {more}".strip()
-
-
-def problems(dashboard: Dashboard) -> int:
-    """Return how many sizes are said to make an audit impossible."""
-    return sum("records must hold at least" in text for text in dashboard.texts)
-
-
 def captions(dashboard: Dashboard) -> list[str]:
     return [caption.value.replace("\\", "") for caption in dashboard.test.caption]
 
@@ -161,10 +148,10 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
     dashboard.open("model")
     before = dashboard.finding
     dashboard.open("data").upload("good.csv", GOOD)
-    assert "until you press *Apply roles*" in dashboard.finding and "good.csv" in dashboard.plain_finding
+    assert "until you press *Confirm and audit*" in dashboard.finding and "good.csv" in dashboard.plain_finding
     assert dashboard.open("model").finding == before
     dashboard.open("data").favour().click("use_roles")
-    assert "good.csv" not in dashboard.plain_finding and "Apply roles" not in dashboard.finding
+    assert "good.csv" not in dashboard.plain_finding and "Confirm and audit" not in dashboard.finding
     uploaded_finding = dashboard.open("model").finding
     assert uploaded_finding != before
     dashboard.open("data").upload("people.csv", people())
@@ -192,8 +179,8 @@ def test_values_of_group_1_that_the_next_table_does_not_have(dashboard: Dashboar
     dashboard.assign(label="hired", positive="1", sensitive="race", way="two", group=["a", "b"])
     dashboard.upload("next.csv", TABLES["several groups"].replace(b",b,", b",d,"))
     assert dashboard.widget("group_").value == ["a"]
-    assert "Not in this table: 'b'. Group 1 had it before" in dashboard.page_text.replace("**", "")
-    assert "Check 1 thing." in dashboard.plain_finding
+    assert "**Not in this table: 'b'.**" in dashboard.page_text
+    assert " to look at" in dashboard.plain_finding
     dashboard.upload("same.csv", TABLES["several groups"] + b"20,a,1\n")
     assert dashboard.widget("group_").value == ["a", "b"] and "Not in this table" not in dashboard.page_text
 
@@ -218,15 +205,15 @@ def test_one_column_has_a_role_and_the_other_one_loses_it(dashboard: Dashboard):
     assert "your choice" in reasons(dashboard) and "another column was chosen" in reasons(dashboard)
 
 
-def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
+def test_a_caution_s_button_is_the_column_s_role(dashboard: Dashboard):
     dashboard.open("data").upload("copy.csv", TABLES["a near copy"])
     assert dashboard.column_roles()["job2"] == "feature"
-    dashboard.choose(keep_="excluded")
-    assert dashboard.column_roles()["job2"] == "excluded"
+    dashboard.click("use_repair_near_attribute_")
+    assert dashboard.column_roles()["job2"] == "excluded" and "job2 is left out." in dashboard.page_text
     dashboard.role_box("job2").set_value("feature")
     dashboard.settle()
-    assert dashboard.widget("keep_").value == "feature"
-    dashboard.choose(keep_="excluded")
+    assert "job2 is left out." not in dashboard.page_text
+    dashboard.click("use_repair_near_attribute_")
     dashboard.favour().click("use_roles")
     (roles,) = dashboard.test.session_state["own_roles_upload"]
     assert "job2" in roles.excluded
@@ -378,20 +365,13 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
             *(guess.reasons[role] for role in guess.reasons if role not in unsaid),
         ):
             assert reason in reason_text, (name, reason)
-        table_cautions = cautions(table.frame, guess.roles)
-        assert [
-            caution for caution in table_cautions if f"**{caution.point}** {caution.more}" not in reason_text
-        ] == [], name
-        facts = check_input(table.frame, guess.roles, guesses=guess.questions)
-        questions = [fact for fact in facts if fact.severity != Severity.NOTE]
-        settings = ("favourable", "positive")  # whose sentences are those of their controls
-        assert [
-            fact for fact in questions if fact.kind not in settings and plain_fact(fact) not in reason_text
-        ] == [], name
-        to_check = len(table_cautions) + len(questions) + (not guess.roles.sensitive)
-        to_check += problems(dashboard)
-        check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
-        assert dashboard.plain_finding.splitlines()[0].endswith(check), name
+        facts = check_input(table.frame, guess.roles, guesses=guess.questions, settings=True)
+        said = shared_lines((*facts, *cautions(table.frame, guess.roles)))
+        for fact in said:
+            assert f"**{fact.point}**" in reason_text and fact.more in reason_text, (name, fact.kind)
+        n_lines = sum("] **" in text for text in dashboard.texts)  # an icon, then the point
+        assert len(said) <= n_lines
+        assert f"Confirm {n_lines} sentences before the first verdict: " in dashboard.plain_finding, name
         try:
             plan = suggested_plan(table, f"{name}.csv", favourable=guess.roles.positive).plan
         except InputError:

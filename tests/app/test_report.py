@@ -444,7 +444,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
             "score",
         ]
     dashboard.upload("more.csv", people[::-1].to_csv(index=False).encode())
-    assert "roles as before" in dashboard.plain_finding
+    assert "As in your table before it" in dashboard.page_text
     assert dashboard.column_roles() == {name: role for name, role in roles.items() if not name.startswith("model ")}
 
 

@@ -213,6 +213,13 @@ class View:
     def regroup(self, group: str) -> None:
         """Make one value the whole first group, on the form for one's own columns."""
         box = self.page.get_by_role("combobox", name="Group 1 (values)")
+        change = self.keyed("gate_groups").get_by_role("button", name="Change")
+
+        def unfolded() -> bool:
+            self.idle()
+            return box.is_visible() or not self.clicked(change)
+
+        self.until(unfolded, "the choice of groups")
         around = self.page.locator("[data-testid=stMultiSelect]", has=box)
 
         def grouped() -> bool:
@@ -223,11 +230,11 @@ class View:
             if chosen:
                 around.get_by_role("button", name="Clear all").click()
             self._pick(box, group)
-            self.page.keyboard.press("Escape")
             self.page.wait_for_timeout(300)
             return False
 
         self.until(grouped, f"{group!r} as the first group")
+        self.page.keyboard.press("Escape")
 
     def assign(self, sensitive: str, group: str, **columns: str) -> None:
         """Say on the Data page what these columns are, what the label's values mean and who is the first group.

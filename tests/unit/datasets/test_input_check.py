@@ -15,8 +15,8 @@ from scipy.stats import chi2_contingency
 
 from core.datasets import Roles, Table, build_dataset, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
-from core.datasets.checked_table import Fact, Severity
-from core.datasets.input_check import check_input
+from core.datasets.checked_table import REFUSED, Fact, Severity
+from core.datasets.input_check import check_input, shared_lines
 from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
 
@@ -83,11 +83,12 @@ def test_suggested_roles_and_facts_of_a_case(name: str, read_case: ReadCase):
     assert set(case.left_out) <= set(roles.excluded)
     assert roles.favourable == ""
     facts = check_input(frame, roles, guesses=suggestion.questions)
-    expected = case.blocking if roles.label == "" else {*case.blocking, "favourable"}
-    assert kinds(facts, Severity.BLOCKING) == expected
-    assert case.questions <= kinds(facts, Severity.QUESTION)
+    favourable = {"favourable"} if roles.label else set()
+    assert kinds(facts, Severity.BLOCKING) == case.blocking
+    assert kinds(facts, Severity.QUESTION) == case.questions | favourable
+    assert case.guesses <= kinds(facts, Severity.GUESS)
     assert case.notes <= kinds(facts)
-    assert len([fact for fact in facts if fact.severity is Severity.QUESTION]) <= 2
+    assert len([fact for fact in facts if fact.severity is Severity.GUESS]) <= 2
 
 
 @pytest.mark.long
@@ -96,7 +97,7 @@ def test_a_case_is_audited_after_the_first_repair_of_each_blocking_fact(name: st
     table, suggestion = read_case(name)
     frame, roles = table.frame, suggestion.roles
     for _ in range(4):
-        facts = [fact for fact in check_input(frame, roles) if fact.severity is Severity.BLOCKING]
+        facts = [fact for fact in check_input(frame, roles) if fact.severity in REFUSED]
         if facts:
             roles = repaired(roles, facts[0])
     assert not facts
@@ -134,18 +135,19 @@ def test_nothing_blocks_a_clean_table_with_every_answer():
 # What is good for the person
 
 
-def test_an_unanswered_favourable_value_blocks_with_a_repair_for_each_value():
+def test_an_unanswered_favourable_value_is_a_question_with_a_repair_for_each_value():
     fact = fact_of(base_people(), "favourable", replace(ROLES, favourable=""))
-    assert fact.severity is Severity.BLOCKING and fact.key == "data.favourable"
+    assert fact.severity is Severity.QUESTION and fact.key == "data.favourable"
     assert {repair.changes["favourable"] for repair in fact.repairs} == {"yes", "no"}
     assert all(set(repair.changes) == {"favourable"} for repair in fact.repairs)
     for index in (0, 1):
-        assert "favourable" not in blocking(base_people(), repaired(replace(ROLES, favourable=""), fact, index))
+        assert check_input(base_people(), repaired(replace(ROLES, favourable=""), fact, index)) == ()
 
 
 @pytest.mark.parametrize("favourable", ["maybe", "0"])
-def test_a_favourable_value_that_the_label_never_takes_blocks(favourable: str):
-    assert "favourable" in blocking(base_people(), replace(ROLES, favourable=favourable))
+def test_a_favourable_value_that_the_label_never_takes_is_no_answer(favourable: str):
+    fact = fact_of(base_people(), "favourable", replace(ROLES, favourable=favourable))
+    assert fact.severity is Severity.QUESTION and favourable in fact.more
 
 
 def test_a_favourable_value_may_be_the_negative_label():
@@ -448,7 +450,7 @@ def test_spellings_are_said_whether_they_are_taken_as_one_or_not(read_case: Read
     assert any("final period" in note and "approved" in note for note in table.notes)
     roles = replace(ROLES, positive=">50K", favourable=">50K")
     fact = fact_of(table.frame, "spellings", roles)
-    assert ">50K. as >50K" in fact.text and fact.severity is Severity.QUESTION
+    assert ">50K. as >50K" in fact.text and fact.severity is Severity.GUESS
     assert fact_of(table.frame, "spellings", repaired(roles, fact)).severity is Severity.NOTE
     assert "count as different values" in fact_of(raw, "spellings", roles).text  # a frame that no file was read for
     assert "spellings" not in kinds(check_input(base_people(), ROLES))
@@ -461,40 +463,45 @@ def test_a_lone_risk_score_is_a_question_with_every_answer(read_case: ReadCase):
     table, suggestion = read_case("risk_score_alone")
     frame = table.frame
     roles = replace(suggestion.roles, favourable="yes")
-    fact = fact_of(frame, "possible_answers", roles)
+    (fact,) = (
+        fact for fact in check_input(frame, roles, guesses=suggestion.questions) if fact.kind == "possible_answers"
+    )
+    assert fact.severity is Severity.QUESTION  # nothing else is a model's answer
     score, feature, left_out = (repaired(roles, fact, index) for index in range(3))
     assert (score.score, score.excluded) == ("risk_score", ())
     assert blocking(frame, score) == set()
     assert (feature.score, feature.excluded) == ("", ())
     assert left_out.excluded == ("risk_score",)
     for answered in (score, feature, left_out):
-        assert "possible_answers" not in kinds(check_input(frame, answered), Severity.QUESTION)
+        facts = check_input(frame, answered, guesses=suggestion.questions)
+        assert "possible_answers" not in kinds(facts) - kinds(facts, Severity.NOTE)
     silently = replace(roles, excluded=())  # a plan that makes it a feature without a word
-    assert "possible_answers" in kinds(check_input(frame, silently), Severity.QUESTION)
+    assert "possible_answers" in kinds(check_input(frame, silently), Severity.CAUTION)
 
 
 @pytest.mark.parametrize(
-    ("column", "kind"),
+    ("column", "kind", "severity"),
     [
-        ({"fold": np.arange(1_600) % 5}, "possible_sets"),
-        ({"case_id": np.arange(1_600) // 3 + 500}, "possible_person"),
-        ({"weight": np.random.default_rng(1).gamma(4, 0.25, 1_600)}, "possible_weight"),
-        ({"propensity": np.random.default_rng(1).random(1_600)}, "possible_answers"),
+        ({"fold": np.arange(1_600) % 5}, "possible_sets", Severity.GUESS),
+        ({"case_id": np.arange(1_600) // 3 + 500}, "possible_person", Severity.QUESTION),
+        ({"weight": np.random.default_rng(1).gamma(4, 0.25, 1_600)}, "possible_weight", Severity.GUESS),
+        ({"propensity": np.random.default_rng(1).random(1_600)}, "possible_answers", Severity.GUESS),
     ],
 )
-def test_a_column_in_doubt_is_left_out_and_raises_a_question(column: dict[str, np.ndarray], kind: str):
+def test_a_column_in_doubt_is_left_out_and_said(column: dict[str, np.ndarray], kind: str, severity: Severity):
     people = base_people().assign(**column)
     suggestion = suggest_roles(people)
     (name,) = column
     assert suggestion.roles.excluded == (name,) and name in suggestion.left_out
     roles = replace(suggestion.roles, favourable="yes")
     fact = fact_of(people, kind, roles)
-    assert fact.severity is Severity.QUESTION and fact.columns == (name,)
+    assert fact.severity is severity and fact.columns == (name,)
     titles = [repair.title for repair in fact.repairs]
     assert {"It is a feature", "Leave it out"} <= set(titles)
     for index, title in enumerate(titles):
         answered = repaired(roles, fact, index)
-        assert kind not in kinds(check_input(people, answered), Severity.QUESTION), title
+        facts = check_input(people, answered)
+        assert kind not in kinds(facts) - kinds(facts, Severity.NOTE), title
         assert (name in answered.excluded) == (title == "Leave it out"), title
 
 
@@ -509,14 +516,19 @@ def test_members_of_a_club_are_asked_about():
     assert alone.roles.sets == "" and "member" in alone.roles.excluded
 
 
-def test_people_in_several_rows_are_counted_and_raise_a_question(read_case: ReadCase):
+def test_people_in_several_sets_block_until_somebody_confirms_who_is_who(read_case: ReadCase):
     table, suggestion = read_case("two_rows_a_person")
     frame = table.frame
     facts = check_input(frame, suggestion.roles, guesses=suggestion.questions)
     (fact,) = (fact for fact in facts if fact.kind == "person")
     several = int((frame.groupby("student_id")["set"].nunique() > 1).sum())
     assert "800 people in 1,600 records" in fact.text and f"{several:,} of them" in fact.text
-    separate = repaired(suggestion.roles, fact)
+    assert fact.severity is Severity.BLOCKING
+    one_side = repaired(suggestion.roles, fact)
+    assert (one_side.person, one_side.confirmed) == ("student_id", ("person",))
+    facts = check_input(frame, one_side, guesses=suggestion.questions)
+    assert "person" in kinds(facts, Severity.NOTE)
+    separate = repaired(suggestion.roles, fact, 1)
     assert (separate.person, separate.excluded) == ("", ("student_id",))
     assert kinds(check_input(frame, separate)).isdisjoint({"person", "possible_person"})
 
@@ -532,10 +544,11 @@ def test_absent_answers_are_counted_by_group_with_a_test():
     fact = fact_of(absent, "absence")
     n_women = int((people["sex"] == "female").sum())
     assert f"40 of {n_women:,} in group female" in fact.text and "p < 0.001" in fact.text
-    assert fact.severity is Severity.NOTE
+    assert fact.severity is Severity.CAUTION and "reveal" in fact.more
     chance = people.copy()
     chance.loc[::40, "predicted"] = None
-    assert "reveal" not in fact_of(chance, "absence").text
+    fact = fact_of(chance, "absence")
+    assert fact.severity is Severity.NOTE and "reveal" not in fact.text
 
 
 def test_the_test_of_absence_is_exact_for_two_groups_and_close_to_it_for_more():
@@ -594,3 +607,70 @@ def test_odd_frames_raise_nothing():
         check_input(people, roles)
     dates = people.assign(age=pd.Timestamp("2020-01-01"), dept=pd.Categorical(people["dept"]))
     check_input(dates.assign(income=np.inf), ROLES)
+
+
+# The lines of a form
+
+
+def lines_of(frame: pd.DataFrame, roles: Roles, guesses: tuple[str, ...] = ()) -> tuple[Fact, ...]:
+    return shared_lines(check_input(frame, roles, guesses=guesses, settings=True))
+
+
+def test_shared_lines_block_ask_then_guess():
+    people = base_people().assign(bonus=lambda frame: 300 + frame["score"])
+    lines = lines_of(people, replace(ROLES, favourable=""), ("positive",))
+    assert [line.kind for line in lines] == ["copy", "favourable", "positive", "groups", "sets"]
+    order = [line.severity for line in lines]
+    assert order == sorted(order, key=list(Severity).index)
+    assert lines == lines_of(people, replace(ROLES, favourable=""), ("positive",))
+
+
+def test_shared_lines_several_copies_have_one_repair():
+    people = base_people().assign(bonus=lambda frame: 300 + frame["score"], band=lambda frame: -frame["score"])
+    (line,) = (line for line in lines_of(people, ROLES) if line.kind == "copy")
+    assert line.columns == ("bonus", "band") and "bonus" in line.text and "band" in line.text
+    assert set(line.repairs[0].changes["excluded"]) == {"bonus", "band"}
+    assert len({repair.title for repair in line.repairs}) == len(line.repairs)
+    assert blocking(people, repaired(ROLES, line)) == set()
+    one = next(index for index, repair in enumerate(line.repairs) if repair.changes.get("confirmed") == ("copy:band",))
+    assert blocking(people, repaired(ROLES, line, one)) == {"copy"}
+
+
+def test_shared_lines_a_reversed_score_is_one_line_with_its_scores():
+    lines = lines_of(reversed_score(), ROLES, ("positive",))
+    (line,) = (line for line in lines if line.severity is Severity.BLOCKING)
+    assert "positive" not in {line.kind for line in lines}
+    assert line.repairs[0].changes == {"positive": "no"}
+    assert line.scores is not None and line.scores.area < 0.5
+    (turned,) = (line for line in lines_of(reversed_score(), repaired(ROLES, line)) if line.kind == "positive")
+    assert turned.scores is not None and turned.scores.area > 0.8
+
+
+def test_scores_by_label_are_the_shares_of_each_label():
+    people = base_people()
+    (line,) = (line for line in lines_of(people, ROLES) if line.kind == "positive")
+    scores = line.scores
+    assert scores is not None and (scores.positive_label, scores.other_label) == ("yes", "no")
+    assert sum(scores.positive) == pytest.approx(1) and sum(scores.other) == pytest.approx(1)
+    edges = np.linspace(people["score"].min(), people["score"].max(), len(scores.positive) + 1)
+    accepted = people.loc[people["approved"] == "yes", "score"]
+    assert scores.positive[-1] == pytest.approx((accepted >= edges[-2]).mean())
+    assert f"{scores.area:.3f}" in line.more
+
+
+def test_a_score_that_does_not_tell_the_label_is_a_question():
+    people = base_people()
+    people["score"] = np.random.default_rng(4).permutation(people["score"])
+    roles = replace(ROLES, prediction="", excluded=("predicted",))
+    (line,) = (line for line in lines_of(people, roles, ("positive",)) if line.kind == "positive")
+    assert line.severity is Severity.QUESTION
+    (line,) = (line for line in lines_of(people, roles) if line.kind == "positive")
+    assert line.severity is Severity.GUESS  # somebody has answered
+
+
+def test_groups_and_sets_are_counted():
+    people = base_people()
+    lines = {line.kind: line for line in lines_of(people, ROLES)}
+    for kind, column in (("groups", "sex"), ("sets", "set")):
+        for value, size in people[column].value_counts().items():
+            assert str(value) in lines[kind].point and f"{size:,}" in lines[kind].point

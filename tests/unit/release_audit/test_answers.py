@@ -34,7 +34,7 @@ PLAN = AuditPlan(
 REVERSED = Fact(
     kind="reversed_score",
     severity=Severity.BLOCKING,
-    text="'score' is lower where 'hired' is 'yes': AUC 0.132.",
+    point="'score' is lower where 'hired' is 'yes': AUC 0.132.",
     key="data.positive",
     columns=("score",),
     repairs=(
@@ -44,19 +44,20 @@ REVERSED = Fact(
 )
 FAVOUR = Fact(
     kind="favourable",
-    severity=Severity.BLOCKING,
-    text="Which outcome is good for the person is not answered. hired is yes (51%), no (49%).",
+    severity=Severity.QUESTION,
+    point="Which value of hired is good for the person?",
+    more="hired is yes for 51%, no for 49%.",
     key=FAVOURABLE,
     repairs=(Repair(title="yes is good", changes={"favourable": "yes"}),),
 )
 ANSWER = Fact(
     kind="possible_answers",
-    severity=Severity.QUESTION,
-    text="risk_score may be a model's answer and is left out.",
+    severity=Severity.GUESS,
+    point="risk_score may be a model's answer and is left out.",
     key="data.score",
     repairs=(Repair(title="It is the score", changes={"score": "risk_score", "threshold": "0.4"}),),
 )
-NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, text="12 of 900 records equal another one.")
+NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, point="12 of 900 records equal another one.")
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, *facts: Fact) -> None:
@@ -120,7 +121,7 @@ def test_open_questions_are_commented_keys_of_a_plan():
     text = commented_plan(plan, notes=comments, instead=comments)
     lines = text.splitlines()
     assert "# favourable =   (required)" in lines
-    assert f"# Blocking: {FAVOUR.text}" in lines and f"# Blocking: {REVERSED.text}" in lines
+    assert f"# Question: {FAVOUR.text}" in lines and f"# Blocking: {REVERSED.text}" in lines
     position = lines.index('positive = "yes"')
     assert '# positive = "no"   (It predicts no)' in lines[:position]
     assert '# confirmed = ["reversed_score"]   (It is right so)' in lines[:position]
@@ -135,7 +136,7 @@ def test_what_changes_another_table_of_a_plan_says_so():
 
 def test_a_terminal_line():
     assert terminal_line(NOTE) == f"Note: {NOTE.text}"
-    assert terminal_line(ANSWER) == f"Question: {ANSWER.text} (data.score)"
+    assert terminal_line(ANSWER) == f"Guess: {ANSWER.text} (data.score)"
     assert terminal_line(REVERSED) == f"Blocking: {REVERSED.text} (data.positive)"
 
 
@@ -143,7 +144,7 @@ def test_characters_that_end_a_line_do_not_end_a_comment():
     fact = Fact(
         kind="copy",
         severity=Severity.BLOCKING,
-        text="A feature is a copy.",
+        point="A feature is a copy.",
         key="data.excluded",
         repairs=(Repair(title='Leave "x\nlabel = 1\x85" out', changes={"excluded": ("x\nlabel = 1\x85",)}),),
     )
