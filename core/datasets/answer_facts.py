@@ -183,8 +183,8 @@ def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) ->
     )
     more = f"With the best threshold for each group it does in {contradictions.at_best:,}"
     if contradictions.reversed:
-        other = _other_value(table)
-        more += f", read as the score of {other} in {contradictions.at_best_reversed:,}"
+        opposite = _other_value(table)
+        more += f", read as the score of {opposite} in {contradictions.at_best_reversed:,}"
     return point, f"{more}."
 
 

@@ -335,9 +335,9 @@ class ScoresByLabel(Result):
     """
 
     positive_label: str
-    other_label: str
+    negative_label: str
     positive: tuple[float, ...]
-    other: tuple[float, ...]
+    negative: tuple[float, ...]
     area: float
 
 
@@ -503,9 +503,9 @@ class CheckedTable:
         other_labels = [value for value in self.label[1] if value != self.roles.positive]
         return ScoresByLabel(
             positive_label=self.roles.positive,
-            other_label=other_labels[0] if len(other_labels) == 1 else "others",
+            negative_label=other_labels[0] if len(other_labels) == 1 else "others",
             positive=tuple(map(float, shares[0])),
-            other=tuple(map(float, shares[1])),
+            negative=tuple(map(float, shares[1])),
             area=self.area.value,
         )
 

@@ -292,7 +292,7 @@ def column_questions(table: CheckedTable) -> Iterable[Fact]:
             confirm="",
         )
     yield from _positive_question(table)
-    yield from _groups_said(table)
+    yield from _groups_fact(table)
     yield from _answer_question(table)
     yield from _set_questions(table)
     yield from _person_questions(table)
@@ -345,7 +345,7 @@ def _positive_text(table: CheckedTable) -> tuple[str, str]:
     if table.area is not None:
         more = f"AUC {table.area.value:.3f}{table.sampled}; random guessing has 0.500."
         if table.area.lower <= 0.5 <= table.area.upper:
-            more += " So the scores do not tell which way round they are."
+            more += " So the scores do not say in which direction they point."
     elif table.predictions is not None:
         rows = table.rows[table.predictions[table.rows] >= 0]
         if rows.size:
@@ -354,7 +354,7 @@ def _positive_text(table: CheckedTable) -> tuple[str, str]:
     return point, more
 
 
-def _groups_said(table: CheckedTable) -> Iterable[Fact]:
+def _groups_fact(table: CheckedTable) -> Iterable[Fact]:
     """Say which groups the sensitive attribute makes, and of how many people; or why it makes none."""
     roles = table.roles
     if not table.settings or not table.has(roles.sensitive):
@@ -366,9 +366,9 @@ def _groups_said(table: CheckedTable) -> Iterable[Fact]:
         severity = Severity.CAUTION
     else:
         sizes = np.bincount(table.groups[table.groups >= 0], minlength=len(names))
-        shown = [f"{text_of(names[code])} {sizes[code]:,}" for code in range(len(names))]
-        listing = ", ".join(shown[:_MOST]) + f" and {len(shown) - _MOST} more" * (
-            len(shown) > _MOST
+        group_sizes = [f"{text_of(names[code])} {sizes[code]:,}" for code in range(len(names))]
+        listing = ", ".join(group_sizes[:_MOST]) + f" and {len(group_sizes) - _MOST} more" * (
+            len(group_sizes) > _MOST
         )
         point = f"{text_of(roles.attribute)} makes {len(names)} groups: {listing}."
         severity = Severity.GUESS
@@ -559,7 +559,7 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
 def _set_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if table.has(roles.sets):
-        yield from _sets_said(table)
+        yield from _sets_fact(table)
     for name in _in_doubt(table, (Content.SETS,), "possible_sets"):
         repairs = []
         if not roles.sets and may_be_sets(table.frame[name], name):
@@ -574,7 +574,7 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
         )
 
 
-def _sets_said(table: CheckedTable) -> Iterable[Fact]:
+def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
     """Say who was in training by the column of sets, and how many; ask, where the column is a guess by its name."""
     roles = table.input_roles
     if not (table.settings or "sets" in table.guesses):

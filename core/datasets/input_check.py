@@ -171,22 +171,22 @@ def _merged(facts: Sequence[Fact]) -> Fact:
     first = facts[0]
     if len(facts) == 1:
         return first
-    others = [fact.text if fact.kind == first.kind else fact.more for fact in facts[1:]]
+    evidence = [fact.text if fact.kind == first.kind else fact.more for fact in facts[1:]]
     columns = dict.fromkeys(chain.from_iterable(fact.columns for fact in facts))
-    repairs = list(chain.from_iterable(map(_told_apart, facts)))
+    repairs = list(chain.from_iterable(map(_repairs_with_names, facts)))
     if all(fact.repairs for fact in facts):
         common = _common([fact.repairs[0] for fact in facts])
         titles = {repair.title for repair in common}
         repairs = [*common, *(repair for repair in repairs if repair.title not in titles)]
     return replace(
         first,
-        more=" ".join(filter(None, (first.more, *others))),
+        more=" ".join(filter(None, (first.more, *evidence))),
         columns=tuple(columns),
         repairs=tuple({repair.title + str(repair.changes): repair for repair in repairs}.values()),
     )
 
 
-def _told_apart(fact: Fact) -> list[Repair]:
+def _repairs_with_names(fact: Fact) -> list[Repair]:
     """Return the repairs of one of several facts; what confirms it says which one that is."""
     which = listed(fact.columns)
     if topic_of(fact) != fact.kind:

@@ -107,10 +107,10 @@ def draw(table: Table, current: Roles | None) -> Form:
 
 def _facts(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
     """Return what is measured and asked of the table; of a model file that was asked something else, settings alone."""
-    found: tuple[Fact, ...] = cached.once(
+    input_facts: tuple[Fact, ...] = cached.once(
         check_input, draft.table, roles, guesses=draft.guesses(roles), settings=True
     )
-    facts = [_with_reason(draft, roles, fact) for fact in found]
+    facts = [_with_reason(draft, roles, fact) for fact in input_facts]
     model = cached.own_model(draft.table.name)
     if model is not None and not model.fits(roles):  # which `_use` refuses
         return tuple(fact for fact in facts if fact.kind in ("favourable", "positive", "groups"))

@@ -236,13 +236,13 @@ class Gate:
         """Draw the button that repairs what blocks, and beside it the other answers."""
         if not fact.repairs:
             return
-        first, *others = fact.repairs
+        first, *alternatives = fact.repairs
         with st.container(horizontal=True, width="content", gap="small"):
             self._button(fact, first, f"{fact.kind}_{number}_0", icon=":material/build:")
-            if not others:
+            if not alternatives:
                 return
             with st.popover("Other answers", type="tertiary"):
-                for position, repair in enumerate(others, 1):
+                for position, repair in enumerate(alternatives, 1):
                     self._button(fact, repair, f"{fact.kind}_{number}_{position}", kind="tertiary")
                 if control is not None:
                     with st.container(key=f"gate_{fact.kind}"):
@@ -404,12 +404,12 @@ def line_text(tint: str, fact: Fact) -> str:
 
 def _histogram(scores: ScoresByLabel) -> str:
     """Return the scores of both labels as bars side by side, with their key."""
-    tallest = max((*scores.positive, *scores.other))
+    tallest = max((*scores.positive, *scores.negative))
     bars = []
-    for positive, other in zip(scores.positive, scores.other, strict=True):
-        for share, name in ((other, ""), (positive, "fl-positive")):
+    for positive, negative in zip(scores.positive, scores.negative, strict=True):
+        for share, name in ((negative, ""), (positive, "fl-positive")):
             bars.append(f'<i class="{name}" style="height: {100 * share / tallest:.0f}%"></i>')
-    labels = [html.escape(label) for label in (scores.positive_label, scores.other_label)]
+    labels = [html.escape(label) for label in (scores.positive_label, scores.negative_label)]
     alt = f"Scores of {labels[0]} beside those of {labels[1]}, AUC {scores.area:.3f}"
     key = f'<span class="fl-key fl-positive">{labels[0]}</span><span class="fl-key">{labels[1]}</span>'
     return (

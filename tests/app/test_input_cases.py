@@ -35,9 +35,9 @@ def lines(dashboard: Dashboard, sign: str) -> list[str]:
     return [text.partition("] ")[2].replace("**", "").replace("  \n:small[", " ") for text in texts]
 
 
-def line_with(dashboard: Dashboard, sign: str, words: str) -> str:
-    """Return the one line of the card with these words."""
-    (line,) = (line for line in lines(dashboard, sign) if words in line)
+def line_with(dashboard: Dashboard, sign: str, text: str) -> str:
+    """Return the one line of the card with this text."""
+    (line,) = (line for line in lines(dashboard, sign) if text in line)
     return line
 
 
@@ -128,7 +128,7 @@ def test_a_fact_that_is_confirmed_is_a_green_line_and_in_the_roles(dashboard: Da
     assert set(applied.confirmed) == {"contradiction", "reversed_score"}
 
 
-def test_the_value_that_a_score_predicts_has_its_evidence_and_blocks_when_it_is_the_other(dashboard: Dashboard):
+def test_the_value_that_a_score_predicts_has_its_evidence_and_blocks_when_reversed(dashboard: Dashboard):
     bring(dashboard, CASES["base"].frame())
     assert "1 question" in dashboard.page_text
     dashboard.favour()
@@ -222,7 +222,7 @@ def test_a_lone_risk_score_is_answered_before_the_audit(dashboard: Dashboard):
     assert applied(dashboard).score == "risk_score"
 
 
-def test_people_on_both_sides_block_until_each_stands_on_one(dashboard: Dashboard):
+def test_people_on_both_sides_block_until_they_are_repaired(dashboard: Dashboard):
     bring(dashboard, CASES["two_rows_a_person"].frame()).favour()
     assert "the test is not of strangers" in line_with(dashboard, "bad", "800 people have several rows")
     first_repairs(dashboard)
@@ -241,5 +241,5 @@ def test_no_more_than_eight_lines_are_open(dashboard: Dashboard):
     frame["half"] = frame["age"].where(frame["age"] > 60)
     bring(dashboard, frame)
     folded = [box.label for box in dashboard.test.expander if "more, guessed" in box.label]
-    shown = sum(len(lines(dashboard, sign)) for sign in ("bad", "ask", "look", "ok"))
-    assert folded == [f"{shown - 8} more, guessed"]
+    n_lines = sum(len(lines(dashboard, sign)) for sign in ("bad", "ask", "look", "ok"))
+    assert folded == [f"{n_lines - 8} more, guessed"]

@@ -366,11 +366,11 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         ):
             assert reason in reason_text, (name, reason)
         facts = check_input(table.frame, guess.roles, guesses=guess.questions, settings=True)
-        said = shared_lines((*facts, *cautions(table.frame, guess.roles)))
-        for fact in said:
+        gate_lines = shared_lines((*facts, *cautions(table.frame, guess.roles)))
+        for fact in gate_lines:
             assert f"**{fact.point}**" in reason_text and fact.more in reason_text, (name, fact.kind)
         n_lines = sum("] **" in text for text in dashboard.texts)  # an icon, then the point
-        assert len(said) <= n_lines
+        assert len(gate_lines) <= n_lines
         assert f"Confirm {n_lines} sentences before the first verdict: " in dashboard.plain_finding, name
         try:
             plan = suggested_plan(table, f"{name}.csv", favourable=guess.roles.positive).plan

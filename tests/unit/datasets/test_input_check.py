@@ -488,7 +488,7 @@ def test_a_lone_risk_score_is_a_question_with_every_answer(read_case: ReadCase):
         ({"propensity": np.random.default_rng(1).random(1_600)}, "possible_answers", Severity.GUESS),
     ],
 )
-def test_a_column_in_doubt_is_left_out_and_said(column: dict[str, np.ndarray], kind: str, severity: Severity):
+def test_a_column_in_doubt_is_left_out(column: dict[str, np.ndarray], kind: str, severity: Severity):
     people = base_people().assign(**column)
     suggestion = suggest_roles(people)
     (name,) = column
@@ -632,8 +632,10 @@ def test_shared_lines_several_copies_have_one_repair():
     assert set(line.repairs[0].changes["excluded"]) == {"bonus", "band"}
     assert len({repair.title for repair in line.repairs}) == len(line.repairs)
     assert blocking(people, repaired(ROLES, line)) == set()
-    one = next(index for index, repair in enumerate(line.repairs) if repair.changes.get("confirmed") == ("copy:band",))
-    assert blocking(people, repaired(ROLES, line, one)) == {"copy"}
+    index = next(
+        index for index, repair in enumerate(line.repairs) if repair.changes.get("confirmed") == ("copy:band",)
+    )
+    assert blocking(people, repaired(ROLES, line, index)) == {"copy"}
 
 
 def test_shared_lines_a_reversed_score_is_one_line_with_its_scores():
@@ -650,8 +652,8 @@ def test_scores_by_label_are_the_shares_of_each_label():
     people = base_people()
     (line,) = (line for line in lines_of(people, ROLES) if line.kind == "positive")
     scores = line.scores
-    assert scores is not None and (scores.positive_label, scores.other_label) == ("yes", "no")
-    assert sum(scores.positive) == pytest.approx(1) and sum(scores.other) == pytest.approx(1)
+    assert scores is not None and (scores.positive_label, scores.negative_label) == ("yes", "no")
+    assert sum(scores.positive) == pytest.approx(1) and sum(scores.negative) == pytest.approx(1)
     edges = np.linspace(people["score"].min(), people["score"].max(), len(scores.positive) + 1)
     accepted = people.loc[people["approved"] == "yes", "score"]
     assert scores.positive[-1] == pytest.approx((accepted >= edges[-2]).mean())
