@@ -500,10 +500,14 @@ class CheckedTable:
             np.histogram(scores[chosen], _DRAWN_BINS, limits)[0] / chosen.sum()
             for chosen in (positive, ~positive)
         ]
-        other_labels = [value for value in self.label[1] if value != self.roles.positive]
+        negative_labels = [value for value in self.label[1] if value != self.roles.positive]
+        if len(negative_labels) == 1:
+            negative_label = negative_labels[0]
+        else:
+            negative_label = "others"
         return ScoresByLabel(
             positive_label=self.roles.positive,
-            negative_label=other_labels[0] if len(other_labels) == 1 else "others",
+            negative_label=negative_label,
             positive=tuple(map(float, shares[0])),
             negative=tuple(map(float, shares[1])),
             area=self.area.value,

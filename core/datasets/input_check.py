@@ -476,13 +476,14 @@ def _near_copies(
                 evidence = (
                     f"Alone each predicts the {side} with a balanced accuracy of {lowest} or more"
                 )
+            choosable = None if roles.label in names else roles
             cautioned.append(
                 _caution(
                     f"near_{side}",
                     f"Almost the {side} {text_of(title)}: {listed(names)}.",
                     f"{evidence} (random guessing {percent(chance)}). {more}",
                     columns=tuple(names),
-                    roles=roles if roles.label not in names else None,
+                    roles=choosable,
                 )
             )
     return cautioned
