@@ -35,6 +35,7 @@ PAGES = (
     "attribute",
     "measured_epsilon",
     "two_models",
+    "choose",
     "report",
 )
 """Pages that compute something, in the order in which they are prepared; last the one with FairLeak's self-test."""
