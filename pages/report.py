@@ -189,7 +189,7 @@ else:
     release = report_audit.judged_reports(attacks, policy, tested.results)
     verdict = release.audit.verdict
     with head:
-        report_audit.summary_button(release, testing=tested.busy)
+        report_audit.brief_button(release, testing=tested.busy)
     first = [caveat.text for caveat in verdict.caveats if caveat.kind in _BESIDE_THE_VERDICT]
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)

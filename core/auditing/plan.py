@@ -25,6 +25,7 @@ from ..studies.membership import MembershipSettings
 from ..studies.people import PEOPLE, PeopleSettings
 from ..studies.registry import STUDIES
 from ..studies.subject import TRAINED_TOLERANCE, AuditConfig, OutputsPlan
+from .plausible_attackers import AttackersPlan
 
 UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""
@@ -157,12 +158,17 @@ class AuditPlan(Result):
     attriguard: AttriGuardSettings = field(default_factory=AttriGuardSettings)
     register: RegisterPlan = field(default=RegisterPlan(), metadata=UNSAID)
     studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
-    """Name of any other study -> its settings, where the plan has a table for it."""
+    """Name of any other study, or "attackers" -> its settings, where the plan has a table for it."""
 
     @property
     def people(self) -> PeopleSettings | None:
         """How people at risk are looked for, where the plan has a table for them."""
         return dict(self.studies).get(PEOPLE.name)
+
+    @property
+    def attackers(self) -> AttackersPlan:
+        """What the model's owner states about attackers; empty where the plan has no table for it."""
+        return dict(self.studies).get(_ATTACKERS) or AttackersPlan()
 
     @property
     def has_true_sets(self) -> bool:
@@ -195,6 +201,9 @@ class AuditPlan(Result):
             return self.studied[study]
         return default()
 
+
+_ATTACKERS = "attackers"
+"""Table of the owner's statement, which stands in `AuditPlan.studies` as it may be left out like theirs."""
 
 _NO_TABLE = ("attribute", "correction", "fairness")
 """Studies whose checks depend on nothing beyond [model] and [outputs]."""
@@ -234,7 +243,12 @@ def other_studies() -> dict[str, type]:
 def own_tables() -> dict[str, type]:
     """Return name -> settings of what an audit does only where the plan has its table, or that may have one."""
     without_checks = {name: study.settings for name, study in STUDIES.items() if not study.declared}
-    return {**other_studies(), **without_checks, PEOPLE.name: PeopleSettings}
+    return {
+        **other_studies(),
+        **without_checks,
+        PEOPLE.name: PeopleSettings,
+        _ATTACKERS: AttackersPlan,
+    }
 
 
 def optional_tables() -> dict[str, type]:

@@ -314,6 +314,13 @@ def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:
     return content, report_text(content, name=repr(path.name))
 
 
+def check_brief(path: Path, *, what: str) -> None:
+    """Refuse a file that no brief can be written to: it ends in .html or .pdf and can be written."""
+    if path.suffix not in (".html", ".pdf"):
+        raise InputError(f"{what} must end in .html or .pdf, got {str(path)!r}.")
+    check_writable(path, what=what)
+
+
 # Table and model ------------------------------------------------------------------------------------------------------
 
 _CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)

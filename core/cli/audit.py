@@ -46,7 +46,7 @@ from ..base.files import check_writable, content_of, why
 from ..base.serialize import content_fingerprint, loads
 from ..datasets.catalog import default_cache_folder
 from ..report import FOLDERS, Reports
-from ..report.one_page import NAME, one_page
+from ..report.brief_files import PDF_NAME, brief_pdf
 from ..report.public_summary import SUMMARY_KIND
 from ..report.report import KIND
 from ..report.verification import ENDING, private_key, signature_of
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _INTERNAL = re.compile(
-    r"report\.(json|html)(\.sig)?|summary\.pdf|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|table-.*|people-.*)\.csv"
+    r"report\.(json|html)(\.sig)?|brief\.(html|pdf)|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|table-.*|people-.*)\.csv"
 )
 _PUBLIC = re.compile(r"summary\.(json|html)|model-card\.md")
 """Names of the files of an internal report, and of a public summary."""
@@ -100,10 +100,10 @@ def write_audit(
 ) -> str:
     """Write internal report and public summary; an earlier audit in the folder goes when the new one is complete.
 
-    With a key the internal report is signed. Returned is why it has no one-page summary; "" where it has one.
+    With a key the internal report is signed. Returned is why it has no brief as PDF; "" where it has one.
     """
-    one_page_files, reason = _one_page_files(reports)
-    internal = reports.internal_files | one_page_files
+    pdf_files, reason = _brief_files(reports)
+    internal = reports.internal_files | pdf_files
     if key is not None:
         for name in ("report.json", "report.html"):
             internal[f"{name}{ENDING}"] = signature_of(internal[name], key).encode("utf-8")
@@ -132,10 +132,10 @@ def write_audit(
     return reason
 
 
-def _one_page_files(reports: Reports) -> tuple[dict[str, bytes], str]:
-    """One-page summary of the internal report as a file by its name, or why there is none."""
+def _brief_files(reports: Reports) -> tuple[dict[str, bytes], str]:
+    """Decision brief of the internal report as PDF by its name, or why there is none."""
     try:
-        return {NAME: one_page(reports.document)}, ""
+        return {PDF_NAME: brief_pdf(reports.document)}, ""
     except FairLeakError as error:
         return {}, str(error)
 

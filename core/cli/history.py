@@ -10,11 +10,18 @@ from ..base.errors import InputError
 from ..base.files import check_writable, write_file
 from ..datasets.columns import quoted
 from ..report import to_json
-from ..report.one_page import one_page
+from ..report.brief_files import brief_file
 from ..store.events import BAN, DECISIONS, DecisionState, Entry, RegisteredModel, Signature
 from ..store.history import History, today
 from ..store.register import decided
-from .arguments import Action, add_history_argument, add_path, login_name, report_that_holds
+from .arguments import (
+    Action,
+    add_history_argument,
+    add_path,
+    check_brief,
+    login_name,
+    report_that_holds,
+)
 from .console import Console, table
 
 DESCRIPTION = """\
@@ -70,10 +77,8 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
     _add_version(parser, nargs="?")
     _add_audit(parser)
     add_path(parser, "--report", help="New file for the audit's report.json, as it was kept.")
-    help_text = (
-        "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
-    )
-    add_path(parser, "--page", help=help_text)
+    help_text = "New file for its decision brief with its decisions: .html, or .pdf (needs requirements-pdf.txt)."
+    add_path(parser, "--brief", help=help_text)
     add_history_argument(parser)
 
 
@@ -283,11 +288,15 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
         content = to_json(history.document(entry)).encode("utf-8")
         write_file(arguments.report, content, what="--report", new=True)
         console.note(f"The report is in {arguments.report}; fairleak report verify checks it.")
-    if arguments.page is not None:
-        check_writable(arguments.page, what="--page")
-        page = one_page(history.document(entry), history.signatures(entry))
-        write_file(arguments.page, page, what="--page", new=True)
-        console.note(f"The one-page summary is in {arguments.page}.")
+    if arguments.brief is not None:
+        check_brief(arguments.brief, what="--brief")
+        brief = brief_file(
+            history.document(entry),
+            history.signatures(entry),
+            ending=arguments.brief.suffix,
+        )
+        write_file(arguments.brief, brief, what="--brief", new=True)
+        console.note(f"The decision brief is in {arguments.brief}.")
     lines = {
         "audit": f"{entry.title}, {entry.outputs}",
         "fingerprint": entry.fingerprint,

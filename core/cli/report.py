@@ -1,6 +1,6 @@
 """Commands about reports: ``fairleak report`` and ``fairleak compare``.
 
-A report is verified, replayed or signed, or its one-page summary or its public summary made. Two audits are compared
+A report is verified, replayed or signed, or its decision brief or its public summary made. Two audits are compared
 side by side, for people and as a gate.
 """
 
@@ -41,6 +41,7 @@ from ..report import (
     to_json,
     verify_report,
 )
+from ..report.brief_files import HTML_NAME, PDF_NAME, brief_file, has_typst
 from ..report.changes import ChangedValue, Replay, compare_runs
 from ..report.comparison import (
     NO_PROOF,
@@ -51,7 +52,6 @@ from ..report.comparison import (
     compare,
     comparison_html,
 )
-from ..report.one_page import NAME, one_page
 from ..report.report import strict
 from ..report.verification import (
     ENDING,
@@ -72,6 +72,7 @@ from .arguments import (
     add_file_arguments,
     add_history_argument,
     add_path,
+    check_brief,
     data_folder_of,
     read_report,
     report_in,
@@ -469,21 +470,30 @@ def _check_new(path: Path, what: str) -> None:
     check_writable(path, what=what)
 
 
-def _add_page(parser: argparse.ArgumentParser) -> None:
+def _add_brief(parser: argparse.ArgumentParser) -> None:
     _add_report(parser, "JSON or HTML file of a report, its folder, or an audit's folder.")
-    add_path(
-        parser, "-o", "--output", help=f"File for the page (default: {NAME} beside the report)."
+    help_text = (
+        f"File for the brief, .html or .pdf (default: {HTML_NAME} beside the report, and {PDF_NAME} where "
+        "requirements-pdf.txt is installed)."
     )
+    add_path(parser, "-o", "--output", help=help_text)
 
 
-def _page(arguments: argparse.Namespace, console: Console) -> None:
-    """Write the page of a report."""
+def _brief(arguments: argparse.Namespace, console: Console) -> None:
+    """Write the decision brief of a report."""
     report = report_in(arguments.report)
-    output = arguments.output or report.with_name(NAME)
-    check_writable(output, what="--output")
-    _, document = report_that_holds(report, what="gets a summary")
-    write_file(output, one_page(document), what="--output")
-    console.result(f"{output} is the one-page summary of the internal report.")
+    if arguments.output is not None:
+        outputs = [arguments.output]
+    elif has_typst():
+        outputs = [report.with_name(HTML_NAME), report.with_name(PDF_NAME)]
+    else:
+        outputs = [report.with_name(HTML_NAME)]
+    for output in outputs:
+        check_brief(output, what="--output")
+    _, document = report_that_holds(report, what="gets a brief")
+    for output in outputs:
+        write_file(output, brief_file(document, ending=output.suffix), what="--output")
+        console.result(f"{output} is the decision brief of the internal report.")
 
 
 def _add_card(parser: argparse.ArgumentParser) -> None:
@@ -510,13 +520,13 @@ def _card(arguments: argparse.Namespace, console: Console) -> None:
 _VERIFY = "Check that a report is unaltered, that its numbers give its verdict, and who signed it."
 _REPLAY = "Run the audit of a report again and say whether it gives the same."
 _SIGN = "Sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt."
-_PAGE = "Write the one-page summary (PDF) of a report; needs requirements-pdf.txt."
+_BRIEF = "Write the decision brief of a report, two pages: HTML, and PDF with requirements-pdf.txt."
 
 COMMANDS = {
     "verify": Action(_VERIFY, _add_verify, _verify),
     "replay": Action(_REPLAY, _add_replay, _replay),
     "sign": Action(_SIGN, _add_sign, _sign),
-    "page": Action(_PAGE, _add_page, _page),
+    "brief": Action(_BRIEF, _add_brief, _brief),
     "card": Action(
         "Write the public summary of a report as Markdown for a model card.", _add_card, _card
     ),

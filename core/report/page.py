@@ -112,6 +112,7 @@ def environment() -> Environment:
     names = (
         "board.css",
         "board.html",
+        "brief.html",
         "bullet.css",
         "compare.html",
         "report.html",

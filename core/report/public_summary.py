@@ -47,6 +47,7 @@ from ..stats.fairness import METRIC_TITLES
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.subject import AuditConfig
+from .brief_files import HTML_NAME, brief_html
 from .charts import clean
 from .codec import report_document
 from .page import environment, logo, to_html
@@ -470,6 +471,7 @@ class Reports:
         texts = {
             "report.json": to_json(self.document),
             "report.html": to_html(self.document),
+            HTML_NAME: brief_html(self.document),
             "policy.toml": policy_text(self.audit.verdict.policy),
             "plan.toml": plan_text(replace(self.audit.plan, policy="policy.toml")),
         }

@@ -24,7 +24,7 @@ from core.auditing.policy import Policy, judge
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
-from core.report.one_page import MISSING, has_typst, one_page
+from core.report.brief_files import MISSING, brief_file, has_typst
 from core.report.tables import self_test_table
 from pages._report import report_history
 from pages._report.report_plan import AuditRequest
@@ -243,29 +243,42 @@ def _public_button(reports: Reports, name: str) -> None:
     )
 
 
-def summary_button(reports: Reports, *, testing: bool = False) -> None:
-    """Offer the one-page summary to sign; without the package that makes it, say what is missing.
+_BRIEF_FORMS = {
+    ".html": ("text/html", ":material/description:"),
+    ".pdf": ("application/pdf", ":material/picture_as_pdf:"),
+}
+"""Ending of a brief -> its type and icon."""
+
+
+def brief_button(reports: Reports, *, testing: bool = False) -> None:
+    """Offer the decision brief to sign, as PDF, or as HTML where the packages that set a PDF are missing.
 
     While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
     """
-    possible = has_typst()
-    signatures = report_history.signatures_of(reports.document.fingerprint)
-    hint: str | None = None
-    if not possible:
-        hint = MISSING
-    elif testing:
+    ending = ".html"
+    hint: str | None = MISSING
+    if has_typst():
+        ending = ".pdf"
+        hint = None
+    mime, icon = _BRIEF_FORMS[ending]
+    if testing:
         hint = "Opens when the self-test has ended, which is part of it."
     panels.download(
-        "One-page summary (PDF)",
-        lambda: one_page(reports.document, signatures),
-        "fairleak-internal-summary.pdf",
-        key="download_internal_summary",
-        mime="application/pdf",
-        icon=":material/picture_as_pdf:",
+        f"Decision brief ({ending[1:].upper()})",
+        partial(_brief, reports, ending),
+        f"fairleak-internal-brief{ending}",
+        key="download_internal_brief",
+        mime=mime,
+        icon=icon,
         type="primary",
-        disabled=testing or not possible,
+        disabled=testing,
         help=hint,
     )
+
+
+def _brief(reports: Reports, ending: str) -> bytes:
+    signatures = report_history.signatures_of(reports.document.fingerprint)
+    return brief_file(reports.document, signatures, ending=ending)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."
@@ -283,6 +296,14 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
         with st.container(horizontal=True, gap="small"):
             for name in ("report.html", "report.json", "tables.zip"):
                 file_button(reports, name)
+            panels.download(
+                "Brief (HTML)",
+                partial(_brief, reports, ".html"),
+                "fairleak-internal-brief.html",
+                key="download_internal_brief_html",
+                mime="text/html",
+                icon=":material/article:",
+            )
     with right, st.container(border=True, height="stretch", gap="small"):
         shell.whisper(
             ":material/public: Public summary",

@@ -172,7 +172,7 @@ def draw_decision(
         st.html(sentences)
         return
     passing = next((candidate for candidate in candidates if candidate.passes), None)
-    reason = untried_reason(verdict, reports.audit.plan.outputs)
+    reason = untried_reason(verdict.rows, reports.audit.plan.outputs)
     left, right = st.columns([3, 2], gap="medium")
     left.html(sentences)
     with right, st.container(key="way_out", gap="small"):

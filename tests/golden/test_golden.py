@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.report.one_page import NAME as SUMMARY
+from core.report.brief_files import PDF_NAME
 from tests import samples
 from tests.golden.make import FILES, compare, helps, html_text, json_text, normal, printed
 
@@ -173,8 +173,8 @@ def test_an_audit(audit: str, folder: Path):
 def test_reports(kind: str, audit: str, folder: Path):
     report_folder = folder / "audit" / kind
     expected = {path.name.removesuffix(".txt") for path in (FILES / "report" / kind).iterdir()}
-    assert {*expected, *([SUMMARY] if kind == "internal" else [])} == set(os.listdir(report_folder))
-    for path in sorted(path for path in report_folder.iterdir() if path.name != SUMMARY):
+    assert {*expected, *([PDF_NAME] if kind == "internal" else [])} == set(os.listdir(report_folder))
+    for path in sorted(path for path in report_folder.iterdir() if path.name != PDF_NAME):
         text = path.read_text(encoding="utf-8-sig")
         write: Callable[[str, Path], str] = {".json": json_text, ".html": html_text}.get(path.suffix, normal)
         compare(f"report/{kind}/{path.name}{'.txt' if path.suffix == '.html' else ''}", write(text, folder))

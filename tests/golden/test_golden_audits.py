@@ -24,8 +24,8 @@ from core.auditing.result import GroupSummary, Provenance
 from core.base.errors import InputError
 from core.cli.notebook import AuditResult
 from core.report import Reports, codec, page, report_fingerprint, summary_html, summary_markdown, tables
+from core.report.brief import brief_content
 from core.report.codec import report_of
-from core.report.one_page import page_content
 from core.report.page import to_html
 from core.report.report import strict
 from core.report.verification import contradictions
@@ -181,8 +181,8 @@ def test_parts_of_reports(seed: int) -> None:
         entries.append(f"internal {table.name}: {sealed([table.rows])} {display}")
     drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html(document))
     entries.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
-    content = page_content(document)
-    entries += [f"internal page {name}: {sealed(content[name])}" for name in content]
+    content = brief_content(document)
+    entries += [f"internal brief {name}: {sealed(content[name])}" for name in content]
     summary = replace(REPORTS[seed].summary, fingerprint="f" * 64, fairleak="1")
     summarised = strict(summary)
     entries += [f"summary {name}: {sealed(summarised[name])}" for name in sorted(summarised)]

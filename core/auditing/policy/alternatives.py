@@ -16,7 +16,7 @@ from ...studies.registry import STUDIES
 from ...studies.study import Measurement
 from ...studies.subject import OutputsPlan
 from .limits import VERDICT_TITLES
-from .verdict import Status, Verdict
+from .verdict import CheckVerdict, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +71,11 @@ def output_checks() -> frozenset[str]:
     return frozenset(check.name for study in studies for check in study.declared)
 
 
-def untried_reason(verdict: Verdict, outputs: OutputsPlan) -> Untried:
+def untried_reason(rows: Sequence[CheckVerdict], outputs: OutputsPlan) -> Untried:
     """Return why nothing narrower than these outputs was tried although they do not pass."""
     if outputs.released == "labels":
         return Untried.LABELS_ALONE
-    open_checks = [row.check for row in verdict.rows if row.blocks]
+    open_checks = [row.check for row in rows if row.blocks]
     if output_checks().issuperset(open_checks):
         return Untried.OTHER_POLICY
     return Untried.OTHER_CHECKS

@@ -430,12 +430,21 @@ def range_text(check: str, estimate: Estimate, limit: float) -> str:
 
 def limit_text(check: str, value: float) -> str:
     """Write a limit as "at most 5.0 points" or "at least 0.8", with all the decimals it has, six at most."""
+    side = "at least" if CHECKS[check].at_least else "at most"
+    return f"{side} {_with_unit(_limit_digits(check, value), CHECKS[check].unit)}"
+
+
+def limit_number(check: str, value: float) -> str:
+    """Write a limit's number as "5.0" or "75%", where its unit stands beside it."""
+    percent_sign = "%" if CHECKS[check].unit == "percent" else ""
+    return f"{_limit_digits(check, value)}{percent_sign}"
+
+
+def _limit_digits(check: str, value: float) -> str:
     unit = CHECKS[check].unit
     integer, _, rest = _number(unit, value, _MOST).partition(".")
     rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
-    text = f"{integer}.{rest}" if rest else integer
-    side = "at least" if CHECKS[check].at_least else "at most"
-    return f"{side} {_with_unit(text, unit)}"
+    return f"{integer}.{rest}" if rest else integer
 
 
 def source_text(limit: Limit) -> str:

@@ -480,7 +480,7 @@ def bullet_on_scale(value: float, interval: Estimate, *, middle: float, span: fl
     )
 
 
-_MOST_TIMES = 10
+MOST_TIMES = 10
 """From how many times as many records on more of them are no advice."""
 
 _PAGES = {
@@ -583,7 +583,7 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         return (
             f"{wider}Likely beyond the limit; more {unit} would confirm it. {_reduce(row.check)}."
         )
-    if times > _MOST_TIMES:
+    if times > MOST_TIMES:
         return (
             f"{wider}The result lies at the limit; no realistic number of {unit} settles it. "
             "A person must decide, with a reason."

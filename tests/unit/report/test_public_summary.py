@@ -260,7 +260,7 @@ REFUSED = "must be an internal report, got a public summary, which holds no numb
 
 
 @pytest.mark.parametrize("name", ["summary.json", "summary.html"])
-@pytest.mark.parametrize("command", ["report verify", "report replay", "report page", "report card", "compare"])
+@pytest.mark.parametrize("command", ["report verify", "report replay", "report brief", "report card", "compare"])
 def test_every_command_refuses_a_summary_in_one_sentence(out: Path, command: str, name: str, capsys: Capture):
     more = [str(out)] if command == "compare" else []
     assert main([*command.split(), str(out / "public" / name), *more]) == 3

@@ -1,4 +1,4 @@
-"""``report page``, ``card`` and ``sign``: only of a report that holds; who signed which bytes; keys are never shown."""
+"""``report brief``, ``card``, ``sign``: only of a report that holds, who signed which bytes; keys are never shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
 from core.report import Reports, report_document, summary_markdown, to_json
-from core.report.one_page import DECISIONS, one_page
+from core.report.brief import DECISIONS
+from core.report.brief_files import brief_html, brief_pdf
 from core.report.page import to_html
 from core.report.verification import private_key
 from core.store.events import DECISIONS as SIGN_OFF
@@ -30,51 +31,63 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_an_audit_writes_the_page_of_the_internal_report_and_so_does_the_command(
-    out: Path, tmp_path: Path, capsys: Capture
-):
-    assert (out / "internal" / "summary.pdf").read_bytes() == one_page(Reports(AUDIT).document)
-    check_folder(out, force=True)  # it is no stranger's file
-    pages = {path: path.read_bytes() for path in out.rglob("summary.pdf")}
-    for path in pages:
-        path.unlink()
-    assert main(["report", "page", str(out)]) == 0
-    assert {path: path.read_bytes() for path in out.rglob("summary.pdf")} == pages and len(pages) == 1
-    assert "is the one-page summary of the internal report." in capsys.readouterr().out
-    for report in (out / "internal", out / "internal" / "report.html"):
-        assert main(["report", "page", str(report), "-o", str(tmp_path / "own.pdf")]) == 0
-        assert (tmp_path / "own.pdf").read_bytes() == pages[out / "internal" / "summary.pdf"]
+BRIEFS = ("brief.html", "brief.pdf")
 
 
-def test_an_audit_without_the_package_writes_the_rest_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.report.one_page.has_typst", lambda: False)
-    assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "out")
-    assert (tmp_path / "out" / "internal" / "report.json").exists()
-    assert not list(tmp_path.rglob("summary.pdf"))
+def test_report_brief_writes_what_an_audit_writes(out: Path, tmp_path: Path, capsys: Capture):
+    folder = out / "internal"
+    contents = {name: (folder / name).read_bytes() for name in BRIEFS}
+    document = Reports(AUDIT).document
+    assert contents == {"brief.html": brief_html(document).encode(), "brief.pdf": brief_pdf(document)}
+    check_folder(out, force=True)  # they are no stranger's files
+    for name in BRIEFS:
+        (folder / name).unlink()
+    assert main(["report", "brief", str(out)]) == 0
+    assert {name: (folder / name).read_bytes() for name in BRIEFS} == contents
+    assert capsys.readouterr().out.count("is the decision brief of the internal report.") == 2
+    for report in (folder, folder / "report.html"):
+        for name in BRIEFS:
+            output = tmp_path / f"own-{name}"
+            assert main(["report", "brief", str(report), "-o", str(output)]) == 0
+            assert output.read_bytes() == contents[name]
 
 
-def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
-    assert main(["report", "page", str(tmp_path)]) == 3
-    assert "REPORT must be a report or a folder that holds one" in capsys.readouterr().err
-    report = out / "internal" / "report.json"
-    document = json.loads(report.read_text(encoding="utf-8"))
-    document["verdict"]["overall"] = "pass"
-    report.write_text(json.dumps(document), encoding="utf-8")
-    assert main(["report", "page", str(report)]) == 3
-    assert "Only a report that holds gets a summary: " in capsys.readouterr().err
-    monkeypatch.setattr("core.report.one_page.has_typst", lambda: False)
-    assert main(["report", "page", str(out / "internal" / "report.html")]) == 3
+def test_report_brief_without_the_extra(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    for module in ("core.report.brief_files", "core.cli.report"):
+        monkeypatch.setattr(f"{module}.has_typst", lambda: False)
+    assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "bare")
+    written = {path.name for path in (tmp_path / "bare" / "internal").iterdir()}
+    assert {"report.json", "brief.html"} <= written and "brief.pdf" not in written
+    assert main(["report", "brief", str(tmp_path / "bare")]) == 0
+    assert not list((tmp_path / "bare").rglob("brief.pdf"))
+    capsys.readouterr()
+    assert main(["report", "brief", str(out), "-o", str(tmp_path / "output.pdf")]) == 3
     assert "install what requirements-pdf.txt lists" in capsys.readouterr().err
 
 
-def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_report_brief_refuses_bad_input(out: Path, tmp_path: Path, capsys: Capture):
+    assert main(["report", "brief", str(tmp_path)]) == 3
+    assert "REPORT must be a report or a folder that holds one" in capsys.readouterr().err
+    report = out / "internal" / "report.json"
+    assert main(["report", "brief", str(report), "-o", str(tmp_path / "output.doc")]) == 3
+    assert "--output must end in .html or .pdf, got" in capsys.readouterr().err
+    document = json.loads(report.read_text(encoding="utf-8"))
+    document["verdict"]["overall"] = "pass"
+    report.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["report", "brief", str(report)]) == 3
+    assert "Only a report that holds gets a brief: " in capsys.readouterr().err
+
+
+def test_history_show_brief_has_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     reports = Reports(AUDIT)
     with_history = History.open(tmp_path / "history.sqlite")
     entry = with_history.keep(reports.document, model="Loans", version="1.0", who="A. Auditor")
     signed = with_history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO")
-    assert main(["history", "show", "Loans", "1.0", "--page", str(tmp_path / "page.pdf")]) == 0
-    assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document, (signed,))
+    assert main(["history", "show", "Loans", "1.0", "--brief", str(tmp_path / "brief.pdf")]) == 0
+    assert (tmp_path / "brief.pdf").read_bytes() == brief_pdf(reports.document, (signed,))
+    assert main(["history", "show", "Loans", "1.0", "--brief", str(tmp_path / "brief.html")]) == 0
+    assert "A. Officer" in (tmp_path / "brief.html").read_text(encoding="utf-8")
     assert tuple(SIGN_OFF.values()) == DECISIONS
 
 

@@ -1,0 +1,875 @@
+"""The decision brief: a report on two A4 pages for those who decide and sign, as HTML and as a PDF.
+
+Page 1 is what to decide: verdict, people, attackers, remedy, limits, caveats. Page 2 is what to answer for it: law,
+data, who set the limits, decision, signatures. It says what the report's document says and nothing else, and is for
+internal use, as the report is; statistics stay in the report, its annex. `brief_content` returns every text of it;
+`core.report.brief_files` sets them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..auditing.plausible_attackers import ATTACKERS, Met
+from ..auditing.policy import (
+    VERDICT_TITLES,
+    CheckVerdict,
+    JudgedAlternative,
+    Status,
+    Untried,
+    judged_alternatives,
+    next_step,
+    untried_reason,
+)
+from ..auditing.policy import bullet as places_of
+from ..auditing.policy.limits import limit_number
+from ..auditing.policy.verdict import MOST_TIMES, times_more_records
+from ..auditing.result import failed_tests
+from ..base.caveats import Caveat, CaveatKind
+from ..datasets.role_suggestion import names_attribute
+from ..stats.estimates import Estimate, count, percent
+from .charts import clean
+from .page import KINDS
+from .people_sentences import people_sentences
+from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
+from .report import Report, day_text
+
+WORD_LIMIT = 900
+"""Words of a brief at most: what stands between blanks and holds a letter or a digit."""
+
+DECISIONS = ("Release", "Accept the risk", "Do not release")
+SIGNERS = ("Prepared", "Reviewed", "Decided")
+
+_NOT_COVERED = re.compile(
+    r"[^\u0020-\u007e\u00a0-\u00ac\u00ae-\u017f\u0391-\u03a1\u03a3-\u03a9\u03b1-\u03c9\u0401\u0410-\u044f\u0451"
+    r"\u2013\u2014\u2018-\u201e\u2020-\u2022\u2026\u20ac\u2190-\u2193\u2212\u221e\u2248\u2260\u2264\u2265\u25a1]"
+)
+"""What the fonts of the PDF may lack; "□" stands for it."""
+
+_UNKNOWN = "□"
+
+DENSITIES = (
+    "all",
+    "short reasons and sources",
+    "law that binds, and the opinion on it",
+    "passing checks in a line",
+    "caveats about the input in a line",
+    "the worst checks, others in a line",
+    "short names, and the worst sentence about people",
+)
+"""What a brief holds, from the fullest to the densest; the first that keeps to the most words is taken."""
+
+_SHORT_TEXTS = 1
+_BINDING_LAW = 2
+_FOLDED_PASSES = 3
+_FOLDED_CAVEATS = 4
+_FOLDED_ROWS = 5
+_SHORT_NAMES = 6
+
+_NOT_ATTACKED = "not_attacked"
+_INFORMATION = "information"
+
+_STATE_TITLES: Mapping[str, str] = {
+    "fail": "Fail",
+    "inconclusive": "Inconclusive",
+    "not_run": "Not run",
+    "pass": "Pass",
+    _NOT_ATTACKED: "Not attacked",
+    _INFORMATION: "For information",
+}
+"""State of a check -> its word, in the order of the counts."""
+
+_BLOCKING = ("inconclusive", "not_run")
+
+_MOST_ROWS = 10
+"""Measured checks from which on those that pass share a line."""
+
+_FEWEST_ROWS = 6
+"""Rows of the densest brief; the other checks share a line."""
+
+_MOST_SIGNATURES = 4
+_FEWEST_SIGNATURES = 2
+_MOST_SETTERS = 5
+_LONGEST_NAME = 90
+_LONGEST_TEXT = 110
+
+_CHECKS: Mapping[str, str] = {
+    "attribute_excess": "{Attribute} from {outputs}",
+    "attribute_balanced": "{Attribute}, balanced",
+    "attribute_bits": "{Attribute} in bits",
+    "correction_gain": "{Attribute} from constraint",
+    "answers_excess": "{Attribute} from answers",
+    "targeted_leakage": "Targeted query",
+    "membership_caught": "Found at 1% FPR",
+    "membership_auc": "Distinguished (AUC)",
+    "membership_advantage": "Attacker’s advantage",
+    "membership_gap": "Found: gap of groups",
+    "absence": "No answer: gap",
+    "unfairness": "Unfairness",
+    "four_fifths": "Selection ratio",
+    "attriguard_exposure": "{Attribute} despite AttriGuard",
+    "attriguard_cost": "Columns changed",
+    "two_models_gain": "Two models",
+    "measured_epsilon": "Stated ε exceeded",
+}
+"""Check -> its short title; a check of another study has its own title."""
+
+_CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
+    CaveatKind.CHOSEN_ON_THESE_RECORDS: ("Choice", "Picked from several models on these people."),
+    CaveatKind.SELF_TEST_MISSING: ("Self-test", "Not run."),
+    CaveatKind.CONSTANT_MODEL: ("Constant", "Everybody gets the same answer."),
+    CaveatKind.CONTRADICTIONS: ("Labels", "{count} contradict their scores; labels count."),
+    CaveatKind.ANSWERS_ABSENT: ("No answer", "{count} people get none; who they are is attacked."),
+    CaveatKind.STAND_IN_LABELS: ("Scores", "{count} are missing; the label stands in."),
+    CaveatKind.LABELS_ONLY: ("Scores", "None are given."),
+    CaveatKind.SCORE_THRESHOLD: ("Threshold", "Labels are scores from a threshold on."),
+    CaveatKind.RECORDS_DROPPED: ("Dropped", "{count} records lack a value and are left out."),
+    CaveatKind.PERSONS_REPEATED: ("Repeated", "{count} people have several records."),
+    CaveatKind.RECORDS_REPEATED: ("Equal", "{count} records are equal in every column used."),
+    CaveatKind.RECORDS_SHARED: ("Shared", "{count} other records equal a training record."),
+    CaveatKind.VALUES_FILLED: ("Filled", "{count} missing values are filled in."),
+    CaveatKind.VALUES_JOINED: ("Joined", "{count} values are taken together."),
+    CaveatKind.COLUMNS_DROPPED: ("Columns", "{count} columns are left out."),
+    CaveatKind.INPUT_CHECK: ("Input", "Points noted by the input check: {number}."),
+    CaveatKind.TABLE_PARSING: ("Cells", "Some could have been read otherwise."),
+    CaveatKind.ATTACK_SET_DRAWN: ("Attacker", "Half of the test records are theirs."),
+    CaveatKind.ATTACKER_SAMPLE: ("Sample", "Attackers learn from part of the people they know."),
+    CaveatKind.MODEL_FILE: ("Model file", "How it was asked stands in the annex."),
+    CaveatKind.MODEL_TRAINED: ("Model", "Trained by FairLeak; no other model is meant."),
+    CaveatKind.MODEL_RANDOMISED: ("Random", "Predictions were drawn once."),
+    CaveatKind.MODEL_STRUCTURE: ("Structure", "What the model is made of can memorise records."),
+    CaveatKind.ATTRIBUTE_NEEDED: ("Attribute", "The model needs it to decide."),
+    CaveatKind.INTERVAL_OVER_PEOPLE: ("Intervals", "Over people like these; model and seed stay."),
+}
+"""Kind of a caveat -> its term and its line; drift and unknown training records have a line of their own."""
+
+_UNTRIED = {
+    Untried.LABELS_ALONE: "Labels alone are planned: nothing narrower is left.",
+    Untried.OTHER_CHECKS: "Releasing less cannot be enough.",
+    Untried.OTHER_POLICY: "Releasing less is yet to be tried under this policy.",
+}
+"""Why nothing narrower was tried -> its sentence."""
+
+_ON_VERDICT = (
+    CaveatKind.CHOSEN_ON_THESE_RECORDS,
+    CaveatKind.SELF_TEST_MISSING,
+    CaveatKind.CONSTANT_MODEL,
+)
+"""Kinds that bear on the verdict itself, and always have a line."""
+
+Signed = Any
+"""A signature as `core.store.events.Signature` records it: a history stands on reports, which import none."""
+
+Content = dict[str, Any]
+
+
+def brief_content(report: Report, signatures: Sequence[Signed] = (), *, dense: int = 0) -> Content:
+    """Return every text of the brief, and where the bars lie.
+
+    `dense` leaves out what the annex has too, each step more than the one before: see `DENSITIES`.
+    """
+    return _Brief(report, signatures, dense).content()
+
+
+def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
+    """Return a text as one line that the fonts of the PDF can show, of at most so many letters.
+
+    A name is shortened in its middle, where it says least, and prose at its end.
+    """
+    flat = unicodedata.normalize("NFC", " ".join(str(clean(str(value))).split()))
+    visible = _NOT_COVERED.sub(_UNKNOWN, flat)
+    if len(visible) <= most:
+        return visible
+    if prose:
+        return f"{visible[:most].rpartition(' ')[0] or visible[: most - 1]}…"
+    return f"{visible[: most // 2].rstrip()}…{visible[len(visible) - (most - 1) // 2 :].lstrip()}"
+
+
+def check_state(row: CheckVerdict) -> str:
+    """Return what a check with a limit counts as: a verdict, "not_attacked" or "information".
+
+    Not attacked is what passes because nothing is released; for information is what the release does not hang on.
+    """
+    if row.is_decisive:
+        return row.display_verdict
+    return _INFORMATION
+
+
+def state_counts(rows: Sequence[CheckVerdict]) -> list[dict[str, str]]:
+    """Return the checks with a limit counted by state, such as "Fail 1"; they sum to all of them."""
+    counts = Counter(check_state(row) for row in rows if row.limit)
+    return [
+        {"state": state, "text": f"{word} {counts[state]}", "note": ""}
+        for state, word in _STATE_TITLES.items()
+        if counts[state]
+    ]
+
+
+class _Brief:
+    """A report as it becomes a brief, a method a section."""
+
+    def __init__(self, report: Report, signatures: Sequence[Signed], dense: int) -> None:
+        self.report = report
+        self.signatures = signatures
+        self.dense = dense
+        self.longest_text = _LONGEST_TEXT
+        if dense >= _SHORT_TEXTS:
+            self.longest_text = 32
+        self.longest_name = _LONGEST_NAME
+        self.most_signatures = _MOST_SIGNATURES
+        if dense >= _SHORT_NAMES:
+            self.most_signatures = _FEWEST_SIGNATURES
+            self.longest_name = 26
+            self.longest_text = 26
+        self.rows = [row for row in report.rows if row.limit]
+        self.required = [row for row in self.rows if check_state(row) != _INFORMATION]
+        self.measured = [
+            row
+            for row in self.required
+            if row.measured and check_state(row) != _NOT_ATTACKED and row.verdict != Status.NOT_RUN
+        ]
+        self.candidates = self._candidates()
+        self.remedy = next((entry for entry in self.candidates if entry.passes), None)
+        self.attribute = plain_line(report.data.attribute, self.longest_name)
+
+    def content(self) -> Content:
+        """Return the sections."""
+        report = self.report
+        word = VERDICT_TITLES[report.verdict.overall]
+        content = {
+            "name": f"{word}: {plain_line(report.title, _LONGEST_NAME)}. FairLeak decision brief",
+            "overall": str(report.verdict.overall),
+            "day": report.day,
+            "subject": " · ".join(filter(None, self.subject())),
+            "headline": plain_line(report.verdict.headline, 180),
+            "counts": self.counts(),
+            "policy": " ".join(filter(None, self._policy())),
+            "people": self.people(),
+            "attackers": self.attackers(),
+            "remedy": self.remedy_card(),
+            "limits": self.limits(),
+            "untested": [{"term": term, "text": text} for term, text in self.untested()],
+            "caveats": [{"term": term, "text": text} for term, text in self.caveats()],
+            "law": self.law(),
+            "data": [{"term": term, "text": text} for term, text in self.data() if text],
+            "setters": self.setters(),
+            "attributes": self.attributes(),
+            "decision": self.decision(),
+            "signatures": [
+                _signature(entry, self.longest_text)
+                for entry in self.signatures[-self.most_signatures :]
+            ],
+            "binds": f"Tick 1. It binds {self.version} only; a newer version does not lift it.",
+            "signers": SIGNERS,
+            "footer": [
+                {"term": term, "text": text, "mono": mono} for term, text, mono in self.footer()
+            ],
+            "fingerprint": " ".join(re.findall(".{1,16}", report.fingerprint)),
+        }
+        unknown = ""
+        if _UNKNOWN in str(content):
+            unknown = f"{_UNKNOWN} stands for a letter that the fonts of the PDF lack."
+        return content | {"unknown": unknown}
+
+    @property
+    def version(self) -> str:
+        """What is decided about: model and version of the register, else the title."""
+        register = self.report.plan.register
+        if register.model:
+            return plain_line(f"{register.model} {register.version}", self.longest_name)
+        return plain_line(self.report.title, self.longest_name)
+
+    def subject(self) -> Iterator[str]:
+        """Yield what is audited: model and version, purpose, owner, what is planned to be released."""
+        report = self.report
+        register = report.plan.register
+        yield self.version
+        if register.purpose:
+            yield plain_line(register.purpose, self.longest_text, prose=True)
+        yield f"owner: {plain_line(register.owner, self.longest_name) or 'not stated'}"
+        yield f"planned: {report.plan.outputs.text}"
+
+    def counts(self) -> list[dict[str, str]]:
+        """Return the counts of all checks; beside a fail those that block too."""
+        counts = state_counts(self.rows)
+        fails = any(entry["state"] == "fail" for entry in counts)
+        also = [entry for entry in counts if entry["state"] in _BLOCKING]
+        if fails and also:
+            also[-1]["note"] = " (also blocking)"
+        return counts
+
+    def _policy(self) -> Iterator[str]:
+        policy = self.report.policy
+        yield plain_line(policy.name, self.longest_name)
+        yield plain_line(policy.version, 30)
+
+    # People -----------------------------------------------------------------------------------------------------------
+
+    def people(self) -> Content:
+        """Return the sentences about people, each with its strip of 100."""
+        sentences = []
+        visible = people_sentences(self.report)
+        if self.dense >= _SHORT_NAMES:
+            visible = visible[:1]
+        for sentence in visible:
+            has_strip = not (math.isnan(sentence.share) or math.isnan(sentence.baseline))
+            text = plain_line(sentence.text, 400, prose=True)
+            before, emphasis, after = text.partition(plain_line(sentence.emphasis, 60))
+            sentences.append(
+                {
+                    "state": str(sentence.verdict),
+                    "before": before,
+                    "emphasis": emphasis,
+                    "after": after,
+                    "strip": has_strip,
+                    "share": _of_100(sentence.share),
+                    "baseline": _of_100(sentence.baseline),
+                }
+            )
+        note = "100 per strip. Grey: baseline. Dark: difference."
+        return {"note": note, "sentences": sentences}
+
+    # Attackers --------------------------------------------------------------------------------------------------------
+
+    def attackers(self) -> Content:
+        """Return who could attack, what they need, whether they are met, and what became of their checks."""
+        statement = self.report.plan.attackers
+        rows = []
+        for key, attacker in ATTACKERS.items():
+            checks = [row for row in self.required if row.check in attacker.checks]
+            if not checks:
+                continue
+            worst = min(checks, key=lambda row: list(_STATE_TITLES).index(check_state(row)))
+            met, why = statement.met(key)
+            rows.append(
+                {
+                    "who": attacker.title,
+                    "seeks": self._fill(attacker.seeks),
+                    "needs": self._fill(attacker.needs),
+                    "met": met.name.lower(),
+                    "met_text": _met_text(met, plain_line(why, self.longest_text, prose=True)),
+                    **_worded(check_state(worst)),
+                }
+            )
+        note = "“Met here”: the owner’s statement, none in the plan."
+        if statement.date:
+            who = plain_line(statement.author, 40) or "owner"
+            note = f"“Met here”: stated by {who}, {day_text(statement.date)}. Not measured."
+        return {"note": note, "rows": rows}
+
+    def _fill(self, text: str) -> str:
+        capital = f"{self.attribute[:1].upper()}{self.attribute[1:]}"
+        outputs = "labels"
+        if self.report.plan.outputs.released == "scores":
+            outputs = "scores"
+        return text.format(attribute=self.attribute, Attribute=capital, outputs=outputs)
+
+    def short(self, row: CheckVerdict) -> str:
+        """Return a check's short title."""
+        if row.check in _CHECKS:
+            return self._fill(_CHECKS[row.check])
+        return plain_line(row.title, self.longest_name)
+
+    # Remedy -----------------------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> tuple[JudgedAlternative, ...]:
+        report = self.report
+        if report.verdict.overall == Status.PASS:
+            return ()
+        return judged_alternatives(
+            report.policy,
+            report.measurements,
+            report.alternatives,
+            attribute=report.data.attribute,
+            failed_tests=failed_tests(report.self_tests),
+        )
+
+    def remedy_card(self) -> Content | None:
+        """Return what could be released instead and what was tried; None where the release passes."""
+        if self.report.verdict.overall == Status.PASS:
+            return None
+        worst = next((row for row in self.required if row.verdict != Status.PASS), None)
+        if not self.candidates:
+            text = _UNTRIED[untried_reason(self.report.verdict.checks, self.report.plan.outputs)]
+            if worst is not None:
+                text = f"{text} {self.short(worst)}: {next_step(worst)}"
+            return {
+                "state": "none",
+                "title": "Remedy: not tried yet",
+                "counts": [],
+                "text": plain_line(text, 240, prose=True),
+                "cost": "",
+                "tried": None,
+            }
+        card: Content = {"tried": self._tried(worst)}
+        if self.remedy is None:
+            text = "Reduce the leak, or accept the risk in writing."
+            return card | {
+                "state": "fail",
+                "title": "No remedy tried passes",
+                "counts": [],
+                "text": text,
+                "cost": "",
+            }
+        labels = self.remedy.alternative.outputs.released == "labels"
+        cost = "scores are rounded."
+        if labels:
+            cost = "no scores, so nobody can be ordered by them."
+        accuracy = self.report.model.accuracy_test
+        return card | {
+            "state": "pass",
+            "title": f"Remedy: release {self.remedy.alternative.title}",
+            "counts": state_counts(self.remedy.verdict.rows),
+            "text": f"Labels, and so accuracy ({percent(accuracy)}), stay.",
+            "cost": cost,
+        }
+
+    def _tried(self, worst: CheckVerdict | None) -> Content:
+        rows = []
+        for candidate in self.candidates:
+            value = "–"
+            if worst is not None:
+                row = _row_of(candidate, worst.check)
+                if row is not None and row.measured:
+                    value = row.value
+            chosen = candidate is self.remedy
+            rows.append(
+                {
+                    "what": candidate.alternative.title.capitalize(),
+                    "value": value,
+                    "chosen": chosen,
+                    **_worded(str(candidate.verdict.overall)),
+                }
+            )
+        column = ""
+        if worst is not None:
+            column = self.short(worst)
+        return {"count": len(rows), "column": column, "rows": rows}
+
+    # Limits -----------------------------------------------------------------------------------------------------------
+
+    def limits(self) -> Content:
+        """Return the measured checks, the worst first; from many on those that pass share a line."""
+        listed = self.measured
+        if len(self.measured) > _MOST_ROWS or self.dense >= _FOLDED_PASSES:
+            listed = [row for row in self.measured if row.verdict != Status.PASS]
+        if self.dense >= _FOLDED_ROWS:
+            listed = listed[:_FEWEST_ROWS]
+        folded = [row for row in self.measured if row not in listed]
+        note = "Bars start at chance; right is worse."
+        if self.remedy is not None:
+            note = f"{note} Ring: {self.remedy.alternative.title}."
+        return {
+            "note": note,
+            "measured": len(self.measured),
+            "rows": [self._limit(row) for row in listed],
+            "folded": [
+                {"text": f"{self.short(row)} {row.value}", **_worded(check_state(row))}
+                for row in folded
+            ],
+        }
+
+    def _limit(self, row: CheckVerdict) -> Content:
+        places = places_of(row)
+        bar = None
+        if places is not None:
+            ring = None
+            after = None
+            if self.remedy is not None and row.verdict != Status.PASS:
+                after = _row_of(self.remedy, row.check)
+            if after is not None and (after_places := places_of(after)) is not None:
+                ring = after_places.value
+            bar = {
+                "value": places.value,
+                "low": places.low,
+                "high": places.high,
+                "arrows": list(places.arrows),
+                "ring": ring,
+            }
+        return {
+            **_worded(check_state(row)),
+            "check": self.short(row),
+            "bar": bar,
+            "value": row.value,
+            "interval": plain_line(row.interval.removeprefix("95%: "), 40),
+            "limit": _limit_sign(row),
+            "source": self._source(row),
+            "placeholder": row.placeholder,
+        }
+
+    def _source(self, row: CheckVerdict) -> str:
+        if row.placeholder:
+            return "placeholder"
+        return plain_line(row.source, self.longest_text, prose=True)
+
+    def untested(self) -> Iterator[tuple[str, str]]:
+        """Yield what was not attacked, not run and not tested."""
+        declared = [row for row in self.required if check_state(row) == _NOT_ATTACKED]
+        if declared:
+            limits = ", ".join(f"{self.short(row)} ({_limit_sign(row)})" for row in declared)
+            yield "Not attacked", f"because nothing is released: {limits}."
+        reasons: dict[str, list[str]] = {}
+        for row in self.required:
+            if row.verdict == Status.NOT_RUN:
+                reason = plain_line(row.attempt.reason, self.longest_text, prose=True)
+                reasons.setdefault(reason.rstrip("."), []).append(self.short(row))
+        for reason, titles in reasons.items():
+            yield "Not run", ": ".join(filter(None, (", ".join(titles), reason))) + "."
+        information = [row for row in self.rows if check_state(row) == _INFORMATION]
+        if information:
+            verdicts = ", ".join(
+                f"{self.short(row)} ({VERDICT_TITLES[row.verdict].lower()})" for row in information
+            )
+            yield "For information", f"{verdicts}."
+        free = [row for row in self.report.rows if not row.limit and row.measured]
+        if free:
+            yield "Without a limit", f"{', '.join(self.short(row) for row in free)}."
+        yield (
+            "Not tested",
+            "poisoning, access to parameters, several releases combined, other attacks.",
+        )
+
+    # Caveats ----------------------------------------------------------------------------------------------------------
+
+    def caveats(self) -> Iterator[tuple[str, str]]:
+        """Yield each kind of caveat in a line: what bears on the verdict first."""
+        yield from self._open_checks()
+        yield "Drift", self._drift()
+        if self.candidates:
+            tries = self.candidates[0].alternative.tries
+            yield "Remedy", f"Tried on the same people; adjusted for {tries} steps."
+        yield from self._self_test()
+        by_kind: dict[CaveatKind, list[Caveat]] = {}
+        for caveat in self.report.caveats:
+            by_kind.setdefault(caveat.kind, []).append(caveat)
+        terms = []
+        for kind, caveats in by_kind.items():
+            if kind not in _CAVEATS:
+                continue
+            term, line = _CAVEATS[kind]
+            if self.dense >= _FOLDED_CAVEATS and kind not in _ON_VERDICT:
+                terms.append(term)
+            else:
+                yield term, line.format(count=_total(caveats), number=len(caveats))
+        if terms:
+            yield "In the annex", ", ".join(terms)
+        yield "Pass", "Holds for these attacks on this table. No proof of safety."
+
+    def _open_checks(self) -> Iterator[tuple[str, str]]:
+        at_limit = []
+        for row in self.measured:
+            if row.verdict != Status.INCONCLUSIVE or row.decided is None or row.limit is None:
+                continue
+            if times_more_records(row.decided, float(row.limit.value)) > MOST_TIMES:
+                at_limit.append(self.short(row))
+        if at_limit:
+            yield "At limit", f"{', '.join(at_limit)}: no realistic sample settles it."
+
+    def _drift(self) -> str:
+        """Return whether a membership finding may be drift: what is known of training and test records."""
+        kinds = {caveat.kind for caveat in self.report.caveats}
+        if CaveatKind.SETS_UNKNOWN in kinds:
+            return (
+                "Unknown: a random sample stands in for the training records, which may leak more."
+            )
+        if CaveatKind.SETS_DIFFER in kinds:
+            return "Training and test records differ without the model: findings may be drift, not memory."
+        roles = self.report.plan.config.roles
+        if roles is not None and roles.sets:
+            return "Not found (1% level) between training and test records, so a finding points to memory."
+        return "None: sets were drawn at random, so a finding points to memory."
+
+    def _self_test(self) -> Iterator[tuple[str, str]]:
+        tests = self.report.self_tests
+        if tests:
+            detected = [_hits(test.detected) for test in tests]
+            alarms = [_hits(test.false_alarms) for test in tests]
+            yield (
+                "Self-test",
+                f"{_of(detected)} planted leaks found; {_of(alarms)} false positives.",
+            )
+        if failed := failed_tests(tests):
+            yield (
+                "Self-test failed",
+                f"{plain_line('; '.join(failed), _LONGEST_TEXT)}: rely on no verdict.",
+            )
+
+    # Law --------------------------------------------------------------------------------------------------------------
+
+    def law(self) -> Content:
+        """Return what each number is evidence for."""
+        texts = legal_texts()
+        newest = max(text.looked_up for text in texts.values())
+        return {
+            "note": f"Looked up by {day_text(newest.isoformat())}.",
+            "advice": NOT_LEGAL_ADVICE,
+            "rows": list(self._law_rows()),
+            "foot": "A pass is no compliance. AI Act duties for high-risk systems (Annex III) start on 2 December "
+            "2027. A lawyer says whether this system is one.",
+        }
+
+    def _law_rows(self) -> Iterator[Content]:
+        by_check = law_of_checks()
+        evidence = self._evidence(by_check)
+        by_key = provisions()
+        for keys, text in evidence:
+            articles = [by_key[key] for key in keys]
+            yield {
+                "provision": ", ".join(_chips(articles)),
+                "says": "; ".join(f"“{entry.excerpt}”" for entry in articles),
+                "evidence": text,
+            }
+
+    def _evidence(self, by_check: Mapping[str, LawRow]) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the keys of provisions, and what is evidence for them here."""
+        leaks = self._with("article_35_7c", by_check)
+        attacks = self._with("article_15_5", by_check)
+        fairness = self._with("article_10_2f", by_check)
+        if leaks:
+            counts = " · ".join(entry["text"] for entry in state_counts(leaks))
+            records = count(self.report.data.sets.get("train", self.report.data.n))
+            yield ("article_35_7c",), f"Leak checks: {counts}, for {records} training records"
+        measure = "The limits below, each with who set it and when"
+        if self.remedy is not None:
+            measure = f"Release {self.remedy.alternative.title}"
+        yield ("article_35_7d", "article_25_1"), measure
+        if attacks:
+            yield (
+                ("edpb_55",),
+                f"{self._fill('{Attribute}')} and training records; no other attack of it",
+            )
+            if self.dense < _BINDING_LAW:
+                yield ("cnil_status",), "Means of each attacker: page 1"
+                yield ("cnil_paname",), "The same attacks; its tool was not used"
+            same = {row.check for row in attacks} == {row.check for row in leaks}
+            text = f"{len(attacks)} checks on what the model puts out"
+            if same:
+                text = "The same leak checks"
+            yield ("article_15_5",), text
+        if fairness:
+            values = ", ".join(f"{self.short(row)} {row.value}" for row in fairness if row.measured)
+            yield ("article_10_2f",), values or "Not measured"
+        yield ("annex_iv_2g",), "This brief, once signed"
+
+    def _with(self, key: str, by_check: Mapping[str, LawRow]) -> list[CheckVerdict]:
+        rows = []
+        for row in self.rows:
+            law = by_check.get(row.check)
+            if law is not None and any(entry.key == key for entry in law.provisions):
+                rows.append(row)
+        return rows
+
+    # Data and limits --------------------------------------------------------------------------------------------------
+
+    def data(self) -> Iterator[tuple[str, str]]:
+        """Yield what the table and the model are."""
+        data = self.report.data
+        model = self.report.model
+        synthetic = ", synthetic" if data.synthetic else ""
+        yield "Table", plain_line(data.title, self.longest_name)
+        yield "Records", f"{count(data.n)}{synthetic}"
+        names = {"train": "training"}
+        if not self.report.plan.has_true_sets:
+            names = {"train": "attacked"}
+        sets = [
+            f"{count(data.sets[name])} {names.get(name, name)}"
+            for name in ("train", "attack", "validation", "test")
+            if data.sets.get(name)
+        ]
+        yield "Split", ", ".join(sets)
+        kind = KINDS.get(model.kind, model.kind)
+        yield "Model", f"{plain_line(model.title, self.longest_name)}, {kind}"
+        yield (
+            "Accuracy",
+            f"{percent(model.accuracy_test)}; always the commonest answer: {percent(model.majority_test)}",
+        )
+        roles = self.report.plan.config.roles
+        if roles is not None:
+            yield (
+                "Favourable",
+                f"{plain_line(roles.label, 40)} = {plain_line(roles.favourable, 40)}",
+            )
+        yield "Retention", "The table is not kept; results are."
+
+    def setters(self) -> Content:
+        """Return who set limits, when and after what source."""
+        by_setter: dict[tuple[str, str, bool], list[CheckVerdict]] = {}
+        for row in self.rows:
+            assert row.limit is not None
+            key = (row.limit.author, row.limit.date, row.placeholder)
+            by_setter.setdefault(key, []).append(row)
+        rows = []
+        for (author, day, placeholder), limits in by_setter.items():
+            sources = {row.source for row in limits}
+            source = f"{len(sources)} sources"
+            if placeholder:
+                source = "placeholder"
+            elif len(sources) == 1:
+                source = plain_line(sources.pop(), 60, prose=True)
+            set_by = "nobody yet" if placeholder else plain_line(author, 40) or "not stated"
+            rows.append(
+                {
+                    "source": source,
+                    "checks": len(limits),
+                    "author": set_by,
+                    "day": "–" if placeholder else day_text(day) or "not stated",
+                    "placeholder": placeholder,
+                }
+            )
+        more = len(rows) - _MOST_SETTERS
+        foot = self._first_result()
+        if more > 0:
+            foot = f"{more} more: annex. {foot}"
+        return {"rows": rows[:_MOST_SETTERS], "foot": foot}
+
+    def _first_result(self) -> str:
+        """Return when the result came, and whether limits were dated before it."""
+        started = self.report.times.started
+        if not started:
+            return ""
+        late = [
+            row for row in self.rows if row.limit is not None and row.limit.date[:10] > started[:10]
+        ]
+        moment = re.sub(r".*T(\d\d:\d\d).*", r", \1 UTC", started) if "T" in started else ""
+        text = f"Result: {day_text(started)}{moment}."
+        if late:
+            return f"{text} Limits dated after it: {len(late)}."
+        return f"{text} No limit is dated after it."
+
+    def attributes(self) -> Content:
+        """Return the audited attribute, and columns that may be sensitive too."""
+        names = [name for name in self.report.data.features if names_attribute(name)]
+        listed = plain_line(", ".join(names), self.longest_name)
+        if listed:
+            return {"audited": self.attribute, "others": listed}
+        return {"audited": self.attribute, "others": "any other"}
+
+    # Decision ---------------------------------------------------------------------------------------------------------
+
+    def decision(self) -> list[Content]:
+        """Return the options to tick."""
+        placeholders = sum(row.placeholder for row in self.rows)
+        before = ""
+        if placeholders:
+            before = f"Sources for the {placeholders} placeholders before use."
+        overall = self.report.verdict.overall
+        review = day_text(self.report.plan.register.review)
+        options: list[Content] = []
+        if overall == Status.PASS:
+            options.append(_option("Release as planned", "pass", before or "As planned.", review))
+        elif self.remedy is not None:
+            title = self.remedy.alternative.title
+            conditions = f"Nothing else is released. {before}".strip()
+            options.append(_option(f"Release {title}", "pass", conditions, review))
+        if overall != Status.PASS:
+            options.append(
+                _option(
+                    "Accept the risk",
+                    str(overall),
+                    "Written reason below. Ends on the review date.",
+                    review,
+                )
+            )
+        options.append(
+            _option(
+                "Do not release",
+                "",
+                "Stands until somebody revokes it, with name and reason.",
+                "none",
+            )
+        )
+        return options
+
+    def footer(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield how the brief is checked, and what its annex is; whether it is code."""
+        fingerprint = self.report.fingerprint
+        command = f"fairleak report verify report.json --fingerprint {fingerprint[:16]}"
+        yield "Verify", command, True
+        yield (
+            "Annex",
+            "Statistics, settings, seeds, self-test: report.html, same fingerprint.",
+            False,
+        )
+
+
+def _of_100(share: float) -> int:
+    if math.isnan(share):
+        return 0
+    return round(100 * share)
+
+
+def _worded(state: str) -> dict[str, str]:
+    return {"state": state, "word": _STATE_TITLES.get(state, "")}
+
+
+def _met_text(met: Met, why: str) -> str:
+    if met == Met.NOT_STATED:
+        return "not stated"
+    return ": ".join(filter(None, (met.value.capitalize(), why)))
+
+
+def _row_of(candidate: JudgedAlternative, check: str) -> CheckVerdict | None:
+    return next((row for row in candidate.verdict.rows if row.check == check), None)
+
+
+def _limit_sign(row: CheckVerdict) -> str:
+    """Write a limit as "≤ 5.0", with its unit where that is a sign; the result beside it has the word."""
+    assert row.limit is not None
+    sign = "≤"
+    if row.at_least:
+        sign = "≥"
+    return f"{sign} {limit_number(row.check, row.limit.value)}"
+
+
+def _total(caveats: Sequence[Caveat]) -> str:
+    """Write how many records, values or persons caveats of a kind are about; "Some" where one does not say."""
+    counts = [caveat.count for caveat in caveats]
+    if None in counts:
+        return "Some"
+    return count(sum(number or 0 for number in counts))
+
+
+def _hits(rate: Estimate) -> tuple[int, int]:
+    if math.isnan(rate.value):
+        return 0, 0
+    return round(rate.value * rate.n), rate.n
+
+
+def _of(hits: Sequence[tuple[int, int]]) -> str:
+    return f"{count(sum(hit for hit, _ in hits))} of {count(sum(n for _, n in hits))}"
+
+
+def _chips(articles: Sequence[Any]) -> Iterator[str]:
+    """Yield the short names of provisions, the text's name of several once."""
+    for number, entry in enumerate(articles):
+        chip = entry.chip
+        if number:
+            chip = chip.rpartition(" ")[2]
+        yield chip
+
+
+def _option(title: str, state: str, conditions: str, review: str = "") -> Content:
+    return {"title": title, "conditions": conditions, "review": review, **_worded(state)}
+
+
+def _signature(signature: Signed, longest: int) -> Content:
+    state = signature.end or "stands"
+    if signature.stands and not signature.proven:
+        state += "; name typed"
+    reason = signature.reason
+    if signature.condition:
+        reason = f"{reason.rstrip('.')}. Condition: {signature.condition}".removeprefix(". ")
+    return {
+        "decision": plain_line(signature.title, 30),
+        "name": plain_line(signature.name, 40),
+        "role": plain_line(signature.role, 40),
+        "day": plain_line(signature.when[:10], 10),
+        "state": plain_line(state, 70),
+        "reason": plain_line(reason, longest, prose=True),
+        "ended": not signature.stands,
+    }
