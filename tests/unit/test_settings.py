@@ -68,7 +68,8 @@ def value(setting: Setting) -> Any:
     if param.form == "table":
         return (("max_depth", None),)
     text = "2026-11-22" if param.form == "day" else "word"
-    example: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
+    number = max(1, int(param.least or 0))
+    example: Any = {bool: True, int: number, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
     example = next(iter(param.options)) if param.options is not None else example
     return (example,) if setting.many else example
 
