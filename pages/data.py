@@ -31,14 +31,13 @@ row = shell.head(badge=badge)
 opening = st.container() if uploaded is not None else controls.page_parts().opening
 
 _GUIDE = (
-    "**Question.** What is each column used for?\n\n"
     "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
-    "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
-    "**Sentences.** Red lines block the audit until their button repairs them or you confirm the data. Amber ones ask. "
-    "Green ones are guesses with their evidence.\n\n"
-    "**Roles.** Records without label or attribute are left out. So are columns that are constant, look like "
-    "identifiers, or hold a different text in most records. With predictions or scores, your own model is "
-    "audited and nothing is trained. A *Set* column says which records trained it.\n\n"
+    "predicts. A row of the chart is a group.\n\n"
+    "**Sentences.** Red lines block the audit until they are repaired or confirmed. Amber ones ask. Green ones are "
+    "guesses.\n\n"
+    "**Roles.** Left out: records without label or attribute, and columns that are constant, look like identifiers, or "
+    "hold a different text in most records. With predictions or scores, your own model is audited and nothing is "
+    "trained. A *Set* column says which records trained it.\n\n"
     "**What it does not show.** A difference between groups is not yet a leak.\n\n"
     "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page, "
     "its memory ten minutes later."

@@ -144,8 +144,9 @@ def _sentence(report: Report, row: CheckVerdict) -> PeopleSentence:
     if row.check in _TEXTS:
         return _leak(report, row)
     limit = f", limit {row.limit_label}" if row.limit else ""
-    text = f"{row.title}: {row.value}{limit}. No number of people says it."
-    return PeopleSentence(check=row.check, verdict=row.verdict, text=text, emphasis=row.value)
+    emphasis = f"{row.title}: {row.value}"
+    text = f"{emphasis}{limit}. No number of people says it."
+    return PeopleSentence(check=row.check, verdict=row.verdict, text=text, emphasis=emphasis)
 
 
 def _headcount(share: float, total: int) -> int:

@@ -54,7 +54,7 @@ def test_attributes_stand_side_by_side(start: Start):
 
 
 def test_a_given_model_trains_nothing(start: Start):
-    frame = samples.frame(600)
+    frame = samples.frame(600).rename(columns={"score": "points"})
     wrong = np.random.default_rng(1).random(600) < 0.2
     frame["answer"] = np.where((frame["skill"] > 0) != wrong, "yes", "no")
     dashboard = start()

@@ -67,7 +67,7 @@ def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str)
     assert all(roles[name] == "excluded" for name in right.left_out)
     signs = {Severity.BLOCKING: "bad", Severity.QUESTION: "ask", Severity.CAUTION: "look", Severity.GUESS: "ok"}
     for fact in shared_lines(facts_of(frame)):
-        assert fact.more in line_with(dashboard, signs[fact.severity], fact.point), fact.kind
+        assert any(fact.more in line for line in lines(dashboard, signs[fact.severity])), fact.kind
     assert len(lines(dashboard, "bad")) == bool(right.blocking)
     assert dashboard.button("use_roles").disabled
     if not roles_name_label(roles):
@@ -135,7 +135,7 @@ def test_the_value_that_a_score_predicts_has_its_evidence_and_blocks_when_revers
     assert "AUC 0.8" in line_with(dashboard, "ok", "A higher score means approved = yes.")
     dashboard.choose(positive_="no")
     assert "A higher score means" not in " ".join(lines(dashboard, "ok"))
-    assert "AUC 0.1" in line_with(dashboard, "bad", "score is lower where approved is no.")
+    assert "AUC 0.1" in line_with(dashboard, "bad", "predicted contradicts score")
     dashboard.choose(positive_="yes")
     assert applied(dashboard).positive == "yes"
 

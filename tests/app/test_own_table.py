@@ -223,10 +223,10 @@ def test_a_copy_of_the_answers_is_warned_of_though_the_guess_left_it_out(dashboa
     first, *data_lines = scored().decode().splitlines()
     lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in data_lines)]
     dashboard.open("data").upload("scored.csv", "\n".join(lines).encode())
-    assert dashboard.column_roles()["decision"] == "excluded" and "Almost the prediction" not in dashboard.page_text
+    assert dashboard.column_roles()["decision"] == "excluded" and "looks like an output" not in dashboard.page_text
     dashboard.role_box("decision").set_value("feature")
     dashboard.settle()
-    assert "Almost the prediction predicted: decision." in dashboard.page_text
+    assert "decision looks like an output of the model" in dashboard.page_text
 
 
 def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
@@ -419,7 +419,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.favour().click("use_roles")
     dashboard.open("report")
-    assert "Released: scores rounded to 3 decimals." in dashboard.plain_finding
+    assert "released: scores rounded to 3 decimals" in dashboard.plain_finding
     section(dashboard, "attacked")
     assert released().options == [
         "Scores as they are",
@@ -439,7 +439,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     assert _but_answers(attacks.plans[0]) == _but_answers(first)
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()
-    assert "Released: scores as they are." in dashboard.plain_finding
+    assert "released: scores as they are" in dashboard.plain_finding
     assert attacks.plans[-1].outputs == OutputsPlan() and attacks.plans[-1].bias_queries.questions == 0
     assert [(plan.title, plan.membership.shadows) for plan in attacks.plans[1:]] == [("Loans, spring", 0), ("", 16)]
 

@@ -81,7 +81,7 @@ def test_a_store_of_an_upload_cannot_have_prepared_results(tmp_path: Path):
 def test_the_sidebar_says_how_many_pages_are_prepared_while_some_are_not(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    line = "Preparing the demo: 1 of 11 pages. Each page can be used already."
+    line = "Preparing the demo: 1 of 12 pages. Each page can be used already."
     assert line not in dashboard.open("glossary").page_text
     now = preparation.preparation
     monkeypatch.setattr(now, "busy", True)

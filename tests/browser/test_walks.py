@@ -25,7 +25,7 @@ def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
     case = example("gaps")
     view = look("learn?example=gaps")  # the first page of a fresh server
     view.finding_with(case.title)
-    expect(view.sidebar.get_by_role("link")).to_have_count(18)
+    expect(view.sidebar.get_by_role("link")).to_have_count(19)
     first = view.page.get_by_role("heading", level=3, name=case.steps[0].title)
     expect(first).to_have_count(0)
     view.keyed("answer_gaps").get_by_text("About women", exact=True).click()

@@ -90,9 +90,9 @@ QUICK: dict[str, tuple[str, ...]] = {
         "report card audit/public/summary.json",
         "report card audit/internal",
     ),
-    "report-page": (
-        "report page audit/internal/report.json -o page.pdf",
-        "report page people.csv",
+    "report-brief": (
+        "report brief audit/internal/report.json -o brief.pdf",
+        "report brief people.csv",
     ),
     "report-replay": (
         "audit given.toml --out given --no-self-test",

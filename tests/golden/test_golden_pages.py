@@ -19,7 +19,19 @@ from tests.golden.make import FILES, compare, page_text
 
 __all__ = ["attacks"]
 
-QUICK = ("overview", "data", "model", "correction", "attribute", "desk", "learn", "glossary", "model_card", "report")
+QUICK = (
+    "overview",
+    "data",
+    "model",
+    "correction",
+    "attribute",
+    "desk",
+    "learn",
+    "glossary",
+    "model_card",
+    "report",
+    "models",
+)
 GUIDE = re.compile(r"\[expander\] How to read this\n(.*?)(?=\n\[)", re.DOTALL)
 LONG = ("bias_queries", "attriguard", "membership")
 

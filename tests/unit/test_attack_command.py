@@ -118,7 +118,7 @@ def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path
     capsys.readouterr()
     audited = refused(capsys, "audit", str(plan), "--out", str(tmp_path / "out"))
     sentence = audited.splitlines()[-1].removeprefix("fairleak audit: ")
-    assert sentence.startswith("data.favourable: Which outcome is good for the person is not answered.")
+    assert sentence.startswith("data.favourable: Which value of hired is good for the person?")
     assert message == f"fairleak attack fairness: {sentence}\n"
 
 

@@ -45,13 +45,13 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
 }
 """Study -> settings by which it is quick."""
 
-QUICK_CASES = ("planted", "constant", "few people", "many groups")
-SLOWER_CASES = ("harmless", "infinite budgets", "trained")
+QUICK_CASES = ("planted", "constant", "few people")
+SLOWER_CASES = ("harmless", "infinite budgets", "many groups", "trained")
 
 
 def people_of(case: str) -> pd.DataFrame:
     """Return people with a model's answers about them, and which of them trained it."""
-    n = {"few people": 150, "many groups": 900}.get(case, 400)
+    n = {"few people": 150, "many groups": 600}.get(case, 400)
     frame = samples.frame(n)
     rng = np.random.default_rng(1)
     north = (frame["origin"] == "north").to_numpy()
@@ -61,7 +61,7 @@ def people_of(case: str) -> pd.DataFrame:
     if case == "constant":
         score = np.full(n, 0.7)
     if case == "many groups":
-        frame["origin"] = [f"district {district}" for district in rng.integers(0, 8, n)]
+        frame["origin"] = [f"district {district}" for district in rng.integers(0, 5, n)]
     frame["chance"] = score.clip(0.0, 1.0).round(3)
     frame["set"] = np.where(rng.random(n) < 0.5, "train", "test")
     return frame
