@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -117,6 +118,18 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Chapter -> term -> its meaning."""
+
+
+def terms_in(text: str, attacks: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return those terms that stand in a text, by chapter; of "TPR, FPR" each name counts by itself."""
+    lowered = text.lower()
+    used: dict[str, dict[str, str]] = {}
+    for chapter, terms in chapters(attacks).items():
+        for term, meaning in terms.items():
+            names = re.split(r", | \(", term.rstrip(")").lower())
+            if any(name in lowered for name in names):
+                used.setdefault(chapter, {})[term] = meaning
+    return used
 
 
 def chapters(attacks: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
@@ -22,7 +23,7 @@ from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeh
 from ..auditing.result import ModelSummary
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
-from ..learn.glossary import chapters
+from ..learn.glossary import terms_in
 from ..stats.estimates import count, tolerance_text
 from ..stats.fairness import (
     METRIC_TITLES,
@@ -104,8 +105,6 @@ def to_html(report: Report) -> str:
 @cache
 def environment() -> Environment:
     """Return what draws the templates of this room."""
-    from importlib.resources import files
-
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files(__package__)
@@ -212,6 +211,8 @@ def _template_values(report: Report) -> dict[str, Any]:
         own_tables = [table.formatted for table in people_tables(report)]
         sections.append(_Section("people", _PEOPLE, report.people_at_risk.findings, own_tables))
     level = report.policy.level
+    text = to_json(report)
+    headings = (files(__package__) / "report.html").read_text(encoding="utf-8")
     return {
         "fingerprint": report.fingerprint,
         "verdict": report.verdict,
@@ -238,12 +239,26 @@ def _template_values(report: Report) -> dict[str, Any]:
             (table, line_chart(source)) for table, source in zip(tables, report.tables, strict=True)
         ],
         "running": "FairLeak release audit, internal report",
-        "glossary": chapters(REGISTRY),
+        "glossary": terms_in(f"{headings} {text}", REGISTRY),
+        "limit_terms": _LIMIT_TERMS,
+        "shared": _shared_assumptions(report),
         "provenance": provenance_rows(report),
         "replay": _replay(report.plan),
         "fairleak": report.provenance.fairleak,
-        "text": Markup("\n" + html.escape(to_json(report), quote=False)),
+        "text": Markup("\n" + html.escape(text, quote=False)),
     }
+
+
+_LIMIT_TERMS = ("Evidence", "Limit", "Why this limit", "Source")
+"""What the table of the policy, or the words beside a check, say of each check."""
+
+
+def _shared_assumptions(report: Report) -> tuple[str, ...]:
+    """Assumptions that several checks or findings have in common, which stand once above them."""
+    assumptions = [row.attempt.assumptions for row in report.rows]
+    assumptions += [finding.caveats for section in report.findings for finding in section.findings]
+    counts = Counter(sentence for sentences in assumptions for sentence in sentences)
+    return tuple(sentence for sentence, count in counts.items() if count > 1)
 
 
 def _contents(studies: Sequence[_Section], *, tables: bool) -> list[tuple[str, str]]:

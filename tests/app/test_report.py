@@ -107,7 +107,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     verdict = expected(attacks)
     assert_shows(dashboard, verdict)
-    internal = ("internal_html", "internal_json", "internal_tables", "internal_summary")
+    internal = ("internal_html", "internal_json", "internal_tables", "internal_brief")
     for key in (*internal, "public_html", "public_json", "public_md"):
         assert f"download_{key}" in str(dashboard.test.get("download_button"))
     attacked = [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]

@@ -163,7 +163,7 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -
 
 def test_the_policy_that_the_manual_shows_can_be_read() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "report-and-verify.md").read_text("utf-8")
-    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(schema = .*?)```", page, re.DOTALL)
     policy = read_policy(example, name="mine.toml")
     assert [limit.if_not_run for limit in policy.limits] == ["blocks", "blocks", "allowed"]
     assert len([limit for limit in policy.limits if source_text(limit) != NO_SOURCE]) == 1

@@ -10,6 +10,7 @@ import pytest
 from core.report import report_document
 from core.report.page import _model, to_html
 from tests.html_reader import Reader
+from tests.judged_report import judged_audit
 from tests.report_texts import with_texts
 from tests.samples_report import HOSTILE, sample
 
@@ -87,3 +88,21 @@ def test_the_difference_between_groups_stands_beside_the_unfairness():
     (fairness_text,) = (text for name, text in _model(document) if "Fairlearn" in name and "test" in name)
     rates = [group.test_rate.value for group in document.groups]
     assert fairness_text.startswith(f"{max(rates) - min(rates):.3f} (")
+
+
+def test_to_html_says_nothing_twice_and_stays_within_6000_words():
+    report = report_document(judged_audit())
+    page = to_html(report)
+    assumptions = [sentence for row in report.rows for sentence in row.attempt.assumptions]
+    assert len(assumptions) > len(set(assumptions)) > 1
+    prose = Reader(page[: page.index('<section aria-labelledby="policy"')] + "</main></body></html>").text
+    assert {prose.count(sentence) for sentence in assumptions} == {1}
+    visible = re.sub(r"<(style|svg|pre)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    words = [word for word in Reader(visible).text.split() if re.search(r"\w", word)]
+    assert 2_000 < len(words) <= 6_000
+
+
+def test_to_html_explains_the_terms_it_uses_and_no_others():
+    page = to_html(report_document(judged_audit()))
+    terms = re.findall(r"<dt>(.*?)</dt>", page[page.index('<h2 id="glossary"') : page.index('<h2 id="provenance"')])
+    assert {"Sensitive attribute", "AUC"} <= set(terms) and "Canary" not in terms
