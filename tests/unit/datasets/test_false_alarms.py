@@ -93,7 +93,6 @@ def test_real_tables_under_other_names_are_stopped_by_nothing_false(name: str, n
     guess = suggest_roles(read)
     assert guess.roles.label == label
     facts = check_input(read, guess.roles, guesses=guess.questions)
-    blocking = {fact.kind for fact in facts if fact.severity == Severity.BLOCKING}
-    assert blocking == {"favourable"}  # which is open indeed
-    questions = [fact.text for fact in facts if fact.severity == Severity.QUESTION]
-    assert len(questions) <= 2, questions
+    assert not [fact.text for fact in facts if fact.severity == Severity.BLOCKING]
+    questions = {fact.kind: fact.text for fact in facts if fact.severity == Severity.QUESTION}
+    assert "favourable" in questions and len(questions) <= 3, questions  # it is open indeed
