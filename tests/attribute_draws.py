@@ -1,19 +1,24 @@
-"""Synthetic records with outputs that leak nothing about a group, or as much as is asked for.
+"""Synthetic records with outputs that leak nothing about a group, or much, and what the attack of core gains of them.
 
-Of a planted leak the law is known, so that the best attacker's gain can be computed: a strength is
-sought at which it is so many points.
+Of a planted leak the law is known, so that the best attacker's gain can be computed.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.adversaries import Outputs, attack_released, known_records, train_imputation
+from core.base.validation import decimals_of
+from core.stats.estimates import Estimate, accuracy_gain, balanced_gain
+
 Array = np.ndarray[Any, Any]
+N_ATTACKED = 3_000
+NOISE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +61,6 @@ def generator(*names: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(names).encode()))
 
 
-# ------------------------------------------------------------------------------------------ nulls
-
-N_ATTACKED = 3_000
-
-
 def _codes(n: int, rng: np.random.Generator, n_codes: int, n_groups: int = 2) -> tuple[Array, Array, Array]:
     """Return records of one column of many codes, each with group shares of its own, and three numbers."""
     shares = rng.dirichlet(np.full(n_groups, 0.3), n_codes)
@@ -84,45 +84,12 @@ def _uneven(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     return x, np.arange(6) == 5, sensitive
 
 
-def _products(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Return records whose group follows from a product of two numbers."""
-    x = rng.normal(size=(n, 6))
-    return x, np.zeros(6, bool), (rng.random(n) < sigmoid(4.0 * x[:, 0] * x[:, 1])).astype(int)
-
-
-def _mixed(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Return records of numbers and categories, as tables of people have them."""
-    sensitive = (rng.random(n) < 0.4).astype(int)
-    numbers = rng.normal(size=(n, 6)) + 0.3 * sensitive[:, None] * (np.arange(6) < 3)
-    codes = np.column_stack([rng.integers(0, k, n) for k in (3, 5, 8, 15, 30, 40)])
-    codes[:, 2] = np.where(rng.random(n) < 0.3, 2 * sensitive + 1, codes[:, 2])
-    return np.column_stack([numbers, codes]), np.arange(12) >= 6, sensitive
-
-
 _TABLES: dict[str, tuple[Callable[..., tuple[Array, Array, Array]], dict[str, int], int]] = {
     "60 codes": (_codes, {"n_codes": 60}, 2),
-    "200 codes": (_codes, {"n_codes": 200}, 2),
     "60 codes, five groups": (_codes, {"n_codes": 60, "n_groups": 5}, 5),
     "40 numbers": (_numbers, {"n_columns": 40}, 2),
-    "200 numbers": (_numbers, {"n_columns": 200}, 2),
     "95/5": (_uneven, {}, 2),
-    "products": (_products, {}, 2),
-    "mixed": (_mixed, {}, 2),
 }
-
-NULL_SIZES: dict[str, tuple[int, ...]] = {
-    "60 codes": (1_000, 1_500, 6_000),
-    "200 codes": (1_500, 6_000, 20_000),
-    "60 codes, five groups": (1_500, 6_000),
-    "40 numbers": (1_000, 3_000),
-    "200 numbers": (3_000,),
-    "95/5": (1_500, 6_000),
-    "products": (1_500,),
-    "mixed": (3_000, 20_000),
-}
-"""Table -> numbers of known records."""
-
-NULL_OUTPUTS = ("coin", "constant", "features")
 
 
 def null_draw(table: str, n_training: int, outputs: str, seed: int) -> Draw:
@@ -150,35 +117,6 @@ def null_draw(table: str, n_training: int, outputs: str, seed: int) -> Draw:
     )
 
 
-def hard_null_draw(table: str, n_training: int, seed: int) -> Draw:
-    """Return records whose score is P(group 1 | features) itself: it teaches how the group follows."""
-    rng = generator("hard null", table, n_training, seed)
-    n = n_training + N_ATTACKED
-    if table == "products":
-        x = rng.normal(size=(n, 6))
-        chance, categorical = sigmoid(4.0 * x[:, 0] * x[:, 1]), np.zeros(6, bool)
-    else:
-        shares, code = rng.dirichlet([0.3, 0.3], 200)[:, 1], rng.integers(0, 200, n)
-        x, chance, categorical = (
-            np.column_stack([code, rng.normal(size=(n, 3))]),
-            shares[code],
-            np.arange(4) == 0,
-        )
-    scores = np.clip(chance, 0.001, 0.999).round(4)
-    labels_true = (rng.random(n) < 0.5).astype(np.uint8)
-    return Draw(
-        x=np.column_stack([x, labels_true]).astype(np.float64),
-        categorical=np.append(categorical, False),
-        sensitive=(rng.random(n) < chance).astype(int),
-        n_groups=2,
-        n_training=n_training,
-        labels=(scores > 0.5).astype(np.uint8),
-        scores=scores,
-    )
-
-
-# ------------------------------------------------------------------------------------------ leaks
-
 _Outputs = tuple[Array | None, Array | None, Array | None, Array]
 """Labels, scores and who has an answer, None where they follow or everybody has one; log ratio."""
 
@@ -189,39 +127,28 @@ def _coin_ratio(agrees: Array, strength: float) -> Array:
     return np.where(agrees, odds, -odds)
 
 
-def _normal_ratio(noise: Array, sensitive: Array, shift: Array, scale: float) -> Array:
-    """Return the log ratio of noise that group 1 has a shift added to."""
-    seen = noise + shift * sensitive
-    return (seen**2 - (seen - shift) ** 2) / (2.0 * scale**2)
+def _logits(x: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the logits of scores that say nothing of the group, and the noise in them."""
+    noise = NOISE * rng.normal(size=len(x))
+    return x[:, 0] - 0.5 * x[:, 1] + noise, noise
 
 
-_NOISE = 0.5
+def _shift(part: Callable[[Array], Array | float]) -> Callable[..., _Outputs]:
+    """Return what lets the logit of group 1 be larger, in a part of the records."""
 
+    def shifted(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
+        logit, noise = _logits(x, rng)
+        shift = 4.0 * q * part(x)
+        seen = noise + shift * s
+        ratio = (seen**2 - (seen - shift) ** 2) / (2.0 * NOISE**2)
+        return None, sigmoid(logit + shift * s).round(6), None, ratio
 
-def _shift(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
-    """Let the logit of group 1 be larger."""
-    noise, shift = _NOISE * rng.normal(size=s.size), np.full(s.size, 4.0 * q)
-    scores = sigmoid(x[:, 0] - 0.5 * x[:, 1] + noise + shift * s).round(6)
-    return None, scores, None, _normal_ratio(noise, s, shift, _NOISE)
-
-
-def _subgroup(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
-    """Do so in a part of the records only: those of two of five codes."""
-    noise, shift = _NOISE * rng.normal(size=s.size), 4.0 * q * (x[:, 3] < 2)
-    scores = sigmoid(x[:, 0] - 0.5 * x[:, 1] + noise + shift * s).round(6)
-    return None, scores, None, _normal_ratio(noise, s, shift, _NOISE)
-
-
-def _one_label(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
-    """Do so of records of true label 1 only."""
-    noise, shift = _NOISE * rng.normal(size=s.size), 4.0 * q * x[:, -1]
-    scores = sigmoid(x[:, 0] - 0.5 * x[:, 1] + noise + shift * s).round(6)
-    return None, scores, None, _normal_ratio(noise, s, shift, _NOISE)
+    return shifted
 
 
 def _digits(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
     """Let the last digit be odd in group 1."""
-    rounded = np.rint(sigmoid(x[:, 0] - 0.5 * x[:, 1] + _NOISE * rng.normal(size=s.size)) * 1e4)
+    rounded = np.rint(sigmoid(_logits(x, rng)[0]) * 1e4)
     bit = np.where(rng.random(s.size) < (1 + q) / 2, s, 1 - s)
     return None, (rounded - rounded % 2 + bit) / 1e4, None, _coin_ratio(bit == 1, q)
 
@@ -236,7 +163,7 @@ def _xor(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
 
 def _ties(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
     """Round scores of group 1 to two decimals, others to six."""
-    scores = sigmoid(x[:, 0] - 0.5 * x[:, 1] + _NOISE * rng.normal(size=s.size))
+    scores = sigmoid(_logits(x, rng)[0])
     rough = (s == 1) & (rng.random(s.size) < q)
     ratio = np.where(rough, 20.0, np.log(max(1.0 - q, 1e-9)))
     return None, np.where(rough, scores.round(2), scores.round(6)), None, ratio
@@ -264,19 +191,19 @@ def _pairs(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
 
 def _absence(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
     """Let some of group 1 have no answer."""
-    scores = sigmoid(x[:, 0] - 0.5 * x[:, 1] + _NOISE * rng.normal(size=s.size)).round(6)
+    scores = sigmoid(_logits(x, rng)[0]).round(6)
     answered = ~((s == 1) & (rng.random(s.size) < q))
     ratio = np.where(answered, np.log(max(1.0 - q, 1e-9)), 20.0)
     return None, np.where(answered, scores, np.nan), answered, ratio
 
 
 LEAKS: dict[str, tuple[Callable[..., _Outputs], float]] = {
-    "shift": (_shift, 0.4),
+    "shift": (_shift(lambda x: 1.0), 0.4),
     "digits": (_digits, 0.4),
     "XOR": (_xor, 0.4),
-    "subgroup": (_subgroup, 0.4),
+    "subgroup": (_shift(lambda x: x[:, 3] < 2), 0.4),
     "minority of 10%": (_xor, 0.1),
-    "one label only": (_one_label, 0.4),
+    "one label only": (_shift(lambda x: x[:, -1]), 0.4),
     "ties": (_ties, 0.4),
     "exact values": (_values, 0.4),
     "pairs": (_pairs, 0.4),
@@ -285,11 +212,11 @@ LEAKS: dict[str, tuple[Callable[..., _Outputs], float]] = {
 """Leak -> how it is made, and the share of group 1."""
 
 
-def leak_draw(leak: str, strength: float, seed: int, *, n_training: int = 3_000, n_attacked: int = N_ATTACKED) -> Draw:
+def leak_draw(leak: str, strength: float, seed: int, *, n_training: int = 3_000) -> Draw:
     """Return records whose outputs give the group away, the more the greater the strength."""
     make, share = LEAKS[leak]
     rng = generator("leak", leak, seed)
-    n = n_training + n_attacked
+    n = n_training + N_ATTACKED
     s = (rng.random(n) < share).astype(int)
     x = np.column_stack([rng.normal(size=(n, 3)) + 0.35 * s[:, None], rng.integers(0, 5, n)])
     prior = np.log(share / (1 - share)) + (x[:, :3] * 0.35 - 0.35**2 / 2).sum(axis=1)
@@ -325,29 +252,18 @@ def best_gain(draw: Draw) -> float:
     return float(levels[1] - levels[0])
 
 
-def strength_of(leak: str, gain: float) -> float:
-    """Return the strength at which the best attacker gains so much, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(12):
-        middle = (low + high) / 2
-        if best_gain(leak_draw(leak, middle, 0, n_training=30_000, n_attacked=30_000)) < gain:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def without_unanswered(draw: Draw) -> Draw:
-    """Return the draw without the records that have no answer, as an audit that drops them has it."""
-    if draw.answered is None:
-        return draw
-    rows = np.flatnonzero(draw.answered)
-    return replace(
-        draw,
-        x=draw.x[rows],
-        sensitive=draw.sensitive[rows],
-        labels=draw.labels[rows],
-        scores=None if draw.scores is None else draw.scores[rows],
-        answered=None,
-        n_training=int((rows < draw.n_training).sum()),
+def attack(draw: Draw) -> dict[str, Estimate]:
+    """Return what the attack of core gains in accuracy and in balanced accuracy."""
+    decimals = 0 if draw.scores is None else decimals_of(draw.scores)
+    outputs = Outputs(labels=draw.labels, scores=draw.scores, decimals=decimals, answered=draw.answered)
+    records = known_records(draw.training, draw.sensitive, seed=1)
+    imputed = train_imputation(
+        draw.x, draw.sensitive, records, n_groups=draw.n_groups, categorical=draw.categorical, seed=1
     )
+    result = attack_released(draw.x, outputs, draw.sensitive, imputed, draw.attacked)
+    truth, share = draw.sensitive[draw.attacked], result.share
+    before, after = result.before, result.after
+    return {
+        "accuracy": accuracy_gain(truth, before.argmax(axis=1), after.argmax(axis=1)),
+        "balanced": balanced_gain(truth, (before / share).argmax(axis=1), (after / share).argmax(axis=1)),
+    }

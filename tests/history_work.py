@@ -15,8 +15,7 @@ from core.base.serialize import content_fingerprint
 from core.report import Report, report_document
 from core.store.events import BAN
 from core.store.history import History
-from tests.judged_report import judged_audit
-from tests.samples_report import POLICY, sample
+from tests.samples_report import POLICY, judged_audit, sample
 from tests.workers import Killer, steps
 
 MODEL, VERSION, WHO = "Loans", "1.0", "A. Auditor"

@@ -1,13 +1,24 @@
-"""People of a release, made up: a posterior, the attribute drawn from it, and models that are nearly alike."""
+"""Releases over invented people: models that are nearly alike, small ones to visit every vector of, larger ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
+from core.studies.model_card import (
+    ModelCardResult,
+    ModelCardSettings,
+    Published,
+    Release,
+    ReleasedPeople,
+    measure_card,
+)
+from core.studies.model_card.release import PublishedNumber
 
 
 @cache
@@ -40,3 +51,93 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
 def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ModelCardResult:
     """Return the card of the first so many models."""
     return measure_card(people(n), ModelCardSettings(family="mixed", count=count, decimals=decimals, epsilon=epsilon))
+
+
+GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
+RATES = ("sp_rate", "tpr_rate", "fpr_rate")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """People, what the attacker believes of them, and what is published."""
+
+    posterior: np.ndarray
+    sensitive: np.ndarray
+    release: Release
+    published: Published
+
+
+def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
+    """Return 6 to 12 people and 1 to 3 models; precision "exact", "rounded" or "noisy", drawn when left out."""
+    rng = np.random.default_rng(seed)
+    precision = precision or str(rng.choice(["exact", "rounded", "noisy"]))
+    n, k = int(rng.integers(6, 13)), int(rng.integers(1, 4))
+    while True:
+        posterior, labels = rng.uniform(0.05, 0.95, n), rng.integers(0, 2, n)
+        sensitive = (rng.random(n) < posterior).astype(np.uint8)
+        if all(0 < sensitive[part].sum() < part.sum() for part in (labels == 1, labels == 0)):
+            break
+    options: dict[str, Any] = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
+    statistics = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
+    release = Release(
+        rng.integers(0, 2, (k, n)),
+        labels=labels,
+        statistics=statistics,
+        sizes=sizes or precision == "noisy",
+        **options,
+    )
+    return Case(
+        posterior=posterior,
+        sensitive=sensitive,
+        release=release,
+        published=release.publish(sensitive, rng=rng),
+    )
+
+
+def large_case(seed: int, *, n: int = 1000, k: int = 10, **options: Any) -> Case:
+    """Return n people whose features move predictions and attribute, and k models that resemble each other."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 6))
+    labels = (x[:, 0] + 0.5 * x[:, 1] + rng.normal(size=n) > 0.5).astype(np.uint8)
+    posterior = 1 / (1 + np.exp(-(rng.uniform(0.5, 2.5) * x[:, 1] + rng.normal(size=n) - rng.uniform(0, 2))))
+    weights = np.array([1.0, 0.5, 0.2, 0.1, 0.0, 0.0]) + rng.normal(scale=0.25, size=(k, 6))
+    predictions = (weights @ x.T > 0.5).astype(np.uint8)
+    sensitive = (rng.random(n) < posterior).astype(np.uint8)
+    release = Release(predictions, labels=labels, **options)
+    return Case(
+        posterior=posterior,
+        sensitive=sensitive,
+        release=release,
+        published=release.publish(sensitive, rng=rng),
+    )
+
+
+def invented(release: Release, values: Mapping[tuple[str, str], float | tuple[float, float]]) -> Published:
+    """Return a card with invented numbers: (model, statistic) -> a number, or the interval that holds it."""
+    numbers = []
+    for (model, statistic), value in values.items():
+        low, high = value if isinstance(value, tuple) else (value, value)
+        numbers.append(PublishedNumber(model=model, statistic=statistic, value=(low + high) / 2, low=low, high=high))
+    return Published(release=release, numbers=tuple(numbers))
+
+
+def impossible() -> Published:
+    """Return numbers about six people and three models that no memberships agree with."""
+    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
+    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
+    values = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
+    return invented(release, values)
+
+
+def moved_bits(before: np.ndarray, after: np.ndarray) -> float:
+    """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
+    total = 0.0
+    for to, of in ((after, before), (1.0 - after, 1.0 - before)):
+        positive = to > 0
+        total += float((to[positive] * np.log2(to[positive] / of[positive])).sum())
+    return total
+
+
+def part_mask(release: Release, part: str) -> np.ndarray:
+    """Return who belongs to a part, shape (n,)."""
+    return release.cells.inside(part)[release.cells.pattern]

@@ -1,16 +1,38 @@
-"""A release audit made by hand, with every verdict and hostile names, for the tests of reports."""
+"""A release audit made by hand, with every verdict and hostile names, and the reports made of it with changes."""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.auditing import AuditPlan, BiasQueriesSettings, DataPlan, ModelPlan, ReleaseAudit, SelfTest
+import numpy as np
+import pandas as pd
+
+from core.auditing import (
+    AuditPlan,
+    BiasQueriesSettings,
+    DataPlan,
+    ModelPlan,
+    ReleaseAudit,
+    SelfTest,
+    failed_tests,
+    verdict_caveats,
+)
 from core.auditing.policy import Limit, Policy, judge
-from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance
+from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, plan_fingerprint
+from core.auditing.run import trials
 from core.base.caveats import Caveat, CaveatKind, in_order
+from core.base.serialize import code_fingerprint, content_fingerprint
+from core.base.settings import Settings
 from core.datasets import Roles
+from core.report import Report, report_document
+from core.report.codec import report_of
+from core.report.report import strict
 from core.stats.estimates import Estimate, certain, not_measured, proportion
+from core.studies.bias_queries import declared_limits
 from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
 
@@ -312,3 +334,148 @@ def absent_group(name: str) -> GroupSummary:
     return GroupSummary(
         group=name, count=40, label_rate=proportion(20, 40), test_rate=nothing, test_tpr=nothing, test_fpr=nothing
     )
+
+
+def judged_audit(
+    audit: ReleaseAudit | None = None, *, policy: Policy = POLICY, tests: tuple[SelfTest, ...] = ()
+) -> ReleaseAudit:
+    """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
+    audit = audit or sample()
+    plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
+    bound = certain(declared_limits(plan.bias_queries)[0], 0)
+    measurements = tuple(
+        dataclasses.replace(m, estimate=bound) if m.check == "targeted_leakage" else m for m in audit.measurements
+    )
+    gap = next(m.estimate for m in measurements if m.check == "unfairness")
+    passed = audit.self_tests[0]
+    tests = tests or tuple(
+        dataclasses.replace(passed, attack=plant.attack, told=plant.explanation) for _, plant in trials()
+    )
+    return dataclasses.replace(
+        audit,
+        plan=plan,
+        measurements=measurements,
+        model=dataclasses.replace(audit.model, unfairness_test=gap),
+        self_tests=tests,
+        verdict=judge(
+            policy,
+            measurements,
+            attribute=audit.data.attribute,
+            failed_tests=failed_tests(tests),
+            caveats=verdict_caveats(audit.caveats, chosen=False, self_tests=tests),
+        ),
+        provenance=dataclasses.replace(
+            audit.provenance,
+            policy=content_fingerprint(policy),
+            plan=plan_fingerprint(plan),
+            code=code_fingerprint(),
+        ),
+    )
+
+
+def estimate(value: float, half: float, n: int = 4000) -> Estimate:
+    """Return a value with a symmetric interval."""
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def report(
+    replacements: Mapping[str, Estimate | Measurement | None] | None = None,
+    *,
+    policy: Policy = POLICY,
+    started: str = "2026-11-08T09:00:00Z",
+    seed: int = 42,
+) -> Report:
+    """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
+    audit, changes = sample(), replacements or {}
+    retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
+    measurements = tuple(_with(m, changes.get(m.check)) for m in retained)
+    config = dataclasses.replace(audit.plan.config, seed=seed)
+    audit = dataclasses.replace(
+        audit,
+        plan=dataclasses.replace(audit.plan, config=config),
+        measurements=measurements,
+        times={**audit.times, "started": started},
+    )
+    return report_document(judged_audit(audit, policy=policy))
+
+
+def with_failed_tests(document: Report) -> Report:
+    """Return a report whose self-tests, of which there are some, all failed."""
+    assert document.self_tests
+    tests = tuple(dataclasses.replace(test, passed=False) for test in document.self_tests)
+    return dataclasses.replace(document, self_tests=tests)
+
+
+def _with(measurement: Measurement, replacement: Estimate | Measurement | None) -> Measurement:
+    if isinstance(replacement, Estimate):
+        return dataclasses.replace(measurement, estimate=replacement)
+    return replacement or measurement
+
+
+PLAN = """\
+schema = 1
+title = "Hiring, {version}"
+policy = "predictions"
+[data]
+file = "{version}.csv"
+label = "hired"
+positive = "yes"
+favourable = "yes"
+sensitive = "origin"
+group = ["north"]
+prediction = "said"
+confirmed = ["copy:skill"]
+[model]
+kind = "predictions"
+tolerance = 0.1
+seed = 3
+"""
+"""Of an audit of given predictions, which takes seconds."""
+
+
+def people(version: str, n: int = 1200) -> pd.DataFrame:
+    """Return people with the answers of a version of a model: "safe" follows skill, "leaky" nearly always origin."""
+    rng = np.random.default_rng(7)
+    origin, skill = rng.integers(0, 2, n), rng.normal(size=n)
+    safe, leaky = (skill > 0.0).astype(int), np.where(rng.random(n) < 0.95, origin, 1 - origin)
+    return pd.DataFrame(
+        {
+            "skill": skill.round(3),
+            "age": rng.integers(20, 60, n),
+            "origin": np.where(origin == 1, "south", "north"),
+            "hired": np.where(skill + rng.normal(size=n) > 0.0, "yes", "no"),
+            "said": np.where((safe if version == "safe" else leaky) == 1, "yes", "no"),
+        }
+    )
+
+
+def altered_report(report: Report, change: Callable[[dict[str, Any]], object]) -> Report:
+    """Return the report that is read from its changed JSON."""
+    document = strict(report)
+    change(document)
+    return report_of(document)
+
+
+_FIXED = {
+    "check", "verdict", "outcome", "basis", "overall", "kind", "metric", "method", "mechanism", "missing", "code",
+    "policy", "plan", "fingerprint", "released",
+}  # fmt: skip
+
+
+def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+    """Return the audit with every free text changed; names of checks, verdicts and fingerprints stay."""
+    if isinstance(value, str):
+        return value if name in _FIXED else change(value)
+    if isinstance(value, Settings):
+        return value  # a report's settings keep their rules
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        copied = copy.copy(value)
+        for field in dataclasses.fields(value):  # past the rules of settings, which a damaged object breaks
+            object.__setattr__(copied, field.name, with_texts(getattr(value, field.name), change, field.name))
+        return copied
+    if isinstance(value, dict):
+        keeps_keys = name in ("sets", "times")
+        return {(k if keeps_keys else change(k)): with_texts(v, change, name) for k, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(with_texts(item, change, name) for item in value)
+    return value

@@ -1,10 +1,11 @@
-"""Processes that use a database, started many at once and killed."""
+"""Processes that use a database, started many at once and killed; and a fresh database on PostgreSQL."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import re
+import secrets
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +14,10 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 import sqlalchemy as sa
 
-from core.store import database
+import core.store.database
 from tests.patience import PATIENT
 
 STATEMENTS = {
@@ -71,7 +73,7 @@ class Killer:
 
 def _hasty(work: Callable[..., None], *arguments: Any) -> None:
     """Work where a database that is busy turns everybody away before a test has lost its patience."""
-    database.BUSY_SECONDS = int(PATIENT) // 2
+    core.store.database.BUSY_SECONDS = int(PATIENT) // 2
     work(*arguments)
 
 
@@ -110,3 +112,18 @@ class Worker:
             assert re.search(r"was busy for \d+ seconds; ask again", answer), answer
             return None
         return dict(answer)
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The URL of an empty database on the PostgreSQL that the environment names, dropped afterwards."""
+    server = os.environ.get("FAIRLEAK_POSTGRES")
+    if not server:
+        pytest.skip("FAIRLEAK_POSTGRES names no PostgreSQL (.ci/postgresql starts one)")
+    import psycopg
+
+    name = f"fairleak_test_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield f"{server.rpartition('/')[0]}/{name}"
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

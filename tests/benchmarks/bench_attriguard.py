@@ -3,7 +3,7 @@
 Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
 Jia and Gong (2018); without them the demo's invented ratings stand in, which are too few to judge the two ratios by,
 as these grow with the number of people. The plain loop is Algorithm 1 one person
-and one entry at a time (`tests.plain_panda`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
+and one entry at a time (`tests.linear_cases`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
 sample of the people; both are reckoned up to all of them.
 
 Limits: the search is at least 12 times as fast as the plain loop; `allocate` at least 300 times as fast as cvxpy and
@@ -25,8 +25,8 @@ from core.studies.attriguard import Exposure, RatingsDefense, allocate, represen
 from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.result import Guesses
 from tests.benchmarks.measuring import DATA, seconds, verdicts
+from tests.linear_cases import plain_panda, plain_weights
 from tests.oracles.allocation import allocate_with_solver
-from tests.plain_panda import plain_panda, plain_weights
 from tests.ratings_samples import ratings_settings
 
 ATTACKERS = 9

@@ -34,8 +34,7 @@ from core.studies.study import Measurement, Outcome
 from core.studies.subject import OutputsPlan
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_numbers
-from tests.judged_report import judged_audit
-from tests.samples_report import absent_group, gap_and_ratio, group, sample
+from tests.samples_report import absent_group, gap_and_ratio, group, judged_audit, sample
 
 SEEDS = range(12)
 

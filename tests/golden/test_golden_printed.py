@@ -33,8 +33,7 @@ from core.stats.estimates import Estimate
 from tests import samples
 from tests.golden.make import compare, normal, printed
 from tests.golden.test_golden_audits import REPORTS, SEEDS, _altered
-from tests.judged_report import judged_audit
-from tests.samples_report import POLICY, SMALL_GROUPS, sample
+from tests.samples_report import POLICY, SMALL_GROUPS, judged_audit, sample
 from tests.unit.charts import nasty_studies as nasty
 
 

@@ -26,10 +26,8 @@ from core.report.comparison import (
 )
 from core.stats.estimates import Estimate, certain
 from core.studies.study import Measurement, Outcome
-from tests.compared_reports import estimate, report
 from tests.golden.numbers import NamedValues, compare_numbers
-from tests.report_changes import altered_report
-from tests.samples_report import POLICY
+from tests.samples_report import POLICY, altered_report, estimate, report
 
 NONE = Measurement(check="unfairness", outcome=Outcome.NOT_RUN, reason="Not here.")
 AFTER: dict[str, dict[str, Any]] = {

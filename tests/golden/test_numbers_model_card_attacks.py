@@ -27,7 +27,7 @@ from core.studies.model_card.meter import Chance, _controlled, entropy_bits, gai
 from core.studies.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.numbers import NamedValues, compare_numbers, refused
 from tests.golden.test_numbers_model_card import cards
-from tests.release_cases import moved_bits
+from tests.release_samples import moved_bits
 
 
 def in_gains() -> NamedValues:

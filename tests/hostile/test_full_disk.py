@@ -22,8 +22,8 @@ from core.report import Reports
 from core.studies.subject import AuditConfig
 from tests.experiment_work import CONFIGS, MeasuredModel, measure
 from tests.experiment_work import people as sample_people
-from tests.judged_report import judged_audit
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.samples_report import judged_audit
 from tests.workers import steps
 
 DISK = "the disk is full"

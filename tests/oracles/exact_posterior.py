@@ -9,7 +9,7 @@ from core.base.errors import InputError
 from core.base.validation import probabilities
 from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
 from core.studies.model_card.release import Published
-from tests.release_cases import part_mask
+from tests.release_samples import part_mask
 
 Floats = npt.NDArray[np.float64]
 

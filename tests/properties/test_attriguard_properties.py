@@ -12,8 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from core.studies.attriguard import allocate, expected_size, representatives
-from tests.linear_cases import Case, cases, dense
-from tests.plain_panda import plain_panda, plain_weights
+from tests.linear_cases import Case, cases, dense, plain_panda, plain_weights
 
 EVERY = settings(max_examples=250, deadline=None, derandomize=True)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.studies.model_card import DISTANCE_MEDIAN, DISTANCE_WORST, Release, measured, meter, project
 from tests.oracles.exact_posterior import exact_posterior
-from tests.release_cases import large_case, moved_bits, part_mask, small_case
+from tests.release_samples import large_case, moved_bits, part_mask, small_case
 
 seeds = st.integers(min_value=0, max_value=2**31)
 

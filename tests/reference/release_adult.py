@@ -18,7 +18,7 @@ from core.datasets.splits import split
 from core.studies.model_card import Release, measured, meter, pinned, project
 from core.studies.model_card.card_result import natural_models
 from core.studies.subject import prior_of
-from tests.release_cases import invented, moved_bits
+from tests.release_samples import invented, moved_bits
 
 COUNTS = (1, 5, 20, 50)
 PRECISIONS: dict[str, dict[str, Any]] = {

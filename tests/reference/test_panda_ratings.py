@@ -15,9 +15,9 @@ import pytest
 
 from core.datasets.ratings import read_ratings
 from core.studies.attriguard import allocate, representatives
+from tests.linear_cases import plain_panda, plain_weights
 from tests.oracles.allocation import allocate_with_solver
 from tests.oracles.evasion import by_softmax, fewest_changes, fgsm, jsma, leads
-from tests.plain_panda import plain_panda, plain_weights
 from tests.reference.data import RATINGS, needs_ratings
 
 pytestmark = needs_ratings

@@ -18,8 +18,7 @@ from core.report import from_json, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
 from core.store.history import History
-from tests.report_changes import altered_report
-from tests.samples_report import sample
+from tests.samples_report import altered_report, sample
 
 PLAN = '[data]\ndataset = "demo"\n'
 FOREIGN_FORMAT = 2

@@ -16,8 +16,7 @@ from core.cli import Console
 from core.cli.console import Block, aligned, visible
 from tests import samples
 from tests.refusals import refused
-from tests.report_texts import with_texts
-from tests.samples_report import sample
+from tests.samples_report import sample, with_texts
 
 Capture = pytest.CaptureFixture[str]
 

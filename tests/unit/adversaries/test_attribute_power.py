@@ -1,14 +1,10 @@
-"""A few draws of the tables of `tests.attribute_power`: nothing is read where nothing leaks, and every leak is seen."""
+"""A few draws of `tests.attribute_draws`: nothing is read where nothing leaks, and every leak is seen."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 
 from tests import attribute_draws as draws
-from tests.attribute_power import attack, gains_of, table
 
 NULLS = [
     ("60 codes", 1_000, "coin"),
@@ -22,8 +18,7 @@ NULLS = [
 @pytest.mark.parametrize(("name", "n_attack_records", "outputs"), NULLS)
 def test_nothing_is_gained_where_nothing_leaks(name: str, n_attack_records: int, outputs: str):
     draw = draws.null_draw(name, n_attack_records, outputs, 1)
-    before, after, share, _ = attack(draw)
-    gains = gains_of(draw, before, after, share)
+    gains = draws.attack(draw)
     assert gains["accuracy"].low <= 0 and abs(gains["accuracy"].value) < 0.012
     assert gains["balanced"].low <= 0
 
@@ -48,18 +43,5 @@ STRENGTHS = {
 def test_a_leak_of_ten_points_is_seen(leak: str):
     draw = draws.leak_draw(leak, STRENGTHS[leak], 1)
     assert draws.best_gain(draw) == pytest.approx(0.1, abs=0.025)
-    gain = gains_of(draw, *attack(draw)[:3])["balanced" if draw.balanced else "accuracy"]
+    gain = draws.attack(draw)["balanced" if draw.balanced else "accuracy"]
     assert gain.low > 0 and gain.value > 0.04
-
-
-def test_a_table_counts_what_is_significant_and_what_breaks_the_limit(tmp_path: Path):
-    gains = ([0.03, 0.025, 0.035], [0.01, 0.005, 0.015], [0.0, -0.01, 0.01])
-    lines = [
-        {"name": "one", "seed": i, "truth": 0.03, "decisive": "accuracy", "accuracy": gain, "balanced": gain}
-        | {"seconds": 1.0}
-        for i, gain in enumerate(gains)
-    ]
-    store = tmp_path / "store.jsonl"
-    store.write_text("\n".join(map(json.dumps, lines)))
-    row = table(store).splitlines()[1].split()
-    assert row == ["one", "3", "+1.33", "+1.33", "66.7%", "33.3%", "66.7%", "1.0"]

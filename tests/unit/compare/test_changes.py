@@ -12,9 +12,7 @@ from core.base.errors import InputError
 from core.report.comparison import CheckChange, Outlook, Turn, _decided, change_between, change_text, compare
 from core.stats.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
 from core.studies.study import Measurement, Outcome
-from tests.compared_reports import estimate, report, with_failed_tests
-from tests.report_changes import altered_report
-from tests.samples_report import HOSTILE, POLICY
+from tests.samples_report import HOSTILE, POLICY, altered_report, estimate, report, with_failed_tests
 
 RUNS = 2000
 

@@ -20,11 +20,10 @@ from core.report.comparison import compare, comparison_html
 from core.report.page import to_html
 from core.report.verification import readable, readable_in_child
 from core.store.history import History
-from tests.compared_reports import PLAN, estimate, people, report
 from tests.html_reader import Reader
 from tests.patience import entries, finished
 from tests.refusals import refused
-from tests.samples_report import HOSTILE
+from tests.samples_report import HOSTILE, PLAN, estimate, people, report
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import pytest
 
 from core.desk import Ledger, open_ledger
 from tests import ledger_work
-from tests.databases import database as database
+from tests.workers import database as database
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.store.history import History
-from tests.databases import database as database
+from tests.workers import database as database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

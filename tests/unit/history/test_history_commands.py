@@ -117,7 +117,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plan whose audit is done already."""
-    from tests.judged_report import judged_audit
+    from tests.samples_report import judged_audit
 
     def audited(plan: AuditPlan, *rest: object, **options: object) -> ReleaseAudit:
         audit = judged_audit()

@@ -33,7 +33,7 @@ from core.studies.model_card.card_result import _trained, natural_models
 from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
 from core.studies.model_card.study import STUDY
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
-from tests.release_cases import Case, large_case, moved_bits
+from tests.release_samples import Case, large_case, moved_bits
 from tests.release_samples import people as made_up
 
 CONFIG = AuditConfig(method="unmitigated", seed=3)

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from core.studies.model_card import Release, accuracy_under, ceiling, project
 from core.studies.model_card.meter import exact_posterior
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
-from tests.release_cases import impossible, invented, small_case
+from tests.release_samples import impossible, invented, small_case
 
 
 @pytest.mark.parametrize("sizes", [True, False])

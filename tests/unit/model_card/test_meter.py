@@ -12,7 +12,7 @@ import pytest
 from core.studies.model_card import Release, measured, meter, pinned, predict, project
 from core.studies.model_card.equations import LATTICE, modes_of
 from core.studies.model_card.meter import Chance, formula_chance, gained_bits
-from tests.release_cases import large_case, moved_bits
+from tests.release_samples import large_case, moved_bits
 
 LN2 = math.log(2)
 

@@ -11,7 +11,7 @@ from core.base.errors import InputError
 from core.studies.model_card import Published, Release, pinned, project
 from core.studies.model_card.equations import equations
 from tests.oracles.exact_posterior import agreeing
-from tests.release_cases import invented, large_case, part_mask, small_case
+from tests.release_samples import invented, large_case, part_mask, small_case
 
 S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
 Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])

@@ -18,10 +18,9 @@ from core.base.errors import InputError
 from core.datasets import read_table
 from core.report import Reports, from_json, to_json
 from core.report.changes import changed_values, compare_runs
-from tests.compared_reports import PLAN as VERSION
-from tests.compared_reports import people
 from tests.refusals import refused
-from tests.report_changes import altered_report
+from tests.samples_report import PLAN as VERSION
+from tests.samples_report import altered_report, people
 
 
 def report() -> dict[str, Any]:

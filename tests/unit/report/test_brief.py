@@ -35,9 +35,7 @@ from core.stats.estimates import Estimate
 from core.studies.study import Measurement
 from core.studies.subject import OutputsPlan
 from tests.html_reader import Reader
-from tests.judged_report import judged_audit
-from tests.report_texts import with_texts
-from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, sample
+from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, judged_audit, sample, with_texts
 
 ROOT = Path(__file__).resolve().parents[3]
 WIDE = "W" * 60

@@ -24,9 +24,7 @@ from core.report import from_json, report_document, to_json
 from core.report.codec import schema_error
 from core.report.report import parse_json, strict
 from core.report.tables import cell_text, csv_files
-from tests.judged_report import judged_audit
-from tests.report_texts import with_texts
-from tests.samples_report import sample
+from tests.samples_report import judged_audit, sample, with_texts
 
 AUDIT = sample()
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"

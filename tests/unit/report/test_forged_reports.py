@@ -17,9 +17,8 @@ from core.report import report_document, report_fingerprint, to_json, verify_rep
 from core.report.codec import report_of
 from core.report.page import to_html
 from core.report.report import parse_json
-from tests.judged_report import judged_audit
 from tests.refusals import refused
-from tests.samples_report import POLICY, sample
+from tests.samples_report import POLICY, judged_audit, sample
 
 RUNS = 20
 

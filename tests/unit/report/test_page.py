@@ -10,9 +10,7 @@ import pytest
 from core.report import report_document
 from core.report.page import _model, to_html
 from tests.html_reader import Reader
-from tests.judged_report import judged_audit
-from tests.report_texts import with_texts
-from tests.samples_report import HOSTILE, sample
+from tests.samples_report import HOSTILE, judged_audit, sample, with_texts
 
 COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
 

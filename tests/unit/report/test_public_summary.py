@@ -35,9 +35,7 @@ from core.report.report import strict
 from core.report.verification import readable_in_child
 from core.studies.study import Finding
 from tests.html_reader import Reader
-from tests.judged_report import judged_audit
-from tests.report_texts import with_texts
-from tests.samples_report import HOSTILE, POLICY, sample
+from tests.samples_report import HOSTILE, POLICY, judged_audit, sample, with_texts
 
 Document = dict[str, Any]
 Capture = pytest.CaptureFixture[str]

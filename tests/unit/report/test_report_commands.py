@@ -18,7 +18,7 @@ from core.report.page import to_html
 from core.report.verification import private_key
 from core.store.events import DECISIONS as SIGN_OFF
 from core.store.history import History
-from tests.judged_report import judged_audit
+from tests.samples_report import judged_audit
 
 Capture = pytest.CaptureFixture[str]
 AUDIT = judged_audit()
