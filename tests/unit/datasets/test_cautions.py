@@ -8,10 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing import catalogue_plan
-from core.auditing.result import data_summary
-from core.auditing.run import audited_of
-from core.datasets import Roles, suggest_roles
+from core.datasets import Roles
 from core.datasets import cautions as found_cautions
 from tests import samples
 
@@ -33,44 +30,38 @@ def north(noise: float = 0.0) -> np.ndarray:
     return is_north ^ (np.random.default_rng(1).random(N) < noise)
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        np.where(north(), "N", "S"),
-        np.where(north(), 1.0, 0.0),
-        north(),
-        np.where(north(), 50.0, 0.0) + np.linspace(0, 9, N),  # a number with a limit
-        np.array(
-            [f"{'ab'[int(is_north)]}{i % 40}" for i, is_north in enumerate(north())]
-        ),  # codes, many for each group
-        np.where(north(0.02), "N", "S"),
-    ],
-)
-def test_a_near_copy_of_the_attribute(column: np.ndarray):
-    (caution,) = cautions(people(town2=column), ROLES)
-    assert (
-        caution.startswith("Almost the attribute origin: town2. Alone it predicts the attribute")
-        and "(random guessing 50.0%)" in caution
-    )
+CODES = np.array([f"{'ab'[int(is_north)]}{i % 40}" for i, is_north in enumerate(north())])
+NEAR = {
+    "texts": (np.where(north(), "N", "S"), True),
+    "numbers": (np.where(north(), 1.0, 0.0), True),
+    "true and false": (north(), True),
+    "a number with a limit": (np.where(north(), 50.0, 0.0) + np.linspace(0, 9, N), True),
+    "many codes for each group": (CODES, True),
+    "wrong for 2%": (np.where(north(0.02), "N", "S"), True),
+    "wrong for 10%": (np.where(north(0.1), "N", "S"), False),
+    "a running number": (np.arange(N), False),
+    "names": ([f"P{i}" for i in range(N)], False),
+}
 
 
-@pytest.mark.parametrize("column", [np.where(north(0.1), "N", "S"), np.arange(N), [f"P{i}" for i in range(N)]])
-def test_no_near_copy(column: object):
-    assert cautions(people(other=column), ROLES) == ()
+@pytest.mark.parametrize("kind", NEAR)
+def test_a_near_copy_of_the_attribute(kind: str):
+    column, is_near = NEAR[kind]
+    found = cautions(people(town2=column), ROLES)
+    starts = ["Almost the attribute origin: town2. Alone it predicts the attribute"] * is_near
+    assert [text[:66] for text in found] == [text[:66] for text in starts]
+    assert all("(random guessing 50.0%)" in text for text in found)
 
 
 def test_near_copies_of_the_label_and_what_is_left_out():
     table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
     (caution,) = cautions(table, ROLES)
-    assert (
-        "Almost the label hired: " in caution and "each predicts the label" in caution and "100.0% or more" in caution
-    )
+    assert "Almost the label hired: " in caution
+    assert "100.0% or more" in caution
     assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
     answered = table.drop(columns="score")
     answered.loc[0, "paid"] = not answered.loc[0, "paid"]
     assert cautions(answered, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
-    same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
-    assert len(same) == 1 and same[0].startswith("Almost the attribute origin: hired.")
 
 
 def test_a_models_own_answer_among_the_features():
@@ -83,16 +74,6 @@ def test_a_models_own_answer_among_the_features():
     coded = table.assign(said=(table["said"] == "yes").astype(int))  # while the label says yes and no
     assert cautions(coded, roles) == (near,)
     assert cautions(table.drop(columns="risk"), roles) == ()
-
-
-def test_a_score_in_percent_is_no_feature_of_given_predictions():
-    score = np.random.default_rng(2).random(N)
-    table = people(prediction=np.where(score >= 0.5, "yes", "no"), score=100 * score)
-    roles = suggest_roles(table).roles
-    assert (roles.prediction, roles.score, roles.excluded) == ("prediction", "", ("score",))
-    (caution,) = cautions(table, roles)
-    assert caution.startswith("Scores are left out, so that only predicted labels are audited: score.")
-    assert suggest_roles(table.drop(columns="prediction")).roles.excluded == ("score",)  # an exam's? that is asked
 
 
 def test_a_rare_group_is_told_by_balanced_accuracy():
@@ -112,16 +93,7 @@ def test_more_than_two_groups():
     assert "Almost the attribute kind: kind2." in caution and "(random guessing 33.3%)" in caution
 
 
-def test_a_report_holds_them_among_its_notes():
-    table = samples.table(N)
-    lopsided = replace(table, frame=people(town=np.where(north(), "up", "down")))
-    plan = catalogue_plan("demo")
-    plan = replace(plan, config=replace(plan.config, roles=ROLES, method="unmitigated"))
-    notes = data_summary(audited_of(plan, lopsided), lopsided).notes
-    assert set(cautions(lopsided.frame, ROLES)) <= set(notes) and any("Almost the attribute" in note for note in notes)
-
-
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%Y-%m-%d 10:30:00"])
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d %b %Y", "%Y-%m-%d 10:30:00"])
 def test_a_feature_of_dates_may_name_people(form: str):
     dates = pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D")
     (caution,) = found_cautions(people(born=dates.strftime(form)), ROLES)

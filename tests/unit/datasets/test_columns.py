@@ -15,15 +15,7 @@ from core.datasets.roles import (
     COLUMN_ROLES,
     summarise_columns,
 )
-from tests.unit.datasets.small_tables import N, built, table_of
-
-
-def test_categories_say_what_the_codes_stand_for() -> None:
-    data = built(job=["nurse", None, "cook"])
-    assert data.categories == ((), ("cook", "nurse"))
-    assert data.features[:3, 1].tolist() == [1, -1, 0]
-    assert built(job=["smith", None, "cook"]).fingerprint != data.fingerprint
-
+from tests.unit.datasets.small_tables import N, table_of
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
 PREDICTED = np.arange(N) % 3 == 0
@@ -36,10 +28,9 @@ def guessed(order: tuple[str, ...] = (), **columns: object) -> Suggestion:
     return suggest_roles(frame[list(order)] if order else frame)
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(("sex", "hired", "score", "prediction"))))
-@pytest.mark.parametrize("score", [[0, 1], [0.2, 0.8], [0.0, 1.0]])
-def test_a_score_of_two_values_is_no_label(order: tuple[str, ...], score: list[float]):
-    for answers in (["yes", "no"], [1, 0]):
+@pytest.mark.parametrize(("score", "answers"), [([0, 1], ["yes", "no"]), ([0.2, 0.8], [1, 0]), ([0.0, 1.0], [1, 0])])
+def test_a_score_of_two_values_is_no_label(score: list[float], answers: list[object]):
+    for order in list(itertools.permutations(("sex", "hired", "score", "prediction")))[::5]:
         roles = guessed(order, score=score, prediction=answers).roles
         assert (roles.label, roles.positive, roles.sensitive) == ("hired", "yes", "sex")
         assert (roles.prediction, roles.score) == ("prediction", "score")
@@ -98,8 +89,6 @@ def test_every_guess_has_a_reason_and_nothing_else_has():
     }
     partial = suggest_roles(table_of().frame, attribute="sex", label="hired")
     assert set(partial.reasons) == {"positive", "group"}
-    nobody = suggest_roles(pd.DataFrame({"a": range(N), "b": range(N)}))
-    assert set(nobody.reasons) >= {"label", "sensitive"} and not nobody.roles.label and not nobody.roles.sensitive
 
 
 def test_roles_a_column_can_have() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.base.serialize import fingerprint_frame
 from core.datasets.build import build_dataset
 from core.datasets.dataset import MAX_CACHED, AuditDataset
 from core.datasets.read_table import read_table
@@ -45,34 +44,23 @@ def test_a_dataset_keeps_the_results_asked_for_last() -> None:
     assert set(data.cached_results()) == {0, *range(3, MAX_CACHED), "another", "more"}
 
 
-def test_two_columns_of_one_name_are_refused() -> None:
-    frame = pd.concat([table_of().frame, table_of().frame[["age"]]], axis=1)
-    with pytest.raises(InputError, match="'age'"):
-        build_dataset(replace(table_of(), frame=frame), GOOD_ROLES)
-
-
 def test_missing_features_are_filled_or_dropped() -> None:
     cells: dict[str, Any] = {"pay": [1.0, 2.0, 9.0, np.nan, 4.0], "job": ["b", "a", None]}
     filled = built(**cells)
-    assert filled.n == N and filled.notes == ("24 missing numbers are filled with their column's median.",)
-    assert filled.features[:4, 1].tolist() == [1, 2, 9, 3] and filled.features[:4, 2].tolist() == [1, 0, -1, 1]
-    assert built(pay=[None, *range(1, N)]).notes == ("1 missing number is filled with its column's median.",)
-    dropped = built(replace(GOOD_ROLES, missing="drop"), **cells)
-    assert dropped.n == 64 and dropped.notes == ("56 records with a missing feature are left out.",)
-    assert dropped.features[:3, 2].tolist() == [1, 0, 0]
+    assert filled.notes == ("24 missing numbers are filled with their column's median.",)
+    assert filled.features[:4, 1:].tolist() == [[1, 1], [2, 0], [9, -1], [3, 1]]
     nullable = built(pay=pd.array([1, 2, 9, None, 4], "Int64"), job=cells["job"])
     np.testing.assert_array_equal(nullable.features, filled.features)
+    dropped = built(replace(GOOD_ROLES, missing="drop"), **cells)
+    assert dropped.notes == ("56 records with a missing feature are left out.",)
+    assert dropped.features[:3, 2].tolist() == [1, 0, 0]
 
 
-def test_dropping_looks_only_at_columns_in_use() -> None:
+def test_columns_that_dropping_makes_constant_are_set_aside() -> None:
+    flag = ["a"] * 4 + ["b", "b"]
     roles = replace(GOOD_ROLES, missing="drop", excluded=("left",))
-    data = built(roles, left=[None, 1], empty=[None], one=[None, 5.0])
-    assert data.n == N and data.feature_names == ("age",)
-
-
-def test_column_made_constant_by_dropping_is_set_aside() -> None:
-    data = built(replace(GOOD_ROLES, missing="drop"), pay=[1.0, 2.0, 3.0, 4.0, None, None], flag=["a"] * 4 + ["b", "b"])
-    assert data.n == 80 and data.feature_names == ("age", "pay")
+    data = built(roles, pay=[1.0, 2.0, 3.0, 4.0, None, None], flag=flag, left=[None, 1], empty=[None])
+    assert (data.n, data.feature_names) == (80, ("age", "pay"))
     assert "Column flag holds the same value in every record and is left out." in data.notes
 
 
@@ -97,14 +85,6 @@ def test_codes_do_not_depend_on_the_order_of_records() -> None:
     np.testing.assert_array_equal(straight.features, build_dataset(categories, GOOD_ROLES).features)
 
 
-def test_any_index_will_do() -> None:
-    table = table_of(job=["cook", "nurse"])
-    repeated = replace(table, frame=table.frame.set_axis([7] * N, axis=0))
-    for missing in ("keep", "drop"):
-        roles = replace(GOOD_ROLES, missing=missing)
-        assert build_dataset(repeated, roles).fingerprint == build_dataset(table, roles).fingerprint
-
-
 def test_fingerprint_changes_with_every_part() -> None:
     prints = [
         built().fingerprint,
@@ -117,19 +97,6 @@ def test_fingerprint_changes_with_every_part() -> None:
     ]
     assert len(set(prints)) == len(prints)
     assert prints[0] == built().fingerprint
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [[1, 2], [0.5, None], ["a", None], pd.array([True, None], "boolean"), pd.Categorical(["a", "b"])],
-)
-def test_table_fingerprint_changes_with_one_cell(cells: object) -> None:
-    frame = table_of(extra=cells).frame
-    changed = frame.copy(deep=True)
-    changed.loc[77, "extra"] = frame.loc[76, "extra"]
-    assert fingerprint_frame(frame) != fingerprint_frame(changed)
-    assert fingerprint_frame(frame) == fingerprint_frame(frame.copy(deep=True))
-    assert fingerprint_frame(frame) != fingerprint_frame(frame.rename(columns={"extra": "other"}))
 
 
 NAMES = ("train", "attack", "validation", "test")
@@ -152,8 +119,8 @@ def test_sizes_for_adult() -> None:
     assert len(splits.attacker_rows) == 14_923
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
-@given(st.integers(400, 3000), st.floats(0.1, 0.8), st.integers(0, 2**32 - 1))
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@given(st.integers(800, 3000), st.floats(0.1, 0.7), st.integers(0, 2**32 - 1))
 def test_everybody_exactly_once(n: int, share: float, seed: int) -> None:
     splits = split(people(n), train_share=share, seed=seed)
     np.testing.assert_array_equal(np.sort(together(splits)), np.arange(n))
@@ -195,29 +162,16 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     frame = pd.DataFrame({"f": [*range(n), *range(0, n, 10)], "g": [0.5, 7.0] * 165, "s": ["a", "b", "a"] * 110})
     table = replace(table_of(), frame=frame.assign(y=["1", "0"] * 165))
     data = build_dataset(table, Roles(label="y", positive="1", favourable="1", sensitive="s", group=("a",)))
-    assert data.n == 330
-    equal = [i for i in range(0, n, 10) if i % 3 == (n + i // 10) % 3 and i % 2 == (n + i // 10) % 2]
-    pairs = [(i, n + i // 10) for i in equal]
     records = [tuple(row) for row in np.column_stack([data.features, data.labels, data.sensitive])]
-    counted = Counter(records)
-    repeated = sum(c for c in counted.values() if c > 1)
-    assert repeated > len(pairs) > 0
+    repeated = sum(size for size in Counter(records).values() if size > 1)
     assert data.notes[-1].startswith(f"{repeated} of 330 records are equal to another one in every column used")
     splits = split(data, seed=1)
     trained = {records[i] for i in splits.train}
     expected = {
         name: sum(records[i] in trained for i in getattr(splits, name)) for name in ("attack", "validation", "test")
     }
-    assert shared_records(data, splits) == expected and sum(expected.values()) > 0
-    attacker_total = expected["attack"] + expected["validation"]
+    assert shared_records(data, splits) == expected
+    assert min(repeated, expected["test"]) > 0
     caveat = sharing(data, splits)
-    assert caveat is not None and caveat.kind == "records_shared"
-    assert caveat.text == (
-        f"{expected['test']} of {splits.test.size} test records and {attacker_total} of {splits.attacker_rows.size} "
-        "records "
-        "the attacker knows equal a training record in every column used."
-    )
-    assert (caveat.count, caveat.total) == (
-        expected["test"] + attacker_total,
-        splits.test.size + splits.attacker_rows.size,
-    )
+    assert (caveat.kind, caveat.count) == ("records_shared", sum(expected.values()))
+    assert caveat.total == splits.test.size + splits.attacker_rows.size

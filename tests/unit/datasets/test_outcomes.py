@@ -12,7 +12,6 @@ from core.base.errors import InputError
 from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import SETS, split, split_everybody
-from core.stats.fairness import unfairness
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
 
@@ -34,23 +33,6 @@ def test_favourable_other_than_positive_turns_label_prediction_and_score():
     assert np.array_equal(turned.predictions, 1 - same.predictions)  # type: ignore[operator]
     assert np.array_equal(turned.scores, np.round(1 - same.scores, 3))  # type: ignore[operator]
     assert turned.fingerprint != same.fingerprint
-
-
-@pytest.mark.parametrize(
-    ("metric", "mirror"),
-    [
-        ("statistical_parity", "statistical_parity"),
-        ("equal_opportunity", "predictive_equality"),
-        ("predictive_equality", "equal_opportunity"),
-        ("equalized_odds", "equalized_odds"),
-    ],
-)
-def test_a_metric_of_the_other_outcome_is_its_mirror(metric: str, mirror: str):
-    same = built(PREDICTED, **columns())
-    turned = built(replace(PREDICTED, favourable="no"), **columns())
-    expected = unfairness(same.predictions, same.sensitive, metric=mirror, labels=same.labels)
-    actual = unfairness(turned.predictions, turned.sensitive, metric=metric, labels=turned.labels)
-    assert actual == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("favourable", ["", "maybe"])

@@ -41,9 +41,8 @@ def test_the_four_files(tmp_path: Path):
     assert ratings.people_train.toarray().tolist() == [[1, 0, 0, 0.8, 0], [0] * 5, [0, 0.2, 0, 0, 0], [0.6, 0, 1, 0, 0]]
     assert ratings.people_test.toarray().tolist() == [[0, 0, 0, 0, 0.4], [0] * 5]
     assert ratings.values == ("city 0", "city 7", "city 10")
-    assert ratings.values_train.tolist() == [1, 0, 2, 0] and ratings.values_test.tolist() == [2, 1]
-    assert ratings.items == ("app 0", "app 1", "app 2", "app 3", "app 4")
-    assert ratings.shares.tolist() == [0.5, 0.25, 0.25] and not ratings.synthetic and not ratings.uploaded
+    assert (ratings.values_train.tolist(), ratings.values_test.tolist()) == ([1, 0, 2, 0], [2, 1])
+    assert ratings.shares.tolist() == [0.5, 0.25, 0.25]
 
 
 def test_read_ratings_without_a_file(tmp_path: Path):
@@ -55,7 +54,6 @@ def test_read_ratings_without_a_file(tmp_path: Path):
 AS_PUBLISHED = "must be as they were published"
 BAD = [
     ({"train_label": b"0\n1\n"}, rf"train_user.txt and its labels {AS_PUBLISHED}"),
-    ({"test_label": b"10\n\n"}, rf"test_user.txt and its labels {AS_PUBLISHED}"),
     ({"test_label": b"10\n8\n"}, r"Every value of 'city' must occur among the people who publish it, got '8'"),
     ({"train_label": b"0\n0\n0\n0\n"}, r"'city' must have 2 to 30 values .*, got 1\."),
     ({"test_user": b"4:0.4\n100000:1\n"}, AS_PUBLISHED),
@@ -65,8 +63,6 @@ BAD = [
     ({"test_user": b"\n4:good\n"}, AS_PUBLISHED),
     ({"test_user": b"4 1\n\n"}, AS_PUBLISHED),
     ({"test_user": b"4:0.4 5:1 4:0.2\n\n"}, AS_PUBLISHED),
-    ({"test_user": b""}, AS_PUBLISHED),
-    ({"train_label": b" \n"}, AS_PUBLISHED),
     ({"train_user": b"0:1\n\n0:0.5\n0:1\n", "test_user": b"0:1\n\n"}, r"must be of at least 2 items, got 1\."),
     ({"train_user": b"0:0\n\n1:0\n2:0\n"}, r"who publish the attribute must have a rating above 0, got none\."),
     ({"train_user": b"\xff\xfe\x00"}, AS_PUBLISHED),
@@ -101,9 +97,8 @@ def test_a_table_of_ratings():
 
 def test_a_person_without_ratings_has_one_row_with_neither_item_nor_rating():
     ratings = ratings_from_csv((TABLE + "quiet;;;a\n").encode(), "mine.csv")
-    assert ratings.people_train.shape[0] + ratings.people_test.shape[0] == 41
     rated = np.concatenate([np.diff(part.indptr) for part in (ratings.people_train, ratings.people_test)])
-    assert (rated == 0).sum() == 1
+    assert (rated.size, (rated == 0).sum()) == (41, 1)
 
 
 @pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
@@ -115,17 +110,10 @@ def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hi
     assert set(ratings.values_test) <= {0, 1} and ratings.values == tuple("abcdefghi")
 
 
-def headed(names: str) -> str:
-    """Return a table of sixty rows with these columns."""
-    cells = ",".join("ui5a9"[: names.count(",") + 1])
-    return "\n".join([names, *[cells] * 60])
-
-
 BAD_TABLES = [
     ("", "is empty"),
-    (headed("person,item,rating"), r"must have the columns person, item, rating and attribute, got"),
-    (headed("user,item,rating,attribute"), r"got 'user, item, rating, attribute'"),
-    (headed("person,item,rating,attribute,age"), r"got 'person, item, rating, attribute, age'"),
+    ("person,item,rating" + "\nu,i,5" * 60, "columns person, item, rating and attribute, got 'person, item, rating'"),
+    ("person,item,rating,attribute,age" + "\nu,i,5,a,9" * 60, "got 'person, item, rating, attribute, age'"),
     (TABLE + "u1;i1;5;b\nu1;i1;4;b\n", r"must rate an item once, got person 'u1' and item 'i1' twice"),
     (TABLE + "u1;i5;6;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 6"),
     (TABLE + "u1;i5;0.5;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 0.5"),
@@ -146,15 +134,10 @@ def test_a_bad_table_is_one_sentence(content: str, message: str):
         ratings_from_csv(content.encode(), "mine.csv")
 
 
-@pytest.mark.parametrize("name", ["train_user.txt", "mine.zip", "mine.xlsx", "mine.parquet", "mine"])
+@pytest.mark.parametrize("name", ["train_user.txt", "mine.zip", "mine"])
 def test_another_file_is_refused(name: str):
     with pytest.raises(InputError, match=r"Ratings must be one CSV file with the columns person, item, rating and"):
         ratings_from_csv(TABLE.encode(), name)
-
-
-def test_an_archive_named_as_a_table_is_refused():
-    with pytest.raises(InputError, match=r"a spreadsheet .* or a zip archive, not a table"):
-        ratings_from_csv(b"PK\x03\x04 and more", "mine.csv")
 
 
 def test_labels_that_look_like_numbers_are_texts():
@@ -189,13 +172,10 @@ def test_the_fingerprint_follows_every_rating():
 
 def test_the_invented_ratings():
     ratings = demo_ratings()
-    assert ratings.synthetic and not ratings.uploaded and "no real person" in ratings.source
-    assert ratings.people_train.shape == (2700, 600) and ratings.people_test.shape == (300, 600)
-    assert len(ratings.values) == 8 and len(set(ratings.items)) == 600 == len(ratings.items)
-    assert ratings.items[239:241] == ("Hollin museums 3", "chat 1") and ratings.items[-1] == "languages 36"
-    assert set(np.unique(ratings.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
-    assert np.diff(ratings.people_train.indptr).min() >= 9
-    assert same(ratings, demo_ratings()) and not same(ratings, demo_ratings(1))
+    assert ratings.synthetic
+    assert "no real person" in ratings.source
+    assert (len(ratings.values), len(set(ratings.items))) == (8, 600)
+    assert not same(ratings, demo_ratings(1))
     assert ratings.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
 
 
