@@ -40,14 +40,13 @@ def test_scikit_learn_accepts_it(check: Any):
 
 def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
     x, y = records()
-    first, again, third = (private(seed=seed).fit(x, y).predict_proba(x) for seed in (1, 1, 2))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, third)
-    unseeded = [private(seed=None).fit(x, y).predict_proba(x) for _ in range(2)]
-    assert not np.array_equal(*unseeded)
+    seeds = (1, 1, 2, None, None)
+    first, again, *others = (private(seed=seed).fit(x, y).predict_proba(x).tobytes() for seed in seeds)
+    assert first == again
+    assert len({first, *others}) == 4
 
 
-@pytest.mark.parametrize("low", [0, -30, 50])
+@pytest.mark.parametrize("low", [0, -30])
 def test_numbers_go_into_ten_bins_of_their_public_range(low: int):
     x = low + np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1])

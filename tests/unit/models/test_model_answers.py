@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
 import sklearn
@@ -16,14 +15,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
-    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
-    StackingClassifier,
     VotingClassifier,
 )
-from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -66,20 +62,14 @@ CLASSIFIERS = [
     RandomForestClassifier(4, random_state=0, n_jobs=2, verbose=1),
     GradientBoostingClassifier(n_estimators=3, random_state=0),
     HistGradientBoostingClassifier(max_iter=3, random_state=0),
-    BaggingClassifier(TREE, n_estimators=3, max_features=2, random_state=0),
     VotingClassifier([("a", GaussianNB()), ("b", TREE)], voting="soft"),
-    StackingClassifier([("a", GaussianNB()), ("b", TREE)], cv=2),
     CalibratedClassifierCV(LinearSVC(), cv=2),
 ]
 ENCODERS = [
     OneHotEncoder(handle_unknown="ignore"),
     OneHotEncoder(drop="first", min_frequency=90),
-    OneHotEncoder(max_categories=2, sparse_output=False),
-    OrdinalEncoder(),
-    make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
+    make_pipeline(SimpleImputer(strategy="most_frequent"), OrdinalEncoder()),
 ]
-
-
 STEPS = [
     *(
         ColumnTransformer([("c", encoder, ["work"]), ("b", KBinsDiscretizer(3, quantile_method="linear"), ["age"])])
@@ -88,11 +78,8 @@ STEPS = [
     ColumnTransformer([("n", StandardScaler(), ["age"]), ("w", OneHotEncoder(), ["work"])], remainder="passthrough"),
     FunctionTransformer(np.log1p),
     make_pipeline(SimpleImputer(add_indicator=True), KNNImputer(n_neighbors=3)),
-    SelectKBest(f_classif, k=2),
     FeatureUnion([("a", PCA(2)), ("b", "passthrough")]),
 ]
-
-
 PIPELINES = [
     *(make_pipeline(StandardScaler(), classifier) for classifier in CLASSIFIERS),
     *(make_pipeline(step, LogisticRegression(max_iter=10_000)) for step in STEPS),
@@ -111,11 +98,9 @@ def test_a_skops_file_answers_exactly_as_its_estimator(estimator, capsys):
     model = read_model(as_skops(fitted), "m.skops")
     answers = model.answers(people(), positive="yes")
     assert model.feature_names == tuple(names)
-    assert model.dtypes == tuple("text" if name == "work" else "any" for name in names)
-    assert np.array_equal(answers.labels, expected) and answers.labels.dtype == np.uint8
+    assert np.array_equal(answers.labels, expected)
     assert np.array_equal(answers.scores, probability)
-    assert np.array_equal(model.answers(people(), positive="no").scores, fitted.predict_proba(frame)[:, 0])
-    assert not any("at random" in note for note in answers.notes) and answers.classes == ("no", "yes")
+    assert not any("at random" in note for note in answers.notes)
     assert capsys.readouterr().out == ""
 
 
@@ -123,7 +108,6 @@ LABELS = {
     "true and false": (lambda yes: yes == 1, "True"),
     "minus one and one": (lambda yes: 2 * yes - 1, "1"),
     "texts": (lambda yes: np.where(yes, "yes", "no"), "yes"),
-    "a column of texts": (lambda yes: pd.Series(np.where(yes, "yes", "no"), dtype="str"), "yes"),
     "categories": (lambda yes: pd.Series(np.where(yes, "yes", "no")).astype("category"), "yes"),
     "a column of whole numbers with gaps": (lambda yes: pd.Series(yes, dtype="Int64"), "1"),
 }
@@ -145,8 +129,7 @@ def test_true_and_false_are_what_the_model_was_trained_with_and_other_values_are
     assert [note for note in answers.notes if "warns" in note] == ([] if replacement else [warned])
 
 
-@pytest.mark.parametrize("replacement", ["office", "bureau"])
-@pytest.mark.parametrize("rooms", [0, 9])
+@pytest.mark.parametrize(("replacement", "rooms"), [("office", 9), ("bureau", 0)])
 def test_a_graph_that_ignores_other_values_than_it_was_trained_with_says_so(replacement, rooms):
     frame = pd.DataFrame({"work": people()["work"].astype(str), "rooms": np.arange(240) % 3})
     steps = [("c", OneHotEncoder(handle_unknown="ignore"), ["work", "rooms"])]
@@ -184,9 +167,8 @@ def test_skops_without_probabilities_gives_decisions_only():
     assert any("no scores" in note for note in answers.notes)
 
 
-@pytest.mark.parametrize("zipmap", [True, False])
-@pytest.mark.parametrize("texts", [True, False])
-def test_onnx_of_a_pipeline_agrees_to_the_precision_of_its_floats(texts, zipmap):
+@pytest.mark.parametrize(("zipmap", "texts"), [(True, True), (False, False)])
+def test_onnx_of_a_pipeline_agrees_to_the_precision_of_its_floats(zipmap, texts):
     frame = people()[[*NUMBERS, "work"]]
     fitted = pipeline(texts)
     model = read_model(as_onnx(fitted, floats(frame), zipmap=zipmap), "m.onnx")
@@ -206,9 +188,8 @@ def binary_of(answers):
     return np.array([answer in ("yes", 1) for answer in answers], dtype=np.uint8)
 
 
-@pytest.mark.parametrize("zipmap", [True, False, "columns"])
-@pytest.mark.parametrize("texts", [True, False])
-def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
+@pytest.mark.parametrize(("zipmap", "texts"), [(True, True), (False, False), ("columns", True)])
+def test_onnx_of_one_table_asks_for_the_order_of_its_columns(zipmap, texts):
     fitted = logistic(texts)
     model = read_model(as_onnx(fitted, numbers()[:1], zipmap=zipmap), "m.onnx")
     assert (model.feature_names, model.width, set(model.dtypes)) == ((), 3, {"number"})
@@ -218,14 +199,6 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     assert any("does not name its features" in note for note in answers.notes)
     turned = model.answers(people(), positive="yes" if texts else "1", features=NUMBERS[::-1])
     assert not np.array_equal(turned.scores, answers.scores)
-
-
-def test_what_an_onnx_file_gives_beside_label_and_scores():
-    onnx_model = onnx.load_from_string(as_onnx(logistic(), numbers()[:1], zipmap=False))
-    onnx_model.graph.node.append(onnx.helper.make_node("Identity", [onnx_model.graph.input[0].name], ["embedding"]))
-    onnx_model.graph.output.append(onnx.helper.make_tensor_value_info("embedding", onnx.TensorProto.FLOAT, [None, 3]))
-    (note,) = read_model(onnx_model.SerializeToString(), "m.onnx").notes
-    assert note.startswith("The model also gives embedding, which is not audited")
 
 
 def test_neither_the_order_of_columns_nor_batches_make_a_difference(model):
@@ -354,31 +327,39 @@ def test_answers_become_columns_of_the_table(model):
     pd.testing.assert_frame_equal(table.frame, before)
 
 
+def one_score(labels: np.ndarray, classes: tuple[str, ...] | None, positive: str):
+    """Decide by one column of scores that rise from 0 to 1."""
+    probability = np.linspace(0.0, 1.0, labels.size)[:, None]
+    raw = RawAnswers(labels=labels.astype(object), probability=probability, classes=classes)
+    return decide(raw, positive=positive, threshold=0.5)
+
+
 @pytest.mark.parametrize("threshold", [0.5, 0.05, 0.97])
-@pytest.mark.parametrize("upper", ["approved", "denied"])
-def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(upper: str, threshold: float):
+@pytest.mark.parametrize(("lower", "upper"), [("approved", "denied"), ("denied", "approved")])
+def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(lower: str, upper: str, threshold: float):
     score = np.linspace(0.0, 1.0, 40)
-    label_texts = np.where(score >= threshold, upper, "denied" if upper == "approved" else "approved").astype(object)
-    answers = decide(
-        RawAnswers(labels=label_texts, probability=score[:, None], classes=None), positive=upper, threshold=0.5
-    )
-    assert np.array_equal(answers.scores, score) and np.array_equal(answers.labels, score >= threshold)
-    for texts, classes, what in (
-        (label_texts[np.arange(40) % 20 * 2 + np.arange(40) // 20], None, "which column"),
+    answers = one_score(np.where(score >= threshold, upper, lower), None, upper)
+    assert np.array_equal(answers.scores, score)
+    assert np.array_equal(answers.labels, score >= threshold)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "message"),
+    [
+        (np.resize(["denied", "approved"], 40), None, "which column"),
         (np.resize(["approved", "denied", "open"], 40), None, "which column"),
-        (label_texts, ("approved", "denied", "open"), "1 score a record for 3 answers"),
-    ):
-        raw = RawAnswers(labels=texts.astype(object), probability=score[:, None], classes=classes)
-        if threshold == 0.5:
-            with pytest.raises(InputError, match=what):
-                decide(raw, positive=upper, threshold=0.5)
+        (np.repeat(["denied", "approved"], 20), ("approved", "denied", "open"), "1 score a record for 3 answers"),
+    ],
+)
+def test_one_column_of_scores_that_fits_no_answer(labels: np.ndarray, classes: tuple[str, ...] | None, message: str):
+    with pytest.raises(InputError, match=message):
+        one_score(labels, classes, "approved")
 
 
 @pytest.mark.parametrize(
     ("labels", "positive", "texts", "answer"),
     [
         (("no", "yes"), "no", True, ""),
-        (("no", "yes"), "no", False, ""),
         ((0, 1), "0", False, ""),
         ((1, 2), "2", True, "yes"),
     ],

@@ -78,7 +78,7 @@ def refusal(content: bytes, name: str) -> str:
         *((name, "must end in .onnx or .skops") for name in ("m.ort", "m.zip", "m", "m.onnx.gz", ".onnx")),
     ],
 )
-@pytest.mark.parametrize("protocol", [0, 2, 5])
+@pytest.mark.parametrize("protocol", [0, 5])
 def test_a_pickle_is_refused_whatever_its_name(marker: Path, name: str, what: str, protocol: int):
     assert what in refusal(pickle.dumps(Hostile(marker), protocol=protocol), name)
 
@@ -111,25 +111,8 @@ def test_damaged_files_are_refused_or_answer(name: str, data: st.DataObject):
         assert answers.labels.shape == (240,)
 
 
-def outside(location: str) -> TensorProto:
-    tensor = TensorProto(name="w", data_type=1, dims=[2], data_location=TensorProto.EXTERNAL)
-    tensor.external_data.add(key="location", value=location)
-    return tensor
-
-
 ADD = helper.make_node("Add", ["x", "w"], ["p"])
 NEG = helper.make_node("Neg", ["x"], ["p"])
-
-
-@pytest.mark.parametrize("location", ["w.bin", "/etc/passwd", "*/_ORT_MEM_ADDR_/*"])
-def test_weights_in_another_file_are_refused(location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "w.bin").write_bytes(np.ones(2, np.float32).tobytes())
-    constant = helper.make_node("Constant", [], ["w"], value=outside(location))
-    branch = helper.make_graph([constant], "b", [], [helper.make_tensor_value_info("w", 1, [2])])
-    chosen = helper.make_node("If", ["c"], ["p"], then_branch=branch, else_branch=branch)
-    for content in (graph([ADD], initializer=[outside(location)]), graph([constant, ADD]), graph([chosen])):
-        assert "lie in another file" in refusal(content, "m.onnx")
 
 
 def own_function() -> bytes:
@@ -147,10 +130,6 @@ GRAPHS: dict[str, tuple[Callable[[], bytes], str]] = {
             [helper.make_node("Run", ["x"], ["p"], domain="my.ops")], domains=[helper.make_opsetid("my.ops", 1)]
         ),
         "'Run' of 'my.ops' is not part of the ONNX standard",
-    ),
-    "another program": (
-        lambda: graph([helper.make_node("EPContext", ["x"], ["p"], domain="com.microsoft")]),
-        "is not part of the ONNX standard",
     ),
     "functions": (own_function, "functions of its own"),
     "an unknown operator": (
