@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from multiprocessing.connection import Connection
-from typing import Any
 
 from core.auditing import ReleaseAudit
 from core.auditing.policy import CHECKS, Policy
 from core.base.errors import FairLeakError
 from core.base.serialize import content_fingerprint
 from core.report import Report, report_document
-from core.store.events import BAN
 from core.store.history import History
 from tests.samples_report import POLICY, judged_audit, sample
 from tests.workers import Killer, steps
@@ -48,9 +45,8 @@ def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:
 def work(location: str, mode: str, seed: int, step: str, sent: Connection) -> None:
     """Keep audits in a process of its own, and send the number and fingerprint of each that was kept.
 
-    The mode is "create" (the history), "keep" (one), "same" (the one that everybody keeps) or "decide" (registers a
-    model, keeps an audit, bans its version, may revoke that, again and again, and sends what was acknowledged). At the
-    step the process kills itself with SIGKILL; "none" lets it live.
+    The mode is "create" (the history), "keep" (one) or "same" (the one that everybody keeps). At the step the process
+    kills itself with SIGKILL; "none" lets it live.
     """
     try:
         killer = Killer(step)
@@ -58,28 +54,9 @@ def work(location: str, mode: str, seed: int, step: str, sent: Connection) -> No
         with steps(killer):
             history = History.open(location, create=mode == "create")
             killer.armed = True
-            if mode == "decide":
-                for done in decide(history, seed):
-                    sent.send(done)
-            elif mode != "create":
+            if mode != "create":
                 data = "everybody's" if mode == "same" else f"{seed} 0"
                 entry = history.keep(report(data), model=MODEL, version=VERSION, who=f"process {seed}")
                 sent.send({"id": entry.id, "fingerprint": entry.fingerprint})
     except FairLeakError as error:
         sent.send(str(error))
-
-
-def decide(history: History, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield what one process has done to its models: register, keep, ban, and revoke where its number is odd."""
-    who = f"process {seed}"
-    for turn in range(1000):
-        name = f"{seed} {turn}"
-        history.register(name, purpose="Trial", owner=who, who=who)
-        yield {"model": name}
-        entry = history.keep(report(), model=name, version=VERSION, who=who)
-        yield {"model": name, "entry": entry.id}
-        ban = history.sign(entry, decision=BAN, name=who, role="DPO")
-        yield {"model": name, "ban": ban.number}
-        if seed % 2:
-            history.revoke(ban, name=who, role="DPO", reason="Trial.")
-            yield {"model": name, "revoked": ban.number}

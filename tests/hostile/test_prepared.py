@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +15,9 @@ import pytest
 from core.base.errors import InputError
 from core.datasets import AuditDataset
 from core.stats.estimates import proportion
-from core.store import prepared
 from core.store.prepared import PreparedResults, ResultWriter, only_process
 from pages.shell import preparation
-from tests import expected, hermetic
+from tests import expected
 
 KEY, SECOND_KEY = "a" * 64, "b" * 64
 RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
@@ -82,11 +79,6 @@ def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
     assert writer.load(KEY) is not None and loaded(folder)
 
 
-def test_a_file_under_another_key_is_ignored(folder: Path):
-    (folder / KEY).rename(folder / SECOND_KEY)
-    assert PreparedResults(folder).load(SECOND_KEY) is None
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 @pytest.mark.parametrize("name", ["", KEY, ".."])
 def test_what_others_may_write_to_is_not_read(name: str, folder: Path):
@@ -123,7 +115,7 @@ def test_links_pipes_and_folders_are_not_read(folder: Path, tmp_path: Path):
         ResultWriter(linked / "fairleak-1")
 
 
-@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "A", "", "a\0b", "." * 10])
+@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "", "a\0b"])
 def test_a_name_leads_nowhere_else(name: str, folder: Path):
     assert PreparedResults(folder).load(name) is None
 
@@ -188,23 +180,6 @@ def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(preparation.PREPARE, "on")
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("switched_on")
-def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
-    location = tmp_path / "cache"
-    location.write_text("a file")
-    done = subprocess.run(
-        [sys.executable, "-m", "pages.shell.prepare"],
-        cwd=hermetic.ROOT,
-        env={**os.environ, "XDG_CACHE_HOME": str(location)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
-
-
 @pytest.mark.usefixtures("switched_on")
 def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(preparation, "version_folder", lambda: tmp_path / "prepared" / "fairleak-1")
@@ -223,10 +198,3 @@ def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path,
 def test_off_neither_reads_nor_prepares(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(preparation.PREPARE, "off")
     assert preparation.open_results() is None and not preparation.is_on()
-
-
-def test_the_writer_is_opened_by_the_process_that_prepares_alone():
-    sources = [*(hermetic.ROOT / "core").rglob("*.py"), *(hermetic.ROOT / "pages").rglob("*.py")]
-    users = {path.name for path in sources if "ResultWriter(" in path.read_text(encoding="utf-8")}
-    assert users == {"prepared.py", "prepare.py"}
-    assert not hasattr(PreparedResults, "save") and hasattr(prepared.ResultWriter, "save")

@@ -139,7 +139,7 @@ def test_the_demo_is_what_the_generator_makes_and_says_that_nobody_is_real() -> 
 # Local files
 
 
-@pytest.mark.parametrize("test", [TEST, "|1x3 Cross validator\n" + TEST, TEST.replace("K.", "K")])
+@pytest.mark.parametrize("test", ["|1x3 Cross validator\n" + TEST, TEST.replace("K.", "K")])
 def test_uci_files_are_read_in_every_form(tmp_path: Path, test: str) -> None:
     table = load("adult", data_folder=uci_files(tmp_path, test))
     frame = table.frame
@@ -156,9 +156,11 @@ def test_the_census_file_makes_both_tasks(tmp_path: Path) -> None:
     frame = table.frame
     assert len(frame) == 150  # children are left out
     assert list(frame.columns[:4]) == ["AGEP", "COW", "SCHL", "MAR"]
-    assert frame["OCCP"].unique().tolist() == ["0010"]
     assert build_dataset(table, table.roles[0]).groups()[1].group == "white people"
-    assert len(load("acs_public_coverage", data_folder=tmp_path).frame) == 146  # under 65, income up to 30,000
+    coverage = load("acs_public_coverage", data_folder=tmp_path)
+    assert len(coverage.frame) == 146  # under 65, income up to 30,000
+    assert (coverage.frame.loc[coverage.frame["AGEP"] < 10, "ESR"] == "0").all()
+    assert coverage.roles[0].at_most == coverage.frame["AGEP"].quantile(0.25)
 
 
 @pytest.fixture
@@ -175,16 +177,6 @@ def test_compas_from_propublicas_file_keeps_nothing_personal(compas: Table, tmp_
     frame.to_csv(tmp_path / COMPAS, index=False)
     (tmp_path / PUBLISHED).unlink()
     assert load("compas", data_folder=tmp_path).fingerprint == compas.fingerprint
-
-
-def test_compas_is_audited_by_sex_by_race_and_by_all_races(compas: Table) -> None:
-    assert [roles.key for roles in compas.roles] == list(CATALOG["compas"].attributes)
-    sex, race, all_races = (build_dataset(compas, roles) for roles in compas.roles)
-    assert [(group.group, group.count) for group in sex.groups()] == [("women", 72), ("men", 144)]
-    assert sex.labels.mean() == (compas.frame.dropna()["two_year_recid"] == 0).mean()
-    assert race.group_names == ("people of other races", "African-American people")
-    assert (all_races.group_names[-1], all_races.n_groups) == ("other values", 5)
-    assert not {"decile_score", "is_recid", "two_year_recid", "score_text"} & {*sex.feature_names}  # the last: constant
 
 
 def test_compas_without_its_file_is_one_sentence(tmp_path: Path, network: SimpleNamespace) -> None:
@@ -252,16 +244,6 @@ def test_the_census_file_is_downloaded_once_for_both_tasks_and_quietly(
     (address,) = network.requests
     assert address.endswith("2018/1-Year/csv_ptx.zip")
     assert (files_in(tmp_path), capsys.readouterr().out) == (["psam_p48.csv"], "")
-
-
-def test_blanks_of_children_are_noughts_and_the_young_are_a_quarter(tmp_path: Path, network: SimpleNamespace) -> None:
-    network.answer = lambda: zipped(census_text())
-    table = load("acs_public_coverage", cache_folder=tmp_path)
-    frame, young = table.frame, table.roles[0]
-    assert "ST" not in frame
-    assert (frame.loc[frame["AGEP"] < 10, "ESR"] == "0").all()
-    assert young.at_most == frame["AGEP"].quantile(0.25)
-    assert build_dataset(table, young).groups()[0].group == f"people up to {young.at_most:g}"
 
 
 FAILURES = [

@@ -46,14 +46,6 @@ def test_groups_are_the_pairs_counted_by_hand():
     assert cautions(table.frame, ROLES) == ()
 
 
-def test_some_pairs_may_be_set_against_all_other_pairs():
-    data = build_dataset(people(FULL), replace(ROLES, group=("F × b", "F × c")))
-    assert data.n_groups == 2 and int(data.sensitive.sum()) == 64
-    for limits in ({"at_most": 1.0}, {"cuts": (1.0, 2.0)}):  # pairs have no order
-        with pytest.raises(InputError, match="'sex × race' needs a column of numbers; choose values instead"):
-            build_dataset(people(FULL), replace(ROLES, **limits))
-
-
 @pytest.mark.parametrize(
     ("cells", "message"),
     [

@@ -107,9 +107,6 @@ NOT_CERTAIN = {
     "a raw score": ("score_v2_raw", LOGIT),
     "a credit score": ("credit_score", RNG.integers(300, 850, N)),
     "a risk score": ("risk_score", SCORE),
-    "a risk": ("default_risk", SCORE),
-    "bands of a score": ("score_text", RNG.choice(["Low", "Medium", "High"], N)),
-    "one word": ("Kreditscore", RNG.integers(0, 100, N)),
     "texts of predictions": ("prediction", [f"P{i % 90}" for i in range(N)]),
 }
 
@@ -128,18 +125,13 @@ def test_an_answer_by_its_name_alone_is_in_doubt(name: str):
 FEATURES = {
     "p1 of pulses": ("p1", RNG.integers(50, 120, N)),
     "one column a value": ("approved_yes", YES.astype(int)),
-    "a rate": ("interest_rate", SCORE),
     "a risk in words": ("risk", RNG.choice(["good", "bad"], N)),
     "a body weight": ("weight", RNG.normal(70, 10, N).round(1)),
     "the census weight of a public table": ("fnlwgt", RNG.integers(10_000, 900_000, N)),
     "a school": ("school_id", RNG.integers(0, 40, N)),
-    "a few codes": ("admission_type_id", RNG.integers(1, 9, N)),
     "patients and others": ("patient", RNG.choice(["yes", "no"], N)),
-    "a phase": ("phase", RNG.integers(1, 4, N)),
     "hospitals": ("dataset", RNG.choice(["Cleveland", "Hungary"], N)),
     "a club": ("membership", RNG.choice(["gold", "silver"], N)),
-    "in and out": ("ward", RNG.choice(["in", "out"], N)),
-    "visits": ("number of visits", RNG.integers(0, 30, N)),
 }
 
 
@@ -153,17 +145,13 @@ def test_a_feature_stays_a_feature(name: str):
 TRAINED = np.arange(N) % 3 == 0
 SETS = {
     "split": ("train", "val"),
-    "Set": ("Training", "Test"),
     "dataset": ("development", "oot"),
     "membership": ("member", "non-member"),
     "partition": ("learn", "holdout"),
-    "phase": ("train", "test"),
     "is_train": ("yes", "no"),
     "in_sample": ("1", "0"),
     "Aufteilung": ("Lernmenge", "Testmenge"),
-    "partage": ("apprentissage", "test"),
     "whatever": ("train", "test"),
-    "fold": ("train", "test"),
 }
 
 

@@ -20,7 +20,7 @@ from core.datasets.build import build_dataset
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from tests.unit.datasets.bad_tables import GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes, parquet_bytes
+from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence, csv_bytes
 from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -158,12 +158,6 @@ def test_doubt_is_settled_by_the_table_or_gives_a_note(
     assert (fragment in notes[0] and len(notes) == 1) if fragment else not notes
 
 
-def test_columns_that_contradict_each_other_settle_nothing() -> None:
-    table = table_of(",", v=["1.234", "850"], one=["2,5", "3"], other=["2.5", "3"])
-    assert first(table) == ["1.234", "850"] and "Kept as text" in " ".join(table.notes)
-    assert first(table, "one") == [2.5, 3.0] == first(table, "other")
-
-
 def test_windows_1252_is_read_with_a_note() -> None:
     names = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
     content = "\r\n".join(["naam;größe", *[f"{names[i % len(names)]};{i},5" for i in range(70)]])
@@ -200,24 +194,6 @@ def test_answers_in_any_case_are_one_answer() -> None:
     assert set(table.frame["sex"]) == {"F", "M"} and set(table.frame["gene"]) == {"AA", "Aa", "aa"}
     assert set(table.frame["town"]) == {"Sao Paulo"}
     assert len(table.notes) == 1 and table.notes[0].endswith("in: hired, sex, town.")
-
-
-def test_accents_coded_in_two_ways_are_equal() -> None:
-    table = table_of(",", v=["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"])
-    assert set(table.frame["v"]) == {"Zo\u00eb"}
-    packed = parquet_bytes({"v": ["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"] * 30, "w": [1, 2, 3] * 30})
-    assert set(read_table(packed, "a.parquet").frame["v"]) == {"Zo\u00eb"}
-
-
-@pytest.mark.parametrize(("positive", "group"), [("yes", "f"), ("YES", "F"), ("Yes", "F")])
-def test_roles_may_be_written_in_another_case(positive: str, group: str) -> None:
-    table = read_table(GOOD.replace(b"yes", b"Yes"), "a.csv")
-    data = build_dataset(
-        table, Roles(label="hired", positive=positive, favourable=positive, sensitive="sex", group=(group,))
-    )
-    plain = build_dataset(read_table(GOOD, "a.csv"), GOOD_ROLES)
-    assert data.labels.tolist() == plain.labels.tolist() and data.sensitive.tolist() == plain.sensitive.tolist()
-    assert data.roles.positive == positive
 
 
 def test_a_value_meant_twice_is_refused_by_name() -> None:

@@ -55,14 +55,6 @@ def test_people_without_an_answer_are_in_the_sets_of_everybody_alone():
     assert sum(getattr(everybody, name).size for name in (*SETS, "validation")) == N
 
 
-def test_scores_alone_leave_people_without_one_unanswered():
-    scores = SCORES.copy()
-    scores[:6] = np.nan
-    data = built(replace(GOOD_ROLES, score="s"), s=scores)
-    assert data.answered is not None and np.flatnonzero(~data.answered).tolist() == list(range(6))
-    assert data.withheld is not None and np.array_equal(data.withheld, ~data.answered)
-
-
 def people(who: object, **more: object) -> AuditDataset:
     """Build four times the small table, with a column that names people."""
     table = table_of()

@@ -71,15 +71,6 @@ def test_however_a_prediction_is_written(
     assert data.feature_names == ("age", "hired") and data.scores is None and data.sets is None
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [PREDICTED.astype(float), PREDICTED, pd.Series(PREDICTED).astype("boolean"), pd.Categorical(PREDICTED)],
-    ids=["numbers", "true and false", "nullable", "categories"],
-)
-def test_types_of_a_prediction(cells: object):
-    assert np.array_equal(built(of("p"), p=cells).predictions, PREDICTED)
-
-
 @pytest.mark.parametrize("label", [(0.0, 0.5, 1.0), ("0.0", "n/k", "1.0"), ("00", "n/k", "01")])
 @pytest.mark.parametrize("index", [0, 2])
 def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], index: int):
@@ -91,13 +82,6 @@ def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple
     assert np.array_equal(dataset.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (index == 0)))
     again = as_predictions(positive.astype(np.uint8), table_of(own=label_cells).frame, roles)
     assert np.array_equal(built(roles, own=label_cells, p=again).predictions, positive)
-
-
-def test_rare_values_together_have_a_separate_name():
-    groups = np.repeat(["other values", "b", "c1", "c2"], [50, 40, 20, 10])
-    dataset = built(replace(GOOD_ROLES, sensitive="own", group=(), each=True), own=groups)
-    assert dataset.group_names == ("other values", "b", "all other values")
-    assert any("“all other values”" in note for note in dataset.notes)
 
 
 @pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
@@ -189,24 +173,6 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
         assert splits.test.size == splits.attacker_rows.size == 2 * N // 5
         assert np.array_equal(np.sort(np.concatenate([splits.train, splits.attacker_rows, splits.test])), np.arange(N))
     assert not np.array_equal(first.test, second.test)
-
-
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
-        ({"label_value": [0, 1], "score": [0.1, 0.9, 0.4]}, ("label_value", "", "score", "")),
-        ({"label_value": [0, 1], "score": [0, 1]}, ("label_value", "score", "", "")),
-        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "score", "")),
-        ({"Split": ["train", "test"], "yhat": ["a", "b"]}, ("", "yhat", "", "Split")),
-        ({"prediction": [0.2, 0.7, 0.1]}, ("", "", "prediction", "")),
-        ({"score": [1, 5, 10], "set": ["a", "b"], "split": ["train", "attack"]}, ("", "", "", "")),
-        ({"Wahrscheinlichkeit": [0.1, 0.5, 0.7], "probabilité": [7, 8, 9]}, ("", "", "Wahrscheinlichkeit", "")),
-    ],
-)
-def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str, str, str]):
-    frame = pd.DataFrame({name: np.resize(np.array(cells, dtype=object), 12) for name, cells in columns.items()})
-    roles = suggest_roles(frame.infer_objects()).roles
-    assert (roles.label, roles.prediction, roles.score, roles.sets) == expected
 
 
 @pytest.mark.parametrize(

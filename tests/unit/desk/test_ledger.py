@@ -20,11 +20,9 @@ from core.desk import (
     desk_roles,
     example_ledger,
     open_ledger,
-    people_table,
     verify_export,
 )
-from core.desk import test_set_of as file_of
-from core.desk.findings import ceiling, expected, price, prices, suggested_price
+from core.desk.findings import ceiling, price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
 from core.stats.estimates import percent
@@ -91,11 +89,6 @@ def test_prices_begin_with_a_small_share_and_end_with_all_that_remains(remaining
     assert first in offered and (remaining <= 0.001 or 0.03 * remaining <= first <= 0.07 * remaining)
 
 
-def test_expected_says_that_an_answer_would_be_useless(ledger: Ledger):
-    quote = ledger.quote(NAME, people(), H, epsilon=BUDGET / 1000)
-    assert expected(quote)[0] == "Typical error 1 or more"
-
-
 def test_answers_are_near_the_truth_when_the_budget_is_large(location: str):
     ledger = open_ledger(location, create=True)
     ledger.register(NAME, people(), budget=1000, roles=ATTRIBUTE, count_epsilon=300)
@@ -116,23 +109,6 @@ def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):
     assert ask(ledger, H, 0.1).charged == 0.1  # who has no positive label was never asked about
     rescored = np.where(people().labels == 1, H, 1 - H)  # the same question about those with label 1
     assert ask(ledger, rescored, metric="equal_opportunity").number == first.number
-
-
-@pytest.mark.long
-def test_an_answer_whose_noise_exceeds_its_bound_keeps_its_wide_interval():
-    """Of few people a large noise shows: the scores allow no such sum."""
-    test_set, rng = people(), np.random.default_rng(0)
-    scores = (rng.random(60) < 0.5).astype(float)
-    for seed in range(150):
-        ledger = example_ledger(seed)
-        ledger.register(NAME, test_set, budget=20, count_epsilon=5, roles=ATTRIBUTE)
-        coarse = example_ledger(seed).register(NAME, test_set, budget=1, roles=ATTRIBUTE).n_disadvantaged
-        cheap = ledger.ask(NAME, test_set, scores, epsilon=0.02, asker="x")
-        assert coarse.high - coarse.low > 20
-        assert cheap.standard_error > 0.5 and cheap.gap.high - cheap.gap.low > 0.5, seed
-        if seed % 50 == 0:
-            better = ledger.ask(NAME, test_set, scores, epsilon=1, asker="x", again=True)
-            assert ledger.ask(NAME, test_set, scores, epsilon=1, asker="y").number == better.number
 
 
 def test_a_question_over_budget_is_refused_and_leaves_no_trace(ledger: Ledger):
@@ -190,8 +166,6 @@ def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path
     status = ledger.status(NAME)
     assert list(status.answers) == answers and [answer.number for answer in answers] == [3, 4, 5]
     assert status.spent == pytest.approx(COUNT + 0.6 + 0.5) and status.spent + status.remaining == BUDGET
-    assert status.seal == answers[-1].seal and status.remaining == answers[-1].remaining
-    assert ledger.statuses() == (status,)
     path = tmp_path / "export.jsonl"
     assert ledger.export(path) == status.seal
     verification = verify_export(path, noted=answers[0].seal)
@@ -214,7 +188,7 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Le
     assert b"person 1" not in stored
 
 
-def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_together():
+def test_an_examples_noise_follows_from_its_seed():
     def ledger_with_answer(seed: int) -> Ledger:
         ledger = example_ledger(seed)
         register(ledger)
@@ -223,9 +197,6 @@ def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_togeth
 
     first, again, reseeded = (ledger_with_answer(seed).status(NAME).answers for seed in (1, 1, 2))
     assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in reseeded]
-    ledger = ledger_with_answer(3)
-    ledger.register("other", people(30, seed=4), budget=1, roles=ATTRIBUTE)
-    assert ledger.statuses() == (ledger.status(NAME), ledger.status("other"))
 
 
 # --- bad input: one sentence each, nothing charged, no password told
@@ -247,21 +218,25 @@ def test_bad_questions(changes: dict[str, object], message: str, tmp_path: Path)
     assert ledger.status(NAME).spent == 0.1
 
 
-def test_places_that_are_none(tmp_path: Path):
-    for location, message in (
-        (tmp_path / "nothing", "There is no ledger at"),
-        (tmp_path, "A ledger must be a file or a PostgreSQL URL"),
-        ("mysql://localhost/x", "a URL of 'mysql'"),
-        (Path(__file__).parent / "ledger.sqlite", "must not lie in FairLeak's own folder"),
-    ):
-        with pytest.raises(InputError, match=message):
-            open_ledger(location, create=location != tmp_path / "nothing")
-    for name in ("x" * 400, "nul\0.sqlite", "~nobody-of-that-name/x" + "y" * 300):
-        for create in (False, True):
-            with pytest.raises(InputError) as error:
-                open_ledger(tmp_path / name, create=create)
-            assert str(error.value).count("\n") == 0 and "ledger" in str(error.value)
-    assert [file.name for file in tmp_path.iterdir()] in ([], ["~nobody-of-that-name"])
+@pytest.mark.parametrize(
+    ("location", "create", "message"),
+    [
+        ("nothing", False, "There is no ledger at"),
+        (".", True, "A ledger must be a file or a PostgreSQL URL"),
+        ("mysql://localhost/x", True, "a URL of 'mysql'"),
+        (str(Path(__file__).parent / "ledger.sqlite"), True, "must not lie in FairLeak's own folder"),
+        ("x" * 400, True, "ledger"),
+        ("nul\0.sqlite", False, "ledger"),
+    ],
+)
+def test_places_that_are_none(
+    location: str, create: bool, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message) as error:
+        open_ledger(location, create=create)
+    assert "\n" not in str(error.value)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_password_among_a_urls_options_is_not_told_either():
@@ -323,7 +298,6 @@ def test_another_attribute_of_the_same_people_has_a_separate_budget(ledger: Ledg
         (changed(ids=("stranger", *people().ids[1:])), 0),
         (changed(attribute=np.roll(people().attribute, 1)), 1),
         (changed(labels=np.roll(people().labels, 1)), 1),  # type: ignore[arg-type]
-        (changed(attribute=np.ones(60, dtype=int)), 1),
     ],
 )
 def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: TestSet, counted: int, tmp_path: Path):
@@ -362,10 +336,6 @@ def test_so_many_guesses_and_no_more_are_compared(tmp_path: Path):
 def test_the_attribute_is_no_true_outcome(labels: Any, tmp_path: Path):
     with pytest.raises(InputError, match="must say something else than the sensitive attribute"):
         fresh(tmp_path, changed(labels=labels))
-    content = b"id,sex\n" + b"".join(b"p%d,%d\n" % (person, person % 2) for person in range(9))
-    roles = desk_roles("sex", label=" SEX")
-    with pytest.raises(InputError, match="must be another column than the sensitive attribute, got ' SEX' for both"):
-        file_of(people_table(content, "people.csv"), roles)
 
 
 def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -399,7 +369,7 @@ def labels_and_one_more() -> Any:
     return attribute
 
 
-@pytest.mark.parametrize("attribute", [np.zeros(60, int), np.ones(60, int), labels_and_one_more()])
+@pytest.mark.parametrize("attribute", [np.ones(60, int), labels_and_one_more()])
 def test_an_empty_group_is_accepted_and_answered_like_any_group(attribute: Any, tmp_path: Path):
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     test_set = changed(attribute=attribute)

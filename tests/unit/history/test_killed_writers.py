@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,10 +30,8 @@ def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: His
     survivors = checked(location)
     assert len(survivors) == (step == "committed")
     entry = history.keep(report("1 0"), model=MODEL, version=VERSION, who="the same once more")
-    assert (
-        checked(location) == {entry.id: entry.fingerprint}
-        and survivors.items() <= {entry.id: entry.fingerprint}.items()
-    )
+    assert checked(location) == {entry.id: entry.fingerprint}
+    assert set(survivors) <= {entry.id}
 
 
 @pytest.mark.parametrize("step", ["entry written", "head moved"])
@@ -53,37 +49,3 @@ def test_eight_writers_of_the_same_audit_keep_it_once(history: History, location
     answers = [answer for worker in running for answer in worker.collected_answers()]
     assert len(answers) == 8 and len({answer["id"] for answer in answers}) == 1
     assert list(checked(location).values()) == [answers[0]["fingerprint"]]
-
-
-def test_eight_processes_may_make_the_same_history(location: str):
-    running = [Worker(work, location, "create", k, "none") for k in range(8)]
-    for worker in running:
-        assert worker.collected_answers() == [] and worker.process.exitcode == 0
-    assert checked(location) == {}
-
-
-@pytest.mark.long
-def test_eight_writers_of_models_and_decisions_lose_nothing_when_they_are_killed(history: History, location: str):
-    """Each registers, keeps, bans and revokes until SIGKILL; whatever was acknowledged is there, and holds."""
-    running = [Worker(work, location, "decide", k, "none") for k in range(8)]
-    received: list[dict[str, Any]] = []
-    for worker in running:
-        for _ in range(4):
-            if (answer := worker.next()) is not None:
-                received.append(answer)
-    for worker in running:
-        os.kill(worker.process.pid or 0, signal.SIGKILL)
-    for worker in running:
-        received += worker.collected_answers()
-    checked(location, once=False)
-    after = History.open(location, create=False)
-    after.verify()
-    models = {model.name: model for model in after.models()}
-    signatures = {signature.number: signature for signature in after.signatures()}
-    revoked = {answer["revoked"] for answer in received if "revoked" in answer}
-    for answer in received:
-        model = models[answer["model"]]
-        assert "entry" not in answer or answer["entry"] in {entry.id for entry in model.entries}
-        if "ban" in answer and int(answer["model"].split()[0]) % 2 == 0:
-            assert signatures[answer["ban"]].stands
-    assert len(received) >= 8 and revoked and not any(signatures[number].stands for number in revoked)

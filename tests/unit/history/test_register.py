@@ -121,11 +121,8 @@ def test_draw_check_puts_values_where_the_report_has_them(history: History):
             symbols = {Status.PASS: "circle", Status.INCONCLUSIVE: "diamond", Status.FAIL: "x"}
             beyond = bullet(audit.checks[check]).value >= 1
             assert trace["marker"]["symbol"] == ("triangle-up" if beyond else symbols[verdict])
-        texts = [note["text"] for note in drawing.layout["annotations"]]
-        assert {"1.0", "2.0"} <= set(texts) and "twice" in drawing.layout["yaxis"]["ticktext"]
         assert all(audit.checks[check].number in drawing.alt for audit in audits)
         for palette in (LIGHT, DARK):
             drawing.figure(palette, check=True)
-    rows = version_rows(audits)
     limited = {check for audit in audits for check, row in audit.checks.items() if row.limit}
-    assert len(rows) == 2 * len(limited) and {row["Version"] for row in rows} == {"1.0", "2.0"}
+    assert len(version_rows(audits)) == 2 * len(limited)

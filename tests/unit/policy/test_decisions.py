@@ -35,7 +35,7 @@ def test_each_side_is_scaled_by_its_own_half_width() -> None:
     assert wider == estimate(0.07, pytest.approx(0.07 - 0.01 * factor), pytest.approx(0.07 + 0.03 * factor), level=0.99)
 
 
-@pytest.mark.parametrize("freedom", [1, 4, 19, 400])
+@pytest.mark.parametrize("freedom", [1, 19])
 def test_students_interval_gives_students_p_value(freedom: int) -> None:
     error = 0.01
     half = stats.t.ppf(0.975, freedom) * error

