@@ -47,10 +47,10 @@ NEAR = {
 @pytest.mark.parametrize("kind", NEAR)
 def test_a_near_copy_of_the_attribute(kind: str):
     column, is_near = NEAR[kind]
-    found = cautions(people(town2=column), ROLES)
+    texts = cautions(people(town2=column), ROLES)
     starts = ["Almost the attribute origin: town2. Alone it predicts the attribute"] * is_near
-    assert [text[:66] for text in found] == [text[:66] for text in starts]
-    assert all("(random guessing 50.0%)" in text for text in found)
+    assert [text[:66] for text in texts] == [text[:66] for text in starts]
+    assert all("(random guessing 50.0%)" in text for text in texts)
 
 
 def test_near_copies_of_the_label_and_what_is_left_out():

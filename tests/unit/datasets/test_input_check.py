@@ -299,14 +299,14 @@ def label_of_group(column: str, exceptions: int = 0) -> pd.DataFrame:
 
 
 SAME = replace(ROLES, label="sex", positive="male")
-EACH = replace(ROLES, sensitive="dept", group=(), each=True)
+BY_DEPARTMENT = replace(ROLES, sensitive="dept", group=(), each=True)
 LABELS: dict[str, tuple[pd.DataFrame, Roles, str, bool]] = {
     "the attribute": (base_people(), SAME, "label_is_attribute", True),
     "crossed": (base_people(), replace(SAME, sensitive="sex × dept", group=()), "label_is_attribute", True),
     "says the group": (label_of_group("sex"), ROLES, "label_equals_attribute", True),
     "but once": (label_of_group("sex", 1), ROLES, "label_equals_attribute", False),
-    "says one of several groups": (label_of_group("dept"), EACH, "label_equals_attribute", True),
-    "independent of the groups": (base_people(), EACH, "label_equals_attribute", False),
+    "says one of several groups": (label_of_group("dept"), BY_DEPARTMENT, "label_equals_attribute", True),
+    "independent of the groups": (base_people(), BY_DEPARTMENT, "label_equals_attribute", False),
     "one value beside a group": (where_refused("sex"), ROLES, "label_one_value", True),
     "one value once dropped": (where_refused("income"), replace(ROLES, missing="drop"), "label_one_value", True),
     "one value where it stays": (where_refused("income"), ROLES, "label_one_value", False),

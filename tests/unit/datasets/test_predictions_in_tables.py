@@ -176,7 +176,7 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
 
 
 @pytest.mark.parametrize(
-    ("renamed", "known"),
+    ("renamed", "arguments"),
     [
         ({}, {"label": "Vorgabe"}),
         ({}, {"attribute": "Vorgabe"}),
@@ -184,12 +184,12 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
         ({"Vorgabe": "sex"}, {}),
     ],
 )
-def test_a_column_known_to_be_something_else_is_not_the_prediction(renamed: dict[str, str], known: dict[str, str]):
+def test_a_column_known_to_be_something_else_is_not_the_prediction(renamed: dict[str, str], arguments: dict[str, str]):
     scores = (np.arange(N) * 37 % N) / N
     columns = {"age": 20 + np.arange(N) % 37, "hired": np.arange(N) % 7 == 0, "Score": scores}
     people = pd.DataFrame(columns | {"Vorgabe": np.where(scores >= 0.25, "ja", "nein")})
     assert suggest_roles(people).roles.prediction == "Vorgabe"
-    assert suggest_roles(people.rename(columns=renamed), **known).roles.prediction == ""
+    assert suggest_roles(people.rename(columns=renamed), **arguments).roles.prediction == ""
 
 
 @given(

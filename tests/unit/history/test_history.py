@@ -73,7 +73,9 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
         ({}, {"version": "\x1b[2J"}, "version must be 1 to 40 printable characters"),
     ],
 )
-def test_what_is_not_kept(change: dict[str, Any], names: dict[str, str], message: str, tmp_path: Path):
+def test_bad_documents_and_names_are_refused(
+    change: dict[str, Any], names: dict[str, str], message: str, tmp_path: Path
+):
     history = History.open(tmp_path / "history")
     with pytest.raises(InputError, match=message):
         history.keep(replace(report(), **change), **{"model": MODEL, "version": VERSION, "who": WHO} | names)

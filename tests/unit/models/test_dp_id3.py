@@ -41,9 +41,9 @@ def test_scikit_learn_accepts_it(check: Any):
 def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
     x, y = records()
     seeds = (1, 1, 2, None, None)
-    first, again, *others = (private(seed=seed).fit(x, y).predict_proba(x).tobytes() for seed in seeds)
+    first, again, *more = (private(seed=seed).fit(x, y).predict_proba(x).tobytes() for seed in seeds)
     assert first == again
-    assert len({first, *others}) == 4
+    assert len({first, *more}) == 4
 
 
 @pytest.mark.parametrize("low", [0, -30])
