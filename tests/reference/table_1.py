@@ -21,7 +21,6 @@ from core.base.serialize import Result
 from core.base.validation import child_generator
 from core.stats.estimates import Estimate, rate_over_repeats
 from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
-from core.studies.bias_queries.mechanisms import LaplaceGlobal, SmoothCauchy
 from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
 from core.studies.bias_queries.trials import QueryPool
 
@@ -144,24 +143,3 @@ def printed_smooth_sensitivity(
         return max(m / n_disadvantaged, m * shrink / 2)
     sensitivity = m / (n_advantaged + 1) + m / n_disadvantaged
     return max(sensitivity, shrink * (m / (n_advantaged + n_disadvantaged - 1) + m / 2))
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedLaplace(LaplaceGlobal):
-    """Laplace noise at theorem 6's sensitivity of absolute gaps, m/2, which is too small by n/(n − 1)."""
-
-    def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
-        """Return the scale of the noise on each of m answers."""
-        if not self.absolute:
-            return LaplaceGlobal.scale(self, n_advantaged, n_disadvantaged, m)
-        return m / 2 / self.epsilon
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedCauchy(SmoothCauchy):
-    """Cauchy noise of the printed scale, which keeps ε for groups of 3 <= N0 <= N1."""
-
-    def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
-        """Return the scale of the noise on each of m answers."""
-        sizes = n_advantaged, n_disadvantaged, m
-        return self.factor * printed_smooth_sensitivity(*sizes, self.beta(m), absolute=self.absolute) / self.epsilon

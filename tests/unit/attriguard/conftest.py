@@ -40,16 +40,7 @@ def guarded() -> RatingsDefense:
     return RatingsDefense(ratings_samples.ratings(), SETTINGS)
 
 
-Progress = list[tuple[int, int]]
-
-
 @pytest.fixture(scope="session")
-def studies(guarded: RatingsDefense) -> tuple[list[Exposure], Progress]:
-    """All exposures of one run, and what it reported."""
-    progress: Progress = []
-    return list(guarded.expose(lambda done, total: progress.append((done, total)))), progress
-
-
-@pytest.fixture(scope="session")
-def full_exposure(studies: tuple[list[Exposure], Progress]) -> Exposure:
-    return studies[0][-1]
+def full_exposure(guarded: RatingsDefense) -> Exposure:
+    *_, exposure = guarded.expose()
+    return exposure

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from core.base.errors import InputError
 from core.studies.attriguard import allocate, expected_size
-from core.studies.attriguard.allocation import TARGETS, target_distribution
 
 
 @pytest.mark.parametrize(
@@ -32,12 +30,6 @@ def test_borders(size, goal, budget, reachable, mechanism):
     assert expected_size(actual, [size])[0] <= budget + 1e-12
 
 
-def test_allocate_with_shares_too_small_for_their_sum():
-    goal = np.array([4e-17, 0.2, 0.8 - 4e-17])
-    actual = allocate([[0, 1, 3]], goal, 0.5)[0]
-    assert actual == pytest.approx([23 / 30, 3 / 30, 4 / 30], abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -49,9 +41,3 @@ def test_what_allocation_refuses(changed, message):
     arguments = {"noise_size": [[0, 1]], "target_distribution": [0.5, 0.5], "budget": 1.0} | changed
     with pytest.raises(InputError, match=message):
         allocate(**arguments)
-
-
-def test_target_distributions():
-    shares = np.array([0.1, 0.3, 0.6])
-    actual = {kind: target_distribution(kind, shares).tolist() for kind in TARGETS}
-    assert actual == {"uniform": [pytest.approx(1 / 3)] * 3, "train_shares": shares.tolist()}

@@ -14,10 +14,8 @@ from core.studies.attriguard.attackers import (
     Fitted,
     KnownPeople,
     RegionBased,
-    drawn,
     fit_distilled,
     fit_dropping,
-    fit_low_rank,
     fit_network,
     fit_unaware,
 )
@@ -62,21 +60,6 @@ def test_a_network_keeps_its_best_pass():
     assert right(Fitted(fitted)) > CHANCE + 0.15
 
 
-def test_a_network_is_judged_by_records_like_those_it_learns_from():
-    noisy = seen().chosen(drawn(used(3.0), np.random.default_rng(1)))
-    fitted = fit_network(KNOWN_PEOPLE, seed=0, lesson=lambda: (noisy, KNOWN_PEOPLE.values))
-    alone = fit_network(KnownPeople(records=noisy, values=KNOWN_PEOPLE.values, n_values=4), seed=0)
-    assert all(np.array_equal(actual, expected) for actual, expected in zip(fitted.coefs_, alone.coefs_, strict=True))
-
-
-def test_draws_follow_the_mechanism():
-    mechanism = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 0.3, 0.5]])
-    rng = np.random.default_rng(0)
-    values = np.array([drawn(mechanism, rng) for _ in range(4000)])
-    assert (values[:, 0] == 0).all() and (values[:, 1] == 2).all()
-    assert np.bincount(values[:, 2]) / 4000 == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
-
-
 class Teacher:
     """Is certain that everybody's value is the next one."""
 
@@ -112,16 +95,6 @@ def test_a_region_votes_as_noisy_records_would():
     expected = np.array([np.bincount(column, minlength=4).argmax() for column in votes.T])
     guess = attacker.guess(SAMPLE.people_test)
     assert (guess == expected).all() and (guess != network().predict(dense)).any()
-
-
-def test_low_rank_is_a_network_that_sees_the_directions_only(monkeypatch: pytest.MonkeyPatch):
-    from sklearn.decomposition import TruncatedSVD
-
-    directions = TruncatedSVD(5, random_state=3)
-    places = KnownPeople(records=directions.fit_transform(KNOWN_PEOPLE.records), values=KNOWN_PEOPLE.values, n_values=4)
-    expected = fit_network(places, seed=3).predict(directions.transform(SAMPLE.people_test))
-    monkeypatch.setattr("core.studies.attriguard.attackers._RANK", 5)
-    assert (fit_low_rank(KNOWN_PEOPLE, seed=3).guess(SAMPLE.people_test) == expected).all()
 
 
 def test_dropping_leaves_out_what_carries_the_noise():

@@ -16,9 +16,8 @@ SAMPLE = ratings_samples.ratings()
 
 
 def test_comparison(guarded: RatingsDefense):
-    progress: list[tuple[int, int]] = []
-    rows = list(comparison(guarded, lambda done, total: progress.append((done, total))))
-    assert len({row.method for row in rows}) == 4 and progress == [(i, len(rows)) for i in range(len(rows))]
+    rows = list(comparison(guarded))
+    assert len({row.method for row in rows}) == 4
     best = {(row.method, row.parameter, row.knows_truth): row for row in rows}
     for method in ("blurme", "chisquare"):
         for n in (1, 3, 5):
@@ -70,14 +69,6 @@ def test_qpm_hides_more_the_more_it_may_change():
         assert (joint.sum(axis=0) @ (mapping * distance).sum(axis=1)) <= slack * 0.8 + 1e-5
         differences.append(abs(mapping[0, 0] - mapping[1, 0]))
     assert differences[0] > differences[1] > differences[2] and differences[2] == pytest.approx(0, abs=0.01)
-
-
-def test_qpm_shows_records_of_known_people(guarded: RatingsDefense):
-    rng = np.random.default_rng(0)
-    noisy = comparators.qpm(SAMPLE.people_test, guarded.known_people, slack=0.1, rng=rng).toarray()
-    known_records = {record.tobytes() for record in SAMPLE.people_train.toarray()}
-    assert noisy.shape == SAMPLE.people_test.shape and {record.tobytes() for record in noisy} <= known_records
-    assert noisy.any(axis=1).all() and 2 <= np.unique(noisy, axis=0).shape[0] <= 20
 
 
 def test_qpm_shows_no_blank_record_where_most_are_nearly_blank():

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from core.studies.attriguard import representatives
 from core.studies.attriguard.panda import read_scores
-from tests.linear_cases import classifier_of, dense
+from tests.linear_cases import dense
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +65,6 @@ def test_records_of_every_form_are_changed_alike_and_left_as_they_were(people, f
     assert dense(noise.noisy) == pytest.approx(dense(expected.noisy), abs=1e-7)
     assert (expected.noisy.data != 0).all() and expected.noisy.has_sorted_indices
     assert expected.noisy.indices.dtype == np.int32  # liblinear takes no other
-
-
-def test_few_people_and_values_without_noise(people):
-    """Somebody without ratings, nobody at all, what no policy can reach, and values the classifier never learned."""
-    defender = classifier_of([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0.2, 0.0, 0.1], multinomial=False)
-    noise = representatives(sparse.csr_array((1, 2)), defender, policy="modify_exist")
-    assert noise.predicted.tolist() == [0]
-    assert noise.reached.tolist() == [[True, True, False]]
-    assert noise.noisy.toarray().tolist() == [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
-    nobody = representatives(sparse.csr_array((0, 2)), defender)
-    assert nobody.noisy.shape == (0, 2) and nobody.size.shape == (0, 3)
-    done = representatives(np.array([[1.0, 0.0]]), defender)
-    assert not done.reached[0, 2] and done.size[0, 2] == 0 and done.noisy[2].tolist() == [1.0, 0.0]
-    records, values = people
-    defender = defenders()["multinomial"].fit(records, np.where(values == 1, 3, values))
-    noise = representatives(records[:20], defender, n_values=6)
-    assert noise.reached.any(axis=0).tolist() == [True, False, True, True, False, False]
 
 
 def fitted(values: int):

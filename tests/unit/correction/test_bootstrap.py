@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS, row_sets, unfairness
 from core.stats.projection import project
 from core.studies.correction import Disclosure, correct, disclose, soft_correct
@@ -18,8 +17,6 @@ from core.studies.correction.bootstrap import (
     _of_many,
     _of_two,
     accuracy_by_sample,
-    balanced_accuracy_by_sample,
-    combine_intervals,
     drawn_people,
 )
 from core.studies.correction.disclosure import gain_of_best, prices_of
@@ -138,31 +135,6 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
         assert accuracy_by_sample(size, right)[0] == pytest.approx(
             (after.argmax(axis=1) == drawn.truth).mean(), abs=0.004
         )
-
-
-def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:
-    interval = Estimate(value=0.5, low=0.48, high=0.53, n=100)
-    drawn = np.array([0.5, *np.linspace(0.3, 0.7, 41)])
-    combined = combine_intervals(interval, drawn)
-    assert (
-        combined.value == 0.5
-        and combined.low == pytest.approx(0.2579, abs=1e-4)
-        and combined.high == pytest.approx(0.7421, abs=1e-4)
-    )
-    kinked = combine_intervals(interval, np.array([0.5, *np.full(37, 0.5), 0.7, 0.8, 0.9, 1.0]))
-    assert kinked.high == pytest.approx(0.9) and 0.2 < kinked.low < 0.48
-    assert combine_intervals(interval, np.full(42, 0.5)) == interval  # no draw differs
-    assert combine_intervals(interval, np.array([0.5, *np.full(40, np.nan)])) == interval  # none could be corrected
-    off = combine_intervals(interval, np.full(42, 0.4))  # blocks miss the value by a tenth
-    assert (off.low, off.high) == (pytest.approx(0.4), pytest.approx(0.6))
-    assert combine_intervals(interval, drawn, within=(0.45, 0.6)) == replace(interval, low=0.45, high=0.6)
-
-
-def test_a_draw_without_a_correction_is_no_balanced_accuracy_of_nought() -> None:
-    """Nor is a group missing from a draw one that nobody is inferred correctly of."""
-    size = np.array([[4.0, 2.0], [4.0, 2.0], [6.0, 0.0]])
-    right = np.array([[3.0, 1.0], [np.nan, np.nan], [3.0, 0.0]])
-    assert balanced_accuracy_by_sample(size, right) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
 
 
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:

@@ -12,28 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.experiments.experiment import ExperimentRow
-from core.experiments.leak_over_seeds import LeakOverSeeds, _estimated
-from core.stats.estimates import certain, plain_row
 from core.stats.fairness import METRICS, row_sets
 from core.studies.correction import (
     CorrectionResult,
     Disclosure,
-    correct,
     disclose,
     disclose_more,
     run,
     smallest_tolerance,
 )
 from core.studies.correction.disclosure import permuted_records
-from core.studies.correction.findings import disclosure_row, stronger_disclosure
 from core.studies.correction.knowledge import (
     IDENTIFIABLE,
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
 )
-from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
 from tests.samples import ROLES, dataset
 from tests.unit.correction.test_bootstrap import people
@@ -61,43 +55,22 @@ def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric: str) -> 
     assert control.gain.value == pytest.approx(0, abs=0.005) and control.gain.high < real.gain.value
 
 
-@pytest.fixture(scope="module", params=["statistical_parity", "equalized_odds"])
+@pytest.fixture(scope="module", params=["equalized_odds"])
 def audit(request: pytest.FixtureRequest) -> CorrectionResult:
     config = AuditConfig(dataset="sample", roles=ROLES, metric=request.param, tolerance=0.02, seed=3)
     return run(config, dataset=dataset(1500, seed=5))
 
 
-@pytest.mark.long
 def test_every_answer_to_more_knowledge_is_proved(audit: CorrectionResult) -> None:
     by_knowledge = {more.knowledge: more for more in disclose_more(audit, 0.02)}
     assert tuple(by_knowledge) == ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
     for more in by_knowledge.values():
-        assert more.certificate.status == "optimal" and more.certificate.residual == 0
-        assert more.after is not None and more.gain is not None
+        assert (more.certificate.status, more.certificate.residual) == ("optimal", 0)
+        assert more.after is not None
+        assert more.gain is not None
         assert more.gain.value == pytest.approx(more.after.value - more.before.value)
-    assert by_knowledge["bound"].after is not None
-    wide = replace(by_knowledge["bound"].after, high=0.5)
-    for low, point in ((0.5, "Stronger disclosure"), (0.501, "Group proportions leak more than the tolerance")):
-        changed = by_knowledge | {
-            "bound": replace(by_knowledge["bound"], after=wide),
-            "bound_shares": replace(by_knowledge["bound_shares"], after=replace(wide, low=low)),
-        }
-        finding = stronger_disclosure(list(changed.values()), 0.02)
-        assert finding.point == point and finding.evidence.startswith("Answers proved optimal: 5 of 5.")
     (bound, *_), expected = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
     assert (bound.after, bound.gain, bound.n_changed) == (expected.after, expected.gain, expected.n_changed)
-
-
-def test_many_equal_costs_do_not_end_the_proof() -> None:
-    """An instance on which HiGHS fails in its presolve: the answer must still be the proved optimum."""
-    rng = np.random.default_rng(178)
-    guess = rng.choice(5, 15_375, p=[0.5, 0.2, 0.15, 0.1, 0.05])
-    predictions = (rng.random(guess.size) < 0.25 - 0.03 * guess).astype(int)
-    exact, program = (
-        correct(guess, predictions, tolerance=0.001, n_groups=5, solver=solver) for solver in ("exact", "ilp")
-    )
-    assert exact.certificate.status == program.certificate.status == "optimal"
-    assert exact.objective == program.objective
 
 
 def _direct(rows: list[tuple[int, int, int]]) -> dict[str, Fraction | None]:
@@ -146,46 +119,26 @@ def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(met
     estimate = estimate_constraint(HELD_OUT.predictions, HELD_OUT.truth, HELD_OUT.labels)
     comparison = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
     direct = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
-    assert (
-        comparison.trained is not None
-        and _timeless(comparison.trained) == _timeless(direct)
-        and comparison.trained.is_true
-    )
+    assert comparison.trained is not None
+    assert _timeless(comparison.trained) == _timeless(direct)
     expected = disclose(ATTACKED, HELD_OUT, tolerance=estimate.tolerance, metric=estimate.metric)
     assert _timeless(comparison.estimated) == _timeless(expected)  # which is never raised until it is true
     e, t, difference = comparison.estimated.after, comparison.trained.after, comparison.difference
-    assert e is not None and t is not None and difference is not None
     assert difference.value == pytest.approx(e.value - t.value)
     assert difference.low == pytest.approx(difference.value - math.hypot(e.value - e.low, t.high - t.value))
     assert difference.high == pytest.approx(difference.value + math.hypot(e.high - e.value, t.value - t.low))
-    rows = [plain_row(disclosure_row(disclosure)) for disclosure in (comparison.trained, comparison.estimated)]
-    assert [row["metric"] for row in rows] == [metric, estimate.metric] and rows[1]["accuracy after, low"] == e.low
 
 
-def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None:
-    needed = smallest_tolerance(ODD.predictions)
-    for measured, expected in ((0.0, needed), (0.3, 0.3)):
-        comparison = compare_constraints(ODD, HELD_OUT, _constraint("statistical_parity", measured), None)
-        assert comparison.estimated.used == expected > 0 and comparison.estimated.after is not None
-        assert comparison.trained is None and comparison.difference is None
+@pytest.mark.parametrize(("estimated", "used"), [(0.0, smallest_tolerance(ODD.predictions)), (0.3, 0.3)])
+def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met(estimated: float, used: float) -> None:
+    comparison = compare_constraints(ODD, HELD_OUT, _constraint("statistical_parity", estimated), None)
+    assert comparison.estimated.used == used > 0
+    assert comparison.estimated.after is not None
+    assert comparison.trained is None
+
+
+def test_an_estimate_about_groups_that_cannot_be_compared_corrects_nothing() -> None:
     lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
     none = compare_constraints(lonely, HELD_OUT, _constraint("predictive_equality", 0.1), None)
-    assert none.estimated.disclosed_tolerance == 0.1 and none.estimated.after is None
+    assert none.estimated.after is None
     assert none.estimated.smallest_tolerance == math.inf
-
-
-def test_models_without_mitigation_are_counted_among_themselves() -> None:
-    """While an experiment runs there may be fewer of them."""
-    rows = [
-        ExperimentRow(
-            values={"model.seed": seed, "model.method": method, "correction.adversary": "features"},
-            study="correction",
-            measurement=Measurement(check=f"estimates_{metric}", estimate=certain(metric == "statistical_parity", 9)),
-            seed=seed,
-        )
-        for method, seeds in {"exponentiated_gradient": (0, 1, 2), "unmitigated": (0,)}.items()
-        for seed in seeds
-        for metric in IDENTIFIABLE
-    ]
-    evidence = _estimated(LeakOverSeeds(rows, AuditConfig(method="exponentiated_gradient"))).evidence
-    assert "correct metric: 3 of 3 (guessing 1 of 3: 33%). Without mitigation: 1 of 1." in evidence

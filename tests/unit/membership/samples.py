@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 
-from core.datasets import Roles, Table
 from core.studies.membership import (
     REGISTRY,
     Evidence,
@@ -15,36 +13,7 @@ from core.studies.membership import (
     MembershipSplit,
 )
 from core.studies.membership.disparity import Tally
-from tests.zhang_protocol import MemberPeople, member_people, member_split
-
-ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
-
-
-def frame(n: int = 400, *, seed: int = 0) -> pd.DataFrame:
-    """Return n people with a number, gaps in it, three texts and a label that follows the number a little."""
-    rng = np.random.default_rng(seed)
-    skill = rng.normal(size=n).round(2)
-    return pd.DataFrame(
-        {
-            "skill": np.where(rng.random(n) < 0.1, np.nan, skill),
-            "town": rng.choice(["hill", "lake", "port"], n),
-            "guild": rng.choice(["", "smith", "cook"], n, p=[0.2, 0.4, 0.4]),
-            "origin": np.where(rng.random(n) < 0.4, "north", "south"),
-            "hired": np.where(skill + rng.normal(size=n) > 0, "yes", "no"),
-        }
-    ).replace({"guild": {"": None}})
-
-
-def table(n: int = 400, *, seed: int = 0) -> Table:
-    """Return these people as a table."""
-    people = frame(n, seed=seed)
-    return Table(
-        name="village",
-        title="Village",
-        frame=people,
-        source="Made.",
-        roles=(ROLES,),
-    )
+from tests.zhang_protocol import MemberPeople, member_split
 
 
 def invented(
@@ -62,11 +31,6 @@ def invented(
         group_names=tuple(f"group {code}" for code in range(int(groups.max()) + 1)),
         attribute="group",
     )
-
-
-def villagers(n: int = 400, *, seed: int = 0) -> MemberPeople:
-    """Return these people, ready for an audit."""
-    return member_people(table(n, seed=seed), ROLES)
 
 
 def half(n: int, *, seed: int = 0) -> MembershipSplit:

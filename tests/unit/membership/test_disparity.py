@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from core.stats.estimates import Estimate, holm
+from core.stats.estimates import holm
 from core.studies.membership import (
     REGISTRY,
     Evidence,
     disparities,
-    is_muted,
     recall_by_range,
     roc,
     vulnerability_disparity,
@@ -28,24 +28,20 @@ from core.studies.membership.disparity import (
     smallest_detectable,
     variances,
 )
-from core.studies.membership.tpr_gaps import ComparedSide, GapResult, permuted_sides, tpr_gaps
+from core.studies.membership.tpr_gaps import ComparedSide, permuted_sides, tpr_gaps
 from tests.unit.membership.samples import divisions, invented, sampled_tally, verdict_arrays
 from tests.zhang_protocol import MemberPeople, id3_target, member_split
 
-SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
 FEW = {"bootstraps": 200, "permutations": 200}
 ALWAYS = np.ones(300, dtype=bool)
 
 
-def test_the_gaps_are_differences_of_rates() -> None:
-    disparity = vulnerability_disparity(*verdict_arrays(SMALL), names=("women", "men"))
-    assert (disparity.group, disparity.reference) == ("women", "men")
-    assert disparity.vd.value == pytest.approx(9 / 10 - 3 / 30)
-    assert disparity.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
+def test_vulnerability_disparity_by_hand() -> None:
+    small = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
+    disparity = vulnerability_disparity(*verdict_arrays(small))
+    assert (disparity.vd.value, disparity.vd.n) == (pytest.approx(9 / 10 - 3 / 30), 40)
+    assert (disparity.fpr_gap.value, disparity.fpr_gap.n) == (pytest.approx(6 / 12 - 2 / 20), 32)
     assert disparity.advantage_gap.value == pytest.approx(disparity.vd.value - disparity.fpr_gap.value)
-    assert [rate.value for rate in disparity.tpr] == [0.9, 0.1]
-    assert [rate.value for rate in disparity.fpr] == [0.5, 0.1]
-    assert (disparity.vd.n, disparity.fpr_gap.n, disparity.advantage_gap.n) == (40, 32, 72)
 
 
 @pytest.mark.long
@@ -56,29 +52,22 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
 
     def statistic(sides: np.ndarray) -> float:
         gap, variance = 0.0, 0.0
-        for side in (0, 1):
-            for kind in (0, 1):
-                weight = GAPS[name][side][kind]
-                called = verdict[(sides == side) & (member == kind)]
-                p = (called.sum() + 1) / (called.size + 2)
-                gap += weight * called.mean()
-                variance += weight**2 * p * (1 - p) / (called.size + 2)
+        for side, kind in np.ndindex(2, 2):
+            weight = GAPS[name][side][kind]
+            called = verdict[(sides == side) & (member == kind)]
+            p = (called.sum() + 1) / (called.size + 2)
+            gap += weight * called.mean()
+            variance += weight**2 * p * (1 - p) / (called.size + 2)
         return abs(gap) / math.sqrt(variance)
 
-    extreme, every = 0, 0
-    for outside in divisions(7, 3):
-        for inside in divisions(9, 4):
-            sides = np.empty(16, dtype=int)
-            sides[member == 0], sides[member == 1] = outside, inside
-            extreme += statistic(sides) >= statistic(group) - 1e-9
-            every += 1
-    exact = extreme / every
-    drawn = permuted(counts, 40_000, np.random.default_rng(1))
-    p_value = gap_p_value(GAPS[name], counts, drawn)
-    assert 0.01 < exact < 0.99
+    extreme = []
+    for outside, inside in itertools.product(divisions(7, 3), divisions(9, 4)):
+        sides = np.empty(16, dtype=int)
+        sides[member == 0], sides[member == 1] = outside, inside
+        extreme.append(statistic(sides) >= statistic(group) - 1e-9)
+    exact = np.mean(extreme)
+    p_value = gap_p_value(GAPS[name], counts, permuted(counts, 40_000, np.random.default_rng(1)))
     assert p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
-    itself, none = counts.flagged, np.zeros((2, 2), dtype=np.int64)  # the latter without a gap
-    assert gap_p_value(GAPS[name], counts, np.stack([itself, none, none])) == (1 + 1) / (1 + 3)
 
 
 @pytest.mark.long
@@ -119,45 +108,25 @@ def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons:
     assert detected / runs == pytest.approx(0.8, abs=0.07)
 
 
-def test_groups_are_compared_with_the_rest() -> None:
+def test_disparities_compare_each_group_with_the_rest() -> None:
     rng = np.random.default_rng(2)
     n = 900
     groups, member, verdict = rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.integers(0, 2, n), rng.integers(0, 2, n)
-    measured = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW)
-    assert [result.group for result in measured.results] == ["a", "b", "c"] and not measured.not_measured
-    for code, result in enumerate(measured.results):
-        alone = vulnerability_disparity(verdict, groups == code, member, names=(result.group, "all others"), **FEW)
-        assert (result.reference, result.vd, result.advantage_gap) == ("all others", alone.vd, alone.advantage_gap)
+    results = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW).results
+    for code, result in enumerate(results):
+        alone = vulnerability_disparity(verdict, groups == code, member, names=("abc"[code], "all others"), **FEW)
+        assert (result.group, result.reference, result.vd) == (alone.group, alone.reference, alone.vd)
         assert result.tests["vd"].smallest_detectable > alone.tests["vd"].smallest_detectable
     for name in GAPS:
-        raw = [result.tests[name].p_value for result in measured.results]
-        assert tuple(result.tests[name].p_adjusted for result in measured.results) == holm(raw)
+        raw = [result.tests[name].p_value for result in results]
+        assert tuple(result.tests[name].p_adjusted for result in results) == holm(raw)
 
 
-@pytest.mark.parametrize("low, muted", [(0.49, True), (0.5, True), (0.51, False), (math.nan, True)])
-def test_gaps_are_muted_unless_the_attack_beats_chance(low: float, muted: bool) -> None:
-    assert is_muted(Estimate(value=0.52, low=low, high=0.6, n=100)) is muted
-
-
-@pytest.mark.parametrize(
-    "p, index",
-    [(0.0, 0), (0.1, 1), (1 - 0.9, 1), (1 - 0.8, 2), (0.3, 3), (0.6, 6), (0.7, 7), (0.9, 9), (1.0, 9)],
-)
-def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, index: int) -> None:
+@pytest.mark.parametrize(("p", "index"), [(0.0, 0), (0.1, 1), (1 - 0.8, 2), (0.3, 3), (0.7, 7), (0.9, 9), (1.0, 9)])
+def test_recall_by_range_counts_a_border_above_it(p: float, index: int) -> None:
     by_range = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
-    assert (by_range.group, by_range.reference) == ("women", "men")
     assert [row.group for row in by_range.rows] == [0.5 * (j == index) for j in range(10)]
     assert [row.reference for row in by_range.rows] == [float(j == index) for j in range(10)]
-    assert [(row.low, row.high) for row in by_range.rows] == [(j / 10, (j + 1) / 10) for j in range(10)]
-
-
-# ---------------------------------------------------------------------------------------------------- TPR at a low FPR
-
-
-def tpr_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
-    """Return the gap between a group and the others."""
-    (gap_result,) = tpr_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
-    return gap_result
 
 
 def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -169,14 +138,14 @@ def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
-def test_rates_are_those_of_each_group_by_itself(ties: bool, fpr: float) -> None:
+@pytest.mark.parametrize("fpr", [0.05, 0.3])
+def test_tpr_gaps_are_between_the_rates_of_each_group_by_itself(ties: bool, fpr: float) -> None:
     score, group, member = scored(1500, ties=ties)
-    disparity = tpr_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
+    (gap,) = tpr_gaps(score, group.astype(np.uint8), member, fpr=fpr, names=("men", "women"), **FEW)
     expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
-    assert [rate.value for rate in disparity.rates] == pytest.approx(expected)
-    assert disparity.estimate.value == pytest.approx(expected[0] - expected[1])
-    assert (disparity.group, disparity.reference, disparity.fpr, disparity.reason) == ("women", "men", fpr, "")
+    assert [rate.value for rate in gap.rates] == pytest.approx(expected)
+    assert gap.estimate.value == pytest.approx(expected[0] - expected[1])
+    assert (gap.group, gap.reference) == ("women", "men")
 
 
 def in_order(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -215,30 +184,6 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
     everybody = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
-
-
-# ---------------------------------------------------------------------- where there is nothing to find, and something
-
-RUNS = 200
-MOST = math.floor(RUNS * (0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("shift", "decimals"), [(0.0, 2), (1.0, 2), (0.8, 0)])
-def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms(shift: float, decimals: int) -> None:
-    # with groups apart, one threshold for everybody would catch more of one group, in and out of the training data,
-    # and coarse ties lie elsewhere in one group
-    alarms = 0
-    for run in range(RUNS):
-        rng = np.random.default_rng(2000 + run)
-        groups, member = rng.integers(0, 2, 4500), rng.integers(0, 2, 4500)
-        score = (rng.normal(size=4500) + shift * groups).round(decimals)
-        (gap,) = tpr_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
-        assert gap.test is not None
-        alarms += gap.test.significant
-        holds = gap.estimate.low <= 0 <= gap.estimate.high
-        assert gap.test.significant == (gap.test.p_value < 0.05 and not holds)
-    assert 0 < alarms <= MOST
 
 
 PEOPLE = 1200

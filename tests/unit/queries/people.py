@@ -90,25 +90,3 @@ def weights(a: tuple[int, ...]) -> np.ndarray:
     """Return v, straight from the definition."""
     n1 = sum(a)
     return np.array([1 / n1 if x else -1 / (len(a) - n1) for x in a])
-
-
-def largest_move(a: tuple[int, ...], b: tuple[int, ...], *, absolute: bool) -> float:
-    """Return the largest change of a gap from a to b that any scores in [0, 1] can make.
-
-    Signed: the positive (or negative) part of the change of v, at binary scores. Absolute: the largest of
-    ±h·v(b) − |h·v(a)| over both signs, a linear program in h and a bound t ≥ |h·v(a)|; and the same with a, b swapped.
-    """
-    v, w = weights(a), weights(b)
-    if not absolute:
-        change = w - v
-        return float(max(change[change > 0].sum(), -change[change < 0].sum()))
-    from scipy.optimize import linprog
-
-    best = 0.0
-    for far, near in ((w, v), (v, w)):
-        for sign in (1, -1):
-            cost = np.append(-sign * far, 1.0)  # minimise t − sign h·far
-            bound = np.vstack([np.append(near, -1.0), np.append(-near, -1.0)])
-            done = linprog(cost, A_ub=bound, b_ub=[0, 0], bounds=[(0, 1)] * len(a) + [(0, None)], method="highs")
-            best = max(best, -float(done.fun))
-    return best

@@ -11,22 +11,17 @@ from core.studies.bias_queries import (
     DECODERS,
     Exact,
     LaplaceGlobal,
-    NoisySums,
     Rounded,
     SmoothCauchy,
-    SmoothLaplace,
     Trials,
-    global_sensitivity,
     leakage,
 )
 from core.studies.bias_queries.decoders import AnsweredQueries, propagate, read_answers
 from core.studies.bias_queries.gaps import DESIGNS, counted
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
-from core.studies.bias_queries.reveal import recover_compressed
 from tests.unit.queries.people import attribute, pool, posterior, with_ones
 
 REPEATS, N = 6, 40
-SIGNED = [Exact(), Rounded(2), LaplaceGlobal(50.0), SmoothCauchy(50.0), SmoothLaplace(50.0, 1e-5), NoisySums(50.0)]
 
 
 def trials(design: str = "jitter", *, repeats: int = REPEATS, n: int = N, n_disadvantaged: int = 120) -> Trials:
@@ -35,23 +30,6 @@ def trials(design: str = "jitter", *, repeats: int = REPEATS, n: int = N, n_disa
 
 def leaked(drawn_trials: Trials, m: int, mechanism, decoder: str) -> float:
     return drawn_trials.leak(m, mechanism, decoder).leakage.value
-
-
-def test_a_whole_solution_of_the_linear_program_is_the_truth():
-    drawn_trials, n_integral = trials(repeats=40), 0
-    sizes = {"n_advantaged": drawn_trials.n_advantaged, "n_disadvantaged": drawn_trials.n_disadvantaged}
-    for m in (12, 16, 20):
-        queries = drawn_trials.ask(m, Exact())
-        for r, decoded in enumerate(read_answers(queries, "strongest")):
-            program = recover_compressed(
-                queries.scores[r], queries.answers[r], method="box", prior=queries.prior[r], **sizes
-            )
-            x = program.values / (2 * program.threshold)
-            certain = np.abs(x - np.rint(x)).max() < 1e-6
-            n_integral += certain
-            if certain or decoded.threshold == 0.5:  # else probabilities; the likeliest give these very answers
-                assert (decoded.recovered == drawn_trials.people[r].sensitive).all()
-    assert 20 < n_integral < 110
 
 
 @pytest.mark.parametrize("mechanism", [Exact(), Rounded(6)], ids=str)
@@ -69,13 +47,12 @@ def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.Mo
 
     Of eight answers to one decimal about slightly changed models, nine of sixteen that fitted were not the truth.
     """
-    monkeypatch.setattr(
-        "core.studies.bias_queries.guarantees.MOST_CELLS", 0
-    )  # as if there were too many people to sum over
+    monkeypatch.setattr("core.studies.bias_queries.guarantees.MOST_CELLS", 0)  # as if people were too many to sum over
     few, similar = trials("random_binary", repeats=10), trials(n=20, n_disadvantaged=80, repeats=40)
     for queries in (few.ask(2, Exact()), similar.ask(8, Rounded(1))):
         for decoded in read_answers(queries, "strongest"):
-            assert decoded.values.min() > 0 and decoded.values.max() < 1
+            assert decoded.values.min() > 0
+            assert decoded.values.max() < 1
 
 
 @pytest.mark.parametrize(("mechanism", "gap"), [(Exact(), 0.0), (Rounded(2), 0.001)])
@@ -95,25 +72,6 @@ def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_no
     chances = (prior_given_sizes if cells else counted)(prior[np.newaxis, 3:], 3)[0]
     assert strongest.values == pytest.approx([1, 0, 0, *(1 - chances)])
     assert strongest.recovered.tolist() == [0, 1, 1, *(chances > 5 / 8)]
-
-
-@pytest.mark.parametrize(("mechanism", "scale"), [(Exact(), 0.03 * (1 / 28 + 1 / 12)), (Rounded(1), 0.05)])
-def test_answers_without_noise_are_read_as_noisy_by_their_rounding_or_a_share_of_one_person(mechanism, scale: float):
-    drawn_trials = trials()
-    queries, sizes = drawn_trials.ask(4, mechanism, [0]), {"n_advantaged": 28, "n_disadvantaged": 12}
-    noisy = LaplaceGlobal(global_sensitivity(N, 4) / scale)
-    chances, same = (posterior(queries.scores[0], queries.answers[0], law, **sizes) for law in (mechanism, noisy))
-    assert (drawn_trials.n_advantaged, drawn_trials.n_disadvantaged) == (28, 12) and chances == pytest.approx(
-        same, abs=1e-9
-    )
-
-
-@pytest.mark.parametrize("mechanism", SIGNED, ids=str)
-def test_who_knows_more_recovers_more(mechanism):
-    drawn_trials = trials(repeats=30)
-    strongest, without, published = (leaked(drawn_trials, 20, mechanism, decoder) for decoder in DECODERS)
-    assert strongest > without - 0.01 and without > published - 0.03
-    assert published > 0.4
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -160,40 +118,27 @@ def flipped(base: list[float], m: int) -> tuple[np.ndarray, np.ndarray]:
     return scores, scores @ np.array([-1, -1, 1, -1, 1, 1]) / 3
 
 
-def test_people_nobody_asked_about_keep_what_was_known_of_them():
+def test_targeted_answers_leave_others_what_was_known_of_them():
     scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.6], 4)
-    (decoded_answers,) = read_answers(answered("targeted", Exact(), scores, gaps, PRIOR, (3, 3)), "published")
-    assert decoded_answers.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
-    assert decoded_answers.values[[3, 4, 5]].tolist() == [0, 0, 0]
+    (published,) = read_answers(answered("targeted", Exact(), scores, gaps, PRIOR, (3, 3)), "published")
+    assert published.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
+    assert published.values[[3, 4, 5]].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("decoder", ["strongest", "without_prior"])
+def test_the_first_targeted_answer_tells_of_the_others_together(decoder: str):
     scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.9], 3)
-    for decoder in ("strongest", "without_prior"):  # the first answer tells of the others together
-        (decoded_answers,) = read_answers(answered("targeted", Exact(), scores, gaps, [0.5] * 6, (3, 3)), decoder)
-        assert decoded_answers.recovered.tolist() == [0, 0, 1, 0, 1, 1] and decoded_answers.values[:3].tolist() == [
-            1,
-            1,
-            0,
-        ]
+    (decoded,) = read_answers(answered("targeted", Exact(), scores, gaps, [0.5] * 6, (3, 3)), decoder)
+    assert decoded.recovered.tolist() == [0, 0, 1, 0, 1, 1]
+    assert decoded.values[:3].tolist() == [1, 1, 0]
+
+
+def test_single_answers_leave_others_their_prior_given_the_sizes():
     queries = answered("single", Exact(absolute=True), np.eye(6)[:2], [0.5, 0.25], PRIOR, (4, 2))
     strongest, without = (read_answers(queries, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
     assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
     assert strongest.values[2:] == pytest.approx(1 - counted(np.array([PRIOR[2:]]), 3)[0])
-    drawn_trials = trials("bits", n=120)
-    assert drawn_trials.numbers == (0, 1, 2, 3)
-    people, decoded = drawn_trials.decoding(1, Exact(), "strongest")
-    assert (decoded.recovered[:50] == people.sensitive[:50]).all()
-    left = drawn_trials.n_advantaged - people.sensitive[:50].sum()
-    assert decoded.values[50:] == pytest.approx(1 - counted(people.prior[np.newaxis, 50:], left)[0])
-    _, without = drawn_trials.decoding(1, Exact(), "without_prior")
-    assert (without.recovered[50:] == 1).all()
-
-
-def test_absolute_gaps_of_groups_of_one_size_say_nothing():
-    drawn_trials = trials("single", n_disadvantaged=200)
-    assert drawn_trials.n_advantaged == drawn_trials.n_disadvantaged
-    mechanism = Exact(absolute=True)
-    assert leaked(drawn_trials, N, mechanism, "strongest") == leaked(drawn_trials, 0, mechanism, "strongest")
-    assert leaked(drawn_trials, N, mechanism, "published") == 0.5
 
 
 def of_a_hundred(repeats: int) -> Trials:
@@ -210,12 +155,6 @@ def test_the_reference_leakages():
     assert leaked(drawn_trials, 40, mechanism, "strongest") == pytest.approx(0.75, abs=0.03)
 
 
-def test_fine_answers_tell_everything():
-    drawn_trials = of_a_hundred(20)
-    for mechanism in (Exact(), Rounded(3), LaplaceGlobal(1e5), SmoothCauchy(1e6), NoisySums(1e4)):
-        assert leaked(drawn_trials, 60, mechanism, "without_prior") > 0.98
-
-
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
 def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     rng, (n1, n0) = np.random.default_rng(9), (90, 10)
@@ -225,14 +164,6 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     first, second = ((y - 1 / size) / mechanism.scale(n1, n0, 100) for size in (n1, n0))
     law = {LaplaceGlobal: lambda x: np.exp(-np.abs(x)), SmoothCauchy: lambda x: 1 / (1 + x**2)}[make]
     assert chances == pytest.approx(prior * law(first) / (prior * law(first) + (1 - prior) * law(second)), abs=1e-9)
-
-
-@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
-def test_without_noise_an_absolute_gap_of_one_person_is_certain(make):
-    a, mechanism = attribute(9, 4), make(np.inf, absolute=True)
-    y = mechanism.answer(np.eye(9), a, rng=np.random.default_rng(0))
-    chances = posterior(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
-    assert chances == pytest.approx(a, abs=1e-9)
 
 
 NOISES = {
@@ -296,20 +227,6 @@ def test_the_unit_of_the_answers_does_not_matter(noise: str, unit: float, seed: 
     case, _ = rows_of(noise, 0.2, repeats=2, m=6, n=15, ones=5, seed=seed)
     rescaled = case | {"rows": case["rows"] * unit, "target": case["target"] * unit, "scale": case["scale"] * unit}
     assert propagate(**rescaled) == pytest.approx(propagate(**case), abs=1e-6)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.sampled_from(sorted(NOISES)), st.integers(0, 10_000))
-def test_people_and_answers_have_no_order(noise: str, seed: int):
-    case, _ = rows_of(noise, 0.2, repeats=2, m=6, n=15, ones=5, seed=seed)
-    rng = np.random.default_rng(seed)
-    people, answers = rng.permutation(15), rng.permutation(6)
-    turned = case | {
-        "rows": case["rows"][:, answers][:, :, people],
-        "target": case["target"][:, answers],
-        "prior": case["prior"][:, people],
-    }
-    assert propagate(**turned) == pytest.approx(propagate(**case)[:, people], abs=1e-5)
 
 
 def test_nearly_exact_answers_that_do_not_suffice_still_help():

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from core.studies.bias_queries import global_sensitivity, smooth_sensitivity
 from core.studies.bias_queries.gaps import design_scores, local_sensitivity
 from tests.reference.table_1 import printed_smooth_sensitivity
-from tests.unit.queries.people import largest_move, neighbours, vectors
+from tests.unit.queries.people import neighbours, vectors, weights
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -20,47 +21,65 @@ def rng(seed: int = 0) -> np.random.Generator:
 BASE = np.array([0.0, 0.05, 0.5, 0.97, 1.0])
 
 
-def test_each_design_asks_what_it_says():
+def test_jitter_moves_scores_by_a_tenth_at_most():
     scores = design_scores("jitter", BASE, 4000, rng=rng())
     assert (np.abs(scores - BASE) <= 0.1).all()
     middle = scores[:, 2] - 0.5
-    assert middle.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.05) and abs(middle.mean()) < 0.005
+    assert middle.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.05)
+    assert abs(middle.mean()) < 0.005
     assert (scores[:, 0] == 0).mean() == pytest.approx(0.5, abs=0.05)  # what was clipped
+
+
+def test_random_binary_tosses_a_coin():
     scores = design_scores("random_binary", BASE, 4000, rng=rng())
     assert set(np.unique(scores)) == {0.0, 1.0}
     assert scores.mean(axis=0) == pytest.approx(0.5, abs=0.05)
+
+
+def test_targeted_flips_one_person_a_question():
     scores = design_scores("targeted", BASE, 6, rng=rng())
-    assert (scores[0] == BASE).all()
-    flipped = scores[1:].diagonal()
-    assert flipped == pytest.approx(1 - BASE)
-    away = ~np.eye(5, dtype=bool)
-    assert (scores[1:][away] == np.tile(BASE, (5, 1))[away]).all()
-    assert (design_scores("targeted", BASE, 3, rng=rng()) == scores[:3]).all()
+    expected = np.where(np.eye(5), 1 - BASE, BASE)
+    assert scores == pytest.approx(np.vstack([BASE, expected]))
 
 
-SIZES = range(3, 11)
-BETAS = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0, math.inf)
+BETAS = (0.0, 0.1, 1.0, math.inf)
 
 
-def by_size(n: int, *, absolute: bool) -> dict[int, float]:
-    """Return the local sensitivity for each size of the disadvantaged group: by symmetry one vector stands for all."""
-    firsts = [(0,) * n0 + (1,) * (n - n0) for n0 in range(1, n)]
-    return {a.count(0): max(largest_move(a, b, absolute=absolute) for b in neighbours(a)) for a in firsts}
+def largest_move(a: tuple[int, ...], b: tuple[int, ...], *, absolute: bool) -> float:
+    """Return the largest change of a gap from a to b that any scores in [0, 1] can make.
+
+    Signed: the positive (or negative) part of the change of v, at binary scores. Absolute: the largest of
+    ±h·v(b) − |h·v(a)| over both signs, a linear program in h and a bound t ≥ |h·v(a)|; and the same with a, b swapped.
+    """
+    v, w = weights(a), weights(b)
+    if not absolute:
+        change = w - v
+        return float(max(change[change > 0].sum(), -change[change < 0].sum()))
+    best = 0.0
+    for far, near in ((w, v), (v, w)):
+        for sign in (1, -1):
+            cost = np.append(-sign * far, 1.0)  # minimise t − sign h·far
+            bound = np.vstack([np.append(near, -1.0), np.append(-near, -1.0)])
+            done = linprog(cost, A_ub=bound, b_ub=[0, 0], bounds=[(0, 1)] * len(a) + [(0, None)], method="highs")
+            best = max(best, -float(done.fun))
+    return best
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", [3, 4, 7])
 def test_local_and_global_are_what_brute_force_finds(n: int, absolute: bool):
-    sensitivities = by_size(n, absolute=absolute)
-    for n0, value in sensitivities.items():
-        assert local_sensitivity(n - n0, n0, 3, absolute=absolute) == pytest.approx(3 * value, rel=1e-9)
-    assert global_sensitivity(n, 3, absolute=absolute) == pytest.approx(3 * max(sensitivities.values()), rel=1e-9)
+    """By symmetry one vector stands for all of a size."""
+    largest = []
+    for n0 in range(1, n):
+        a = (0,) * n0 + (1,) * (n - n0)
+        largest.append(max(largest_move(a, b, absolute=absolute) for b in neighbours(a)))
+        assert local_sensitivity(n - n0, n0, 3, absolute=absolute) == pytest.approx(3 * largest[-1], rel=1e-9)
+    assert global_sensitivity(n, 3, absolute=absolute) == pytest.approx(3 * max(largest), rel=1e-9)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", [3, 6, 9])
 def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute: bool):
     everybody = vectors(n)
     values = np.array([local_sensitivity(a.sum(), n - a.sum(), 1, absolute=absolute) for a in everybody.astype(int)])
@@ -72,17 +91,8 @@ def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute
         assert smooth_sensitivity(n - n0, n0, 2, beta, absolute=absolute) == pytest.approx(2 * expected, rel=1e-9)
 
 
-def test_the_published_form_breaks_at_one_person_and_when_unsorted():
-    beta = 5 / (6 * 25)
-    alone = printed_smooth_sensitivity(99, 1, 25, beta)
-    pair = printed_smooth_sensitivity(98, 2, 25, beta)
-    assert alone / pair > 1.9 > math.exp(beta)
-    unsorted = printed_smooth_sensitivity(2, 98, 25, 5.0)
-    assert unsorted < 0.68 * local_sensitivity(2, 98, 25)  # less than what one neighbour moves
-
-
-@pytest.mark.parametrize("n0", range(2, 50))
-def test_both_forms_agree_where_the_paper_is_right(n0: int):
+@pytest.mark.parametrize("n0", [2, 3, 17, 49])
+def test_smooth_is_the_published_form_where_the_paper_is_right(n0: int):
     for beta in (0.01, 0.2, 4.0):
         printed = printed_smooth_sensitivity(100 - n0, n0, 25, beta)
         assert smooth_sensitivity(100 - n0, n0, 25, beta) == pytest.approx(printed, rel=1e-12)

@@ -29,7 +29,6 @@ from core.studies.bias_queries.guarantees import (
     prior_given_sizes,
 )
 from tests.oracles.privacy_loss import privacy_loss
-from tests.reference.table_1 import PrintedCauchy, PrintedLaplace
 from tests.unit.queries.people import neighbours, weights, with_ones
 
 
@@ -76,16 +75,12 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
     options: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
     limit = exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **options)
     assert limit == pytest.approx(best / chance.sum(), abs=1e-9)
-    assert (
-        exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **options) is None
-    )  # nothing agrees
-    many = np.full((1, 40), 0.5)
-    assert exact_accuracy_limit(np.ones((1, 1, 40)), np.zeros((1, 1)), many, 20, **options) is None
+    assert exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **options) is None
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [0.0, 0.1, 0.7])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int, delta: float):
     rng = np.random.default_rng(seed)
     prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
@@ -124,29 +119,33 @@ def test_targeted_leakage_is_what_the_likelihood_ratio_gets_in_draws(mechanism, 
     assert targeted_leakage(mechanism, n1, n0) == pytest.approx(right, abs=0.012)
 
 
-class TestErrors:
-    A = (np.arange(100) >= 10).astype(int)
+AMONG_100 = (np.arange(100) >= 10).astype(int)
 
-    def questions(self, m: int = 25):
-        rng = np.random.default_rng(1)
-        return np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (m, 100)), 0, 1), rng
 
-    def test_the_figures_of_the_published_noise(self):
-        h, rng = self.questions()
-        error = answer_error(SmoothCauchy(5.0), h, self.A, rng=rng)
-        assert error.median == pytest.approx(11.7, abs=0.05)
-        assert error.high == pytest.approx(149, abs=1) and error.exceeds_range
-        laplace = answer_error(LaplaceGlobal(5.0), h, self.A, rng=rng)
-        assert (laplace.median, laplace.high) == pytest.approx((1.77, 7.64), abs=0.01)
-        sums = answer_error(NoisySums(5.0), h, self.A, rng=rng)
-        assert not sums.exceeds_range and error.median / sums.median > 30
+def questions(m: int) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    return np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (m, 100)), 0, 1)
 
-    @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, lambda e: SmoothLaplace(e, 1e-3)])
-    def test_closed_forms_are_what_draws_show(self, make):
-        h, rng = self.questions(4)
-        error = answer_error(make(3.0), h, self.A, rng=rng)
-        drawn = np.abs(make(3.0).draws(h, self.A, rng=rng, draws=50_000) - statistical_parity_gap(h, self.A))
-        assert np.quantile(drawn, [0.5, 0.95]) == pytest.approx([error.median, error.high], rel=0.03)
+
+@pytest.mark.parametrize(
+    ("mechanism", "median", "high"),
+    [(SmoothCauchy(5.0), 11.7, 149), (LaplaceGlobal(5.0), 1.77, 7.64)],
+    ids=str,
+)
+def test_answer_error_of_the_published_budget(mechanism, median: float, high: float):
+    error = answer_error(mechanism, questions(25), AMONG_100, rng=np.random.default_rng(1))
+    assert (error.median, error.high) == pytest.approx((median, high), rel=0.01)
+    assert error.exceeds_range
+    sums = answer_error(NoisySums(5.0), questions(25), AMONG_100, rng=np.random.default_rng(1))
+    assert sums.median < 11.7 / 30
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceGlobal(3.0), SmoothCauchy(3.0), SmoothLaplace(3.0, 1e-3)], ids=str)
+def test_answer_error_is_what_draws_show(mechanism):
+    h, rng = questions(4), np.random.default_rng(1)
+    error = answer_error(mechanism, h, AMONG_100, rng=rng)
+    drawn = np.abs(mechanism.draws(h, AMONG_100, rng=rng, draws=50_000) - statistical_parity_gap(h, AMONG_100))
+    assert np.quantile(drawn, [0.5, 0.95]) == pytest.approx([error.median, error.high], rel=0.03)
 
 
 def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, float]]:
@@ -164,8 +163,8 @@ def test_the_prior_given_the_sizes_by_enumeration(n_advantaged: int):
         assert chances.sum() == pytest.approx(n_advantaged)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
+@pytest.mark.parametrize("seed", range(4))
 def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
     """The best attacker there is, against a sum with geometric noise that keeps exactly this epsilon."""
     rng = np.random.default_rng(seed)
@@ -183,30 +182,6 @@ def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
     assert best <= limit + 1e-9
     if epsilon == 0:
         assert best == pytest.approx(limit)
-
-
-@pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
-@pytest.mark.parametrize(("n", "m"), [(7, 1), (7, 4), (10, 12)])
-def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, epsilon: float, n: int, m: int):
-    mechanism, rng = PrintedCauchy(epsilon, absolute=absolute), np.random.default_rng(n + m)
-    broken = 0.0
-    for n0 in range(1, n):
-        promised = 3 <= n0 <= n - n0
-        a = np.array([0] * n0 + [1] * (n - n0))
-        for who in (0, n - 1):
-            b = a.copy()
-            b[who] = 1 - b[who]
-            if b.min() == b.max():
-                continue
-            for row in [np.eye(n)[who], a, b, 1 - a, *rng.integers(0, 2, (6, n))]:
-                scores = np.tile(np.asarray(row, dtype=float), (m, 1))
-                lost = max(privacy_loss(mechanism, scores, x, y).epsilon for x, y in ((a, b), (b, a)))
-                if promised:
-                    assert lost <= epsilon * (1 + 1e-9)
-                else:
-                    broken = max(broken, lost / epsilon)
-    assert broken > 1 or m < 4 or epsilon > 1  # elsewhere it is not kept
 
 
 CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
@@ -251,26 +226,16 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
     assert nearest > 0.6  # the bound is no idle one
 
 
-class TestSmoothLaplace:
-    @pytest.mark.parametrize("absolute", [False, True])
-    @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.5])
-    @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 5.0, 50.0])  # from 1 on the theorem is silent
-    def test_epsilon_and_delta_hold(self, epsilon: float, delta: float, absolute: bool):
-        mechanism = SmoothLaplace(epsilon, delta, absolute=absolute)
-        assert mechanism.holds == (epsilon < 1)
-        for n in (3, 5, 10, 60):
-            for n0 in {1, 2, 3, n // 2, n - 2} & set(range(1, n)):
-                a = (0,) * n0 + (1,) * (n - n0)
-                for b in {x.count(0): x for x in neighbours(a)}.values():
-                    for row in rows_that_move_most(a, b):
-                        for m in (1, 4, 25):
-                            loss = privacy_loss(mechanism, [row] * m, a, b)
-                            assert loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta
-
-
-class TestPublished:
-    def test_theorem_6_loses_n_over_n_minus_1(self):
-        a, b = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1]), np.array([1, 0, 1, 1, 1, 1, 1, 1, 1, 1])
-        h = [1, 0, 1, 1, 1, 1, 0, 0, 0, 0.0]
-        assert privacy_loss(PrintedLaplace(1.0, absolute=True), h, a, b).epsilon == pytest.approx(10 / 9)
-        assert privacy_loss(LaplaceGlobal(1.0, absolute=True), h, a, b).epsilon == pytest.approx(1)
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("delta", [1e-6, 0.5])
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 50.0])  # from 1 on the theorem is silent
+def test_smooth_laplace_keeps_epsilon_and_delta(epsilon: float, delta: float, absolute: bool):
+    mechanism = SmoothLaplace(epsilon, delta, absolute=absolute)
+    assert mechanism.holds == (epsilon < 1)
+    for n, m in itertools.product((3, 5, 10, 60), (1, 4, 25)):
+        for n0 in {1, 2, 3, n // 2, n - 2} & set(range(1, n)):
+            a = (0,) * n0 + (1,) * (n - n0)
+            for b in {x.count(0): x for x in neighbours(a)}.values():
+                losses = [privacy_loss(mechanism, [row] * m, a, b) for row in rows_that_move_most(a, b)]
+                assert max(loss.epsilon for loss in losses) <= epsilon * (1 + 1e-12)
+                assert max(loss.delta for loss in losses) <= delta

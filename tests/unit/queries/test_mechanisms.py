@@ -12,13 +12,11 @@ from core.studies.bias_queries import (
     Exact,
     LaplaceGlobal,
     NoisySums,
-    Rounded,
     SmoothCauchy,
     SmoothLaplace,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.mechanisms import centred_scores, public_grid
-from tests.reference.table_1 import PrintedCauchy
+from core.studies.bias_queries.mechanisms import public_grid
 
 NOISY = [LaplaceGlobal, SmoothCauchy, lambda e, **k: SmoothLaplace(e, 1e-5, **k), NoisySums]
 
@@ -47,7 +45,6 @@ def test_scales_by_hand():
     assert SmoothLaplace(5, 1e-5).scale(90, 10, 25) == pytest.approx(2 * math.exp(-8 * beta) * (12.5 + 25 / 99) / 5)
     for make in NOISY[:3]:
         assert make(5).scale(90, 10, 25) == make(5).scale(10, 90, 25)
-    assert PrintedCauchy(5).scale(90, 10, 25) == SmoothCauchy(5).scale(90, 10, 25)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -84,23 +81,10 @@ def test_the_noise_has_the_law_it_claims():
         assert abs(np.corrcoef(np.sign(noise.T))[0, 1]) < 0.02
 
 
-def test_scales_of_noisy_sums_pay_for_the_most_exposed_person():
-    h, a, _ = case()
-    scales = NoisySums(3.0).scales(h)
-    worst = max(1 / scales.count + np.abs(centred_scores(h))[:, j].sum() / scales.sums for j in range(a.size))
-    assert worst == pytest.approx(3.0, rel=1e-12)
-
-
 @pytest.mark.parametrize("make", NOISY)
-def test_noise_too_small_to_be_cut_off_is_refused(make):
+def test_epsilon_is_refused_where_noise_is_too_small_to_be_cut_off(make):
     """At ε = 10¹⁵ the cut would lie at gaps of .0005."""
     with pytest.raises(InputError, match=r"epsilon must be at most 1,000,000, or infinity for no noise, got"):
         make(1e15)
     h, a, rng = case()
     assert make(1e6).answer(h, a, rng=rng) == pytest.approx(Exact().exact(h, a), abs=0.01)
-
-
-@pytest.mark.parametrize("make", [lambda e: Exact(), lambda e: Rounded(2), *NOISY[:3]])
-def test_a_gap_of_one_group_is_refused(make):
-    with pytest.raises(InputError, match="needs people of both groups"):
-        make(1.0).answer([[0.1, 0.2, 0.3]], [1, 1, 1], rng=np.random.default_rng(0))

@@ -11,7 +11,7 @@ import scipy.optimize
 from scipy.optimize import _constraints
 
 from core.base.errors import InputError
-from core.studies.bias_queries import partition_absolute, recover_flips, reveal_double, statistical_parity_gap
+from core.studies.bias_queries import partition_absolute, recover_flips, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores, most_questions
 from core.studies.bias_queries.reveal import (
     recover_compressed,
@@ -26,48 +26,18 @@ def flip_answers(base: np.ndarray, a: np.ndarray) -> np.ndarray:
     return statistical_parity_gap(scores, a)[1:]
 
 
-@pytest.mark.parametrize("n_disadvantaged", [1, 5, 9])
-def test_two_questions_that_differ_for_one_person(n_disadvantaged: int):
-    a = attribute(10, n_disadvantaged)
-    base = np.random.default_rng(3).random(10)
-    for j, step in itertools.product(range(10), (0.3, -0.3)):
-        changed = base.copy()
-        changed[j] = base[j] + step if 0 <= base[j] + step <= 1 else base[j] - step
-        answers = statistical_parity_gap([base, changed], a)
-        assert reveal_double(tuple(answers), (base[j], changed[j])) == a[j]
-
-
-@pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [2, 3, 4])
 def test_flips_without_the_last_answer(n: int):
+    """It is a matter of the base scores alone whether the rest suffices; where it does, everybody is recovered."""
     rng = np.random.default_rng(n)
     bases = [*itertools.product((0.0, 1.0), repeat=n), *rng.random((20, n)), *rng.choice([0.2, 0.5, 1.0], (20, n))]
     for base in map(np.asarray, bases):
-        answer_lists = [flip_answers(base, a)[:-1] for a in vectors(n)]
-        answers = {tuple(np.round(gaps, 9)) for gaps in answer_lists}
-        recoveries = [recover_flips(base, gaps) for gaps in answer_lists]
-        open_questions = [recovery.values is None for recovery in recoveries]
-        if len(answers) == 2**n - 2 and not all(open_questions):
-            right = [(recovery.recovered == a).all() for recovery, a in zip(recoveries, vectors(n), strict=True)]
-            assert all(right)
-        assert all(open_questions) == any(open_questions)  # a matter of the base scores alone
-
-
-@pytest.mark.parametrize("base", [(0.2, 0.6), (0.5, 0.1), (1.0, 1.0), (0.0, 1.0)])
-def test_two_people_and_the_sum_of_their_scores(base: tuple[float, float]):
-    for a in vectors(2):
-        answers = flip_answers(np.array(base), a)
-        if sum(base) == 1:
-            assert recover_flips(base, answers).values is None
-        else:
-            assert (recover_flips(base, answers).recovered == a).all()
-
-
-@pytest.mark.parametrize("hidden", [(1, 0, 1), (0, 0, 1)])
-def test_several_hidden_people_get_what_most_of_them_are(hidden: tuple[int, int, int]):
-    base, a = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3]), np.array([*hidden, 1, 0, 1])
-    recovery = recover_flips(base, flip_answers(base, a))
-    assert recovery.threshold == pytest.approx((1 / a.sum() + 1 / (6 - a.sum())) / 2)
-    assert recovery.recovered.tolist() == [round(np.mean(hidden))] * 3 + [1, 0, 1]
+        recoveries = [(recover_flips(base, flip_answers(base, a)[:-1]), a) for a in vectors(n)]
+        answered = [recovery.values is not None for recovery, _ in recoveries]
+        assert all(answered) == any(answered)
+        distinct = len({tuple(np.round(flip_answers(base, a)[:-1], 9)) for a in vectors(n)})
+        if all(answered) and distinct == len(recoveries):
+            assert all((recovery.recovered == a).all() for recovery, a in recoveries)
 
 
 def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
@@ -78,7 +48,7 @@ def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
 @pytest.mark.parametrize("n", [2, 3, 50, 51, 100, 1000])
 def test_everybody_is_revealed_whatever_the_sizes(n: int):
     rng = np.random.default_rng(n)
-    for seed in range(60):
+    for seed in range(20):
         a = attribute(n, int(rng.integers(1, n)), seed)
         answers = bit_answers(a)
         assert answers.size == -(-n // 50)
@@ -93,14 +63,6 @@ def test_rounding_inside_the_answer_is_undone(n: int, n_disadvantaged: int, seed
     a = np.ones(n, dtype=np.uint8)
     a[rng.permutation(n)[:n_disadvantaged]] = 0
     assert (reveal_bits(bit_answers(a), n, **sizes(a)) == a).all()
-
-
-def test_people_nobody_asked_about_get_the_larger_group():
-    a = attribute(120, 30)
-    recovered = reveal_bits(bit_answers(a, 2), 120, **sizes(a))
-    assert (recovered[:100] == a[:100]).all() and (recovered[100:] == 1).all()
-    a = 1 - a
-    assert (reveal_bits(bit_answers(a, 1), 120, **sizes(a))[50:] == 0).all()
 
 
 class Team:
@@ -140,7 +102,7 @@ def test_unreadable_input(call, message: str):
         call()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_box_with_prior_is_the_most_probable_vector(seed: int):
     """Against brute force over all vectors: the program's optimum is never less likely, and equal when it is whole."""
     rng = np.random.default_rng(seed)
@@ -171,15 +133,6 @@ def test_rounded_answers_contradict_each_other_without_slack():
     prior = np.linspace(0.3, 0.9, a.size)
     recovery = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
     assert recovery.recovered.tolist() == (prior >= a.mean()).tolist()
-
-
-def test_unknown_sizes():
-    for n_disadvantaged in (1, 7, 30):
-        a = attribute(100, n_disadvantaged)
-        scores, answers = scores_and_gaps(a, 80)
-        recovery = recover_compressed(scores, answers, method="sizes_unknown")
-        assert recovery.threshold == pytest.approx((1 / n_disadvantaged + 1 / (100 - n_disadvantaged)) / 2)
-        assert (recovery.recovered == a).all()
 
 
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
