@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom, binomtest
 
-from core.base.errors import Cancelled
 from core.models.id3 import BudgetLedger
-from core.studies.bias_queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
+from core.studies.bias_queries.mechanisms import LaplaceGlobal
 from core.studies.measured_epsilon.audits import (
     COLUMNS,
     answer_draws,
@@ -40,84 +38,42 @@ def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[n
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("epsilon", [0.2, 4.0])
 def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject: Subject):
     settings = MeasuredEpsilonSettings(epsilon=epsilon, repeats=4_000)
-    findings = last(subject, settings)
-    assert (
-        [audit.mechanism for audit in findings.audited if audit.seen.bound(0.9999) > epsilon]
-        == []
-        == list(findings.above)
-    )
-    check = STUDY.checks(findings, settings)["measured_epsilon"]
-    assert check.estimate is not None and check.estimate.value == check.estimate.high == 0.0
-    headline, _ = STUDY.findings(findings, settings)
-    bound = findings.audited[0].measured(0.95)
+    result = last(subject, settings)
+    assert not result.above
+    bound = result.audited[0].measured(0.95)
     assert 0.4 * epsilon < bound <= 0.85 * epsilon  # a leaf has 85% of the budget
-    clause = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
-    assert f"At ε = {epsilon:g} promised, {clause}" in headline.point
-    assert "proves nothing more" in headline.text and "exceed" in headline.so_what and "purpose" not in headline.text
-    (rows,) = STUDY.tables(findings, settings).values()
-    assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
+    (rows,) = STUDY.tables(result, settings).values()
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
-    assert spent["Private tree"] == pytest.approx(epsilon) and spent["Cauchy answers"] <= 0.236 * epsilon
-    assert spent["Query desk"] == epsilon
-    assert spent["Smooth Laplace answers"] == (epsilon if epsilon < 1 else None)
-    for row in rows:
-        assert row["measured ε (95% lower bound)"] <= (row["spent ε"] or epsilon)
+    assert spent["Private tree"] == pytest.approx(epsilon)
+    assert all(row["measured ε (95% lower bound)"] <= (row["spent ε"] or epsilon) for row in rows)
 
 
 @pytest.mark.long
 def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
-    findings = last(subject, settings)
-    above = {audit.mechanism for audit in findings.above}
+    result = last(subject, settings)
+    above = {audit.mechanism for audit in result.above}
     assert above == {"Private tree", "Laplace answers", "Noisy sums", "Query desk", "Model card"}
-    assert STUDY.checks(findings, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
-    finding = STUDY.findings(findings, settings)[0]
-    assert "more is measured" in finding.point and "does not hold" in finding.so_what
-    assert findings.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
-    assert any("on purpose" in caveat for caveat in finding.caveats)
+    assert STUDY.checks(result, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
+    assert result.audited[0].spent == pytest.approx(1.0)
 
 
-def test_a_mechanism_of_which_no_more_than_is_promised_can_be_shown_is_not_called_within_it(subject: Subject):
-    few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=3.0)
-    assert one_run_bound(50, 50, confidence=0.9999) < 3.0 < two_table_bound(500, 500, 0, confidence=0.9999)
-    findings = last(subject, few)
-    check = STUDY.checks(findings, few)["measured_epsilon"]
-    assert {audit.mechanism for audit in findings.audited} - {audit.mechanism for audit in findings.able} == {
-        "Private tree"
-    }
-    assert findings.above and check.estimate is not None
-    assert check.estimate.value == pytest.approx(len(findings.above) / 6)
-    assert any(
-        "at most 1.5" in assumption and assumption.endswith("Mechanisms: Private tree.")
-        for assumption in check.assumptions
-    )
-    blind = replace(few, epsilon=10.0)
-    findings = last(subject, blind)
-    check = STUDY.checks(findings, blind)["measured_epsilon"]
-    assert check.estimate is None and "cannot show more than the promised ε = 10: at most 3.9" in check.reason
-    assert STUDY.findings(findings, blind)[0].so_what.endswith("0 of 7. Too few repeats to show it: 7.")
-
-
-def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):
-    settings, steps = MeasuredEpsilonSettings(canaries=50, repeats=200), []
-    grown = list(STUDY.run(subject, settings, lambda done, total: steps.append((done, total))))
-    assert [len(result.audited) for result in grown] == list(range(1, 8)) and steps == [(i, 7) for i in range(1, 8)]
-    assert grown[-1] == last(subject, settings) and len(STUDY.findings(grown[0], settings)) == 1
-
-    def stop(done: int, total: int) -> None:
-        raise Cancelled("stopped")
-
-    with pytest.raises(Cancelled):
-        list(STUDY.run(subject, settings, stop))
-
-
-# Lower bounds beside enumeration of all guesses, linear programs, and mechanisms of known ε.
-
-
-RUNS = 200
+@pytest.mark.parametrize(("epsilon", "able"), [(3.0, 6), (10.0, 0)])
+def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_called_within_it(
+    epsilon: float, able: int, subject: Subject
+):
+    few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=epsilon)
+    result = last(subject, few)
+    check = STUDY.checks(result, few)["measured_epsilon"]
+    assert len(result.able) == able
+    if able:
+        assert result.above
+        assert check.estimate.value == pytest.approx(len(result.above) / able)
+    else:
+        assert "cannot show more than the promised ε = 10: at most 3.9" in check.reason
 
 
 def printed(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -149,7 +105,7 @@ def test_randomised_response_attains_the_p_value(m: int, r: int):
         assert one_run_p_value(r, v, epsilon) == pytest.approx(law[v:].sum(), abs=1e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.02), (1.0, 0.1), (2.0, 0.05)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.1)])
 def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
     """The best of all (ε, δ)-private mechanisms that guess three canaries, by linear programming."""
     vectors = list(itertools.product((0, 1), repeat=3))
@@ -181,23 +137,26 @@ def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
             assert best > one_run_p_value(3, v, epsilon) + delta / 4  # δ does buy something
 
 
-def test_the_bound_is_where_the_p_value_crosses():
-    for r, v, delta, confidence in [(40, 33, 0.0, 0.95), (500, 400, 1e-6, 0.9999), (9, 9, 0.0, 0.95)]:
-        bound = one_run_bound(r, v, delta=delta, confidence=confidence)
-        assert bound > 0.8 and one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
-    assert one_run_bound(100, 50, confidence=0.95) == one_run_bound(0, 0, confidence=0.95) == 0.0
-    exact = binomtest(33, 40, alternative="greater").proportion_ci(0.95, method="exact").low
-    assert one_run_bound(40, 33, confidence=0.95) == pytest.approx(math.log(exact / (1 - exact)), abs=1e-9)
+@pytest.mark.parametrize(
+    ("r", "v", "delta", "confidence"), [(40, 33, 0.0, 0.95), (500, 400, 1e-6, 0.9999), (9, 9, 0.0, 0.95)]
+)
+def test_one_run_bound_is_where_the_p_value_crosses(r: int, v: int, delta: float, confidence: float):
+    bound = one_run_bound(r, v, delta=delta, confidence=confidence)
+    assert bound > 0.8
+    assert one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
 
 
-def test_two_tables_are_compared_by_exact_limits():
+def test_two_table_bound_is_by_exact_limits():
     low = binomtest(300, 1_000).proportion_ci(0.95, method="exact").low
     high = binomtest(90, 1_000).proportion_ci(0.95, method="exact").high
-    assert two_table_bound(1_000, 300, 90, confidence=0.95) == pytest.approx(math.log(low / high), abs=1e-12)
-    with_delta = two_table_bound(1_000, 300, 90, delta=0.05, confidence=0.95)
-    assert with_delta == pytest.approx(math.log((low - 0.05) / high), abs=1e-12)
-    assert two_table_bound(1_000, 90, 300, confidence=0.95) == two_table_bound(10, 0, 0, confidence=0.95) == 0.0
-    assert two_table_bound(1_000, 1_000, 1_000, confidence=0.95) == 0.0
+    for delta in (0.0, 0.05):
+        bound = two_table_bound(1_000, 300, 90, delta=delta, confidence=0.95)
+        assert bound == pytest.approx(math.log((low - delta) / high), abs=1e-12)
+
+
+@pytest.mark.parametrize("bound", [one_run_bound(100, 50, confidence=0.95), two_table_bound(10, 0, 0, confidence=0.95)])
+def test_bounds_of_nothing_shown_are_0(bound: float):
+    assert bound == 0.0
 
 
 def answers(sampler, draws: int, seed: int, delta: float = 0.0):  # type: ignore[no-untyped-def]
@@ -218,8 +177,7 @@ def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(eps
 @pytest.mark.parametrize(
     ("run", "runs", "least"),
     [
-        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), RUNS, 0.65),
-        (lambda seed: answers(NoisySums(1.0), 4_000, seed), RUNS, 0.65),
+        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), 200, 0.65),
         (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
         (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
         (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
@@ -248,7 +206,3 @@ def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
     seen = tree_run(2.0, 5_000, seed=4)
     q = 1 / (1 + math.exp(-ledger.leaf(1)))
     assert seen.correct / 5_000 == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 5_000))
-
-
-def test_smooth_laplace_noise_is_twice_what_one_answer_needs():
-    assert 0.35 < answers(SmoothLaplace(0.9, 1e-5), 40_000, 2, delta=1e-5).bound(0.95) < 0.45

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from core.studies.model_card import Release, accuracy_under, ceiling, project
 from core.studies.model_card.meter import exact_posterior
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
-from tests.release_samples import impossible, invented, small_case
+from tests.release_samples import invented, small_case
 
 
 @pytest.mark.parametrize("sizes", [True, False])
@@ -55,10 +55,6 @@ def test_hundreds_of_people_keep_to_the_published_counts(wrong: float):
     assert exact is not None and exact[[296, 297]].tolist() == [0.0, 1.0]
     for h in (0, 1):
         assert exact[accepts == h].sum() == pytest.approx(sensitive[accepts == h].sum(), abs=1e-6)
-
-
-def test_there_is_none_where_no_memberships_agree():
-    assert ceiling(np.full(6, 0.4), impossible()) is None
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.4, 0.5, 0.8])

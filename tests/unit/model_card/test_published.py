@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.studies.model_card import Published, Release, pinned, project
+from core.studies.model_card import Release, pinned, project
 from core.studies.model_card.equations import equations
 from tests.oracles.exact_posterior import agreeing
 from tests.release_samples import invented, large_case, part_mask, small_case
@@ -18,10 +16,6 @@ Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
 H = np.array([[1, 1, 1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]])
 
 
-def values(published: Published) -> dict[tuple[str, str], float]:
-    return {(row.model, row.statistic): row.value for row in published.numbers}
-
-
 def test_a_gap_that_rounds_to_nothing_has_no_sign():
     accepted = np.repeat([1, 0], [10, 9])
     release = Release(np.array([accepted, 1 - accepted]), statistics=("sp_gap",), decimals=0)
@@ -29,17 +23,16 @@ def test_a_gap_that_rounds_to_nothing_has_no_sign():
     assert [str(gap) for gap in gaps] == ["0.0", "0.0"]
 
 
-def test_noise_is_of_the_scale_it_should_be_and_intervals_hold_95_times_of_100():
+def test_noise_is_of_the_scale_it_should_be():
     rng = np.random.default_rng(1)
     s, h, y = rng.integers(0, 2, 500), rng.integers(0, 2, (3, 500)), rng.integers(0, 2, 500)
     release = Release(h, labels=y, epsilon=2.0)
-    first, second = (release.publish(s, rng=np.random.default_rng(7)) for _ in range(2))
-    assert values(first) == values(second)
     draws = [release.publish(s, rng=np.random.default_rng(i)).noise for i in range(400)]
-    errors = np.array([d.sums[0] - (h * (y == 1)) @ s for d in draws if d is not None])
+    errors = np.array([draw.sums[0] - (h * (y == 1)) @ s for draw in draws])
     assert np.abs(errors).mean() == pytest.approx((1 + 3) / 2.0, rel=0.1)  # E|Laplace| is its scale
-    inside = [number.low <= truth <= number.high for number, truth in _with_truth(release, s)]
-    assert np.mean(inside) > 0.85
+
+
+def test_noisy_intervals_hold_95_times_of_100():
     rng = np.random.default_rng(4)
     s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
     release = Release(h, statistics=("sp_gap",), epsilon=0.5)
@@ -78,13 +71,6 @@ class _Nothing:
         return np.zeros(size)
 
 
-def _with_truth(release: Release, s: np.ndarray):
-    truth = values(replace(release, decimals=None, epsilon=None).publish(s))
-    for seed in range(40):
-        for number in release.publish(s, rng=np.random.default_rng(seed)).numbers:
-            yield number, truth[number.model, number.statistic]
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -105,11 +91,9 @@ def _with_truth(release: Release, s: np.ndarray):
         (lambda: Release(H, labels=Y, epsilon=1.0).publish(S), "needs a random generator"),
     ],
 )
-def test_one_sentence_on_what_is_wrong(make, message: str):
-    with pytest.raises(InputError, match=message) as caught:
+def test_release_and_publish_refuse(make, message: str):
+    with pytest.raises(InputError, match=message):
         make()
-    sentence = str(caught.value)
-    assert sentence.endswith(".") and sentence.count(". ") == 0
 
 
 @pytest.mark.parametrize("precision", ["exact", "rounded"])
@@ -140,20 +124,6 @@ def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name: str
             assert counts is not None and counts.sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
 
 
-@pytest.mark.parametrize("decimals", [None, 3, 2])
-def test_leaving_the_sizes_out_hides_nobody_in_a_small_table(decimals: int | None):
-    """Twenty models about 200 people: their numbers fit one size of each group, so the same people are pinned down."""
-    case = large_case(3, n=200, k=20, decimals=decimals)
-    release = Release(case.release.predictions, labels=case.release.labels, sizes=False, decimals=decimals)
-    without = release.publish(case.sensitive)
-    assert without.counts is not None and case.published.counts is not None
-    assert without.counts.sizes == case.published.counts.sizes
-    without_sizes, with_sizes = (
-        pinned(case.posterior, project(case.posterior, p).probability) for p in (without, case.published)
-    )
-    assert with_sizes.count > 10 and without_sizes.people.tolist() == with_sizes.people.tolist()
-
-
 @pytest.mark.parametrize("n", [200, 1000])
 @pytest.mark.parametrize("statistics", [("sp_gap",), ("sp_rate", "tpr_gap")])
 def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tuple[str, ...], n: int):
@@ -167,26 +137,6 @@ def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tup
         assert (system.low - 1e-9 <= sums).all() and (sums <= system.high + 1e-9).all()
 
 
-def test_a_group_size_among_nobody_is_nothing():
-    release = Release(np.array([[1, 1, 0, 0]]), labels=np.zeros(4, dtype=int), statistics=("sp_gap",))
-    published = invented(release, {("", "size_label_1"): 0, ("", "size"): 2, ("model 1", "sp_gap"): 0.0})
-    assert published.counts is not None and published.counts.sizes["label 0"] == 2
-    assert project(np.array([0.3, 0.6, 0.3, 0.6]), published).converged
-
-
-def test_gaps_without_sizes_are_met():
-    """In each part the projected gap, with sizes and counts in expectation, is the published one."""
-    case = large_case(7, n=2000, k=4, sizes=False)
-    after = project(case.posterior, case.published).probability
-    for number in case.published.numbers:
-        part = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}[number.statistic.partition("_")[0]]
-        mask = part_mask(case.release, part)
-        h = case.release.predictions[case.release.names.index(number.model)]
-        p = after * mask
-        gap = p @ h / p.sum() - (mask - p) @ h / (mask - p).sum()
-        assert gap == pytest.approx(number.value, abs=2e-4)
-
-
 def test_twin_models_name_the_person_they_differ_in():
     case = large_case(9, n=400, k=1)
     unsure = np.flatnonzero((case.posterior > 0.3) & (case.posterior < 0.7))
@@ -195,8 +145,6 @@ def test_twin_models_name_the_person_they_differ_in():
         twin[person] = 1 - twin[person]
         release = Release(np.vstack([case.release.predictions, twin]), labels=case.release.labels)
         after = project(case.posterior, release.publish(case.sensitive)).probability
-        pinned_people = pinned(case.posterior, after, sensitive=case.sensitive)
+        pinned_people = pinned(case.posterior, after)
         assert pinned_people.people.tolist() == [person]
-        assert pinned_people.inferred.tolist() == [case.sensitive[person]]
-        assert pinned_people.right is not None and pinned_people.right.value == 1.0
         assert after[person] == pytest.approx(case.sensitive[person], abs=1e-6)
