@@ -98,4 +98,4 @@ def test_permuted_predictions_differ_by_seed_and_set() -> None:
     rng = np.random.default_rng(1)
     predictions, labels = ((rng.random(300) < 0.5).astype(np.uint8) for _ in range(2))
     settings = ({"seed": 2, "records": "train"}, {"seed": 3, "records": "train"}, {"seed": 2, "records": "attacked"})
-    assert len({permuted_predictions(predictions, labels, **each).tobytes() for each in settings}) == 3
+    assert len({permuted_predictions(predictions, labels, **dealing).tobytes() for dealing in settings}) == 3

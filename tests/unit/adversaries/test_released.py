@@ -21,7 +21,7 @@ from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permute
 from core.base.validation import decimals_of
 from core.stats.estimates import Estimate, accuracy_gain, balanced_gain
 
-N_KNOWN, N = 3_000, 6_000
+N_LEARNED, N = 3_000, 6_000
 
 
 class People:
@@ -45,7 +45,7 @@ class People:
 
     @cached_property
     def imputation(self):
-        rows = known_records(np.arange(N_KNOWN), self.sensitive, seed=1)
+        rows = known_records(np.arange(N_LEARNED), self.sensitive, seed=1)
         categorical = np.arange(5) == 3
         return train_imputation(self.x, self.sensitive, rows, n_groups=self.n_groups, categorical=categorical, seed=1)
 
@@ -54,11 +54,11 @@ class People:
         labels = (np.nan_to_num(scores) >= 0.5).astype(np.uint8) if labels is None else labels
         decimals = 0 if scores is None else decimals_of(scores)
         outputs = Outputs(labels=labels, scores=scores, decimals=decimals, answered=answered)
-        return attack_released(self.x, outputs, self.sensitive, self.imputation, np.arange(N_KNOWN, N))
+        return attack_released(self.x, outputs, self.sensitive, self.imputation, np.arange(N_LEARNED, N))
 
     def gain(self, **outputs) -> Estimate:
         """Return the gain in accuracy, or in balanced accuracy where the groups are uneven."""
-        posteriors, truth = self.attacked(**outputs), self.sensitive[N_KNOWN:]
+        posteriors, truth = self.attacked(**outputs), self.sensitive[N_LEARNED:]
         before, after = posteriors.before, posteriors.after
         if self.share >= 0.25:
             return accuracy_gain(truth, before.argmax(axis=1), after.argmax(axis=1))
@@ -168,7 +168,7 @@ def test_a_leak_of_ten_points_is_seen(plant, strength: float, share: float):
 def test_of_several_groups_each_is_read():
     people = People(5, n_groups=3)
     posteriors = people.attacked(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
-    truth = people.sensitive[N_KNOWN:]
+    truth = people.sensitive[N_LEARNED:]
     guess = (posteriors.after / posteriors.share).argmax(axis=1)
     assert min((guess[truth == g] == g).mean() for g in range(3)) > 0.8
 
@@ -259,18 +259,18 @@ def test_features_are_not_learned_a_second_time_beside_coins(codes):
     share, code = rng.dirichlet([0.3, 0.3], codes)[:, 1], rng.integers(0, codes, n)
     groups = (rng.random(n) < share[code]).astype(int)
     x = np.column_stack([code, rng.normal(size=(n, 2)), rng.integers(0, 2, n)])
-    records = known_records(np.arange(N_KNOWN), groups, seed=1)
+    records = known_records(np.arange(N_LEARNED), groups, seed=1)
     before = train_imputation(x, groups, records, n_groups=2, categorical=np.arange(4) == 0, seed=1)
     scores = rng.random(n).round(4)
     outputs = Outputs(labels=(scores > 0.5).astype(np.uint8), scores=scores, decimals=4)
-    posteriors = attack_released(x, outputs, groups, before, np.arange(N_KNOWN, n))
-    truth = groups[N_KNOWN:]
+    posteriors = attack_released(x, outputs, groups, before, np.arange(N_LEARNED, n))
+    truth = groups[N_LEARNED:]
     reached, best = (p.argmax(axis=1) == truth for p in (posteriors.before, posteriors.after))
     assert best.mean() < reached.mean() + 0.01
-    table = np.bincount(code[:N_KNOWN], groups[:N_KNOWN], codes) / np.maximum(
-        np.bincount(code[:N_KNOWN], minlength=codes), 1
+    table = np.bincount(code[:N_LEARNED], groups[:N_LEARNED], codes) / np.maximum(
+        np.bincount(code[:N_LEARNED], minlength=codes), 1
     )
-    assert reached.mean() > ((table[code[N_KNOWN:]] > 0.5) == truth).mean() - 0.015
+    assert reached.mean() > ((table[code[N_LEARNED:]] > 0.5) == truth).mean() - 0.015
 
 
 def test_where_no_attack_wins_the_gain_is_exactly_nothing():
@@ -284,7 +284,7 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
     people = People(25)
     scores = np.arange(N) / 1e4
     released = Outputs(labels=(scores > 0.2).astype(np.uint8), scores=scores)
-    sets = np.arange(N_KNOWN), np.arange(N_KNOWN, N)
+    sets = np.arange(N_LEARNED), np.arange(N_LEARNED, N)
     dealt = permuted_outputs(released, people.labels, sets, seed=1)
     for rows in sets:
         for label in (0, 1):

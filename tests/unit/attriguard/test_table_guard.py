@@ -173,7 +173,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(
     assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
-def test_utility_of_models_that_treat_everybody_or_one_group_alike(audited: TableDefense, data: AuditDataset) -> None:
+def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset) -> None:
     labels = data.labels[audited.people.rows]
     coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels).at(0.4)
     assert coin.unfairness.value == coin.gap == 0

@@ -266,11 +266,11 @@ def test_the_frontier_has_those_whom_nobody_matches_in_both():
     leaks = {**best.choosing.checks, "membership_auc": replace(best.choosing.checks["membership_auc"], value=0.6)}
     twin = replace(point(21, 0.7, SAFE, rng), choosing=replace(best.choosing, checks=leaks))  # as accurate, leaks more
     choice = chosen([*points, twin])
-    places = [(candidate.choosing.leak, -candidate.choosing.accuracy.value) for candidate in choice.candidates]
+    corners = [(candidate.choosing.leak, -candidate.choosing.accuracy.value) for candidate in choice.candidates]
     unmatched = [
-        (place, candidate.points)
-        for i, (place, candidate) in enumerate(zip(places, choice.candidates, strict=True))
-        if not any(i != j and rival[0] <= place[0] and rival[1] <= place[1] for j, rival in enumerate(places))
+        (corner, candidate.points)
+        for i, (corner, candidate) in enumerate(zip(corners, choice.candidates, strict=True))
+        if not any(i != j and rival[0] <= corner[0] and rival[1] <= corner[1] for j, rival in enumerate(corners))
     ]
     expected = [points for _, points in sorted(unmatched, key=lambda entry: entry[0][0])]
     assert [candidate.points for candidate in choice.frontier] == expected

@@ -181,7 +181,7 @@ def test_in_choosing_half_is_half_of_each_cell(group: int, label: int):
 
 
 @pytest.mark.long
-def test_candidate_measure_measures_both_halves_apart():
+def test_candidate_measure_has_two_halves():
     candidate = CandidateMeasure(AuditPlan())(
         AuditConfig(method="unmitigated", tolerance=0.0, depth=3), samples.dataset(600)
     )

@@ -93,8 +93,8 @@ def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
     scores = REGISTRY["quantile"].judge(evidence).score
     for code in range(3):
         in_kind = kind[split.judged_rows] == code
-        others = phi[split.population][kind[split.population] == code]
-        expected = (phi[split.judged_rows][in_kind] - others.mean()) / others.std()
+        population = phi[split.population][kind[split.population] == code]
+        expected = (phi[split.judged_rows][in_kind] - population.mean()) / population.std()
         assert np.corrcoef(scores[in_kind], expected)[0, 1] > 0.95
         assert (scores[in_kind].mean(), scores[in_kind].std()) == pytest.approx((0.0, 1.0), abs=0.15)
 

@@ -103,8 +103,8 @@ def by_hand(evidence: Evidence) -> list[float]:
             marginal = ((1 + a) * np.mean(without) + (1 - a)) / 2
         return max(evidence.label_probability[row], 0.01) / max(marginal, 0.01)
 
-    others = np.array([ratio(M + k, row) for k, row in enumerate(evidence.split.population)])
-    return [np.mean(ratio(i, row) / others >= 1 - 1e-9) for i, row in enumerate(evidence.split.judged_rows)]
+    ratios = np.array([ratio(M + k, row) for k, row in enumerate(evidence.split.population)])
+    return [np.mean(ratio(i, row) / ratios >= 1 - 1e-9) for i, row in enumerate(evidence.split.judged_rows)]
 
 
 @given(seed=st.integers(0, 10_000))
@@ -235,8 +235,8 @@ def test_lira_shares_one_variance_without_enough_shadows_or_records():
 def test_rmia_compares_everybody_judged_with_those_aside(leaks: bool):
     split = judging_everybody(np.arange(400), np.arange(400, 700), aside=np.arange(700, N))
     assert np.array_equal(split.population, np.arange(700, N))
-    known = remembering(lambda rng: 0.5 * rng.normal(size=N), gain=1.0, shadows=16, seed=0, n=N)
-    released = known.train(split.members if leaks else split.population, 99)
-    area = curve("rmia", replace(known, split=split, released=released)).auc
+    evidence = remembering(lambda rng: 0.5 * rng.normal(size=N), gain=1.0, shadows=16, seed=0, n=N)
+    released = evidence.train(split.members if leaks else split.population, 99)
+    area = curve("rmia", replace(evidence, split=split, released=released)).auc
     assert (area.low > 0.8) == leaks
     assert leaks or area.low <= 0.5 <= area.high

@@ -167,7 +167,7 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
 def pinned_in_draws(case: Case, release: Release, generators: Iterable[np.random.Generator]) -> list[int]:
     """Return how many people each draw of the noise pins down."""
     published = [release.publish(case.sensitive, rng=rng) for rng in generators]
-    return [pinned(case.posterior, project(case.posterior, each).probability).count for each in published]
+    return [pinned(case.posterior, project(case.posterior, numbers).probability).count for numbers in published]
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 20.0, 200.0])

@@ -116,7 +116,7 @@ def test_needed_for_everything_is_where_every_repeat_is_complete():
     assert needed([leak(5, 1.0, 0.5)], 1.0) is None
 
 
-def test_best_by_number_takes_the_best_decoder_of_each():
+def test_best_by_number_takes_the_best_decoder():
     strongest = [leak(5, 0.96), leak(10, 0.94)]
     rivals = [replace(point, decoder="without_prior") for point in (leak(5, 0.97), leak(10, 0.7))]
     best = best_by_number([*strongest, *rivals])
