@@ -118,9 +118,7 @@ def test_a_full_disk_is_no_damage(ledger_path: Path, disk: Disk, capsys: pytest.
     ledger, names = open_ledger(ledger_path), disk.names()
     disk.fill()
     for do in (
-        lambda: open_ledger(ledger_path),
         lambda: ask(ledger, 2),
-        lambda: ledger.status(NAME),
         lambda: ledger.export(disk.folder / "export"),
         lambda: open_ledger(disk.folder / "new", create=True),
     ):

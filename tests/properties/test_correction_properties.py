@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.stats.fairness import unfairness
 from core.studies.correction import Disclosed, correct, correct_jointly, exact, smallest_tolerance
-from core.studies.correction.exact import WIDENING, RowProblem, RowSetCounts, smallest_fraction
+from core.studies.correction.exact import WIDENING, RowProblem, RowSetCounts
 from tests.problem_bank import METRICS, brute_force
 
 COSTS = (
@@ -85,7 +85,7 @@ def random_rows(rng):
 @pytest.mark.long
 def test_short_search_is_the_full_pass():
     rng, short = np.random.default_rng(7), 0
-    for _ in range(4000):
+    for _ in range(1600):
         problem = random_rows(rng)
         counts = problem.counts()
         if counts.allowed(counts.a, counts.b):
@@ -96,7 +96,7 @@ def test_short_search_is_the_full_pass():
             assert quick[1] == pytest.approx(full[1], rel=1e-12)
             recounted = replace(problem, guess=quick[0]).counts()
             assert recounted.allowed(recounted.a, recounted.b)
-    assert short > 500  # the comparison is worth nothing if the search always gives up
+    assert short > 200  # the comparison is worth nothing if the search always gives up
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -187,15 +187,3 @@ def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, 
     upwards = [loose, rounded, pinned, shared, joint, math.fsum(cost[truth != guess])]
     assert all(low <= high * (1 + 2e-9) for low, high in itertools.pairwise(upwards))
     assert upwards[-2] < math.inf
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.integers(2, 10**6), st.floats(0, 1), st.integers(2, 19))
-def test_smallest_tolerance_grows_with_the_groups(n, share, k):
-    positives = round(n * share)
-    few, many = smallest_fraction(n, positives, k), smallest_fraction(n, positives, k + 1)
-    assert (few is None) == (n < k) and (many is None) == (n <= k)
-    if many is not None:
-        assert few <= many <= 1
-        assert (many == 0) == (math.gcd(n, positives) >= k + 1)
-        assert many == smallest_fraction(n, n - positives, k + 1)

@@ -70,12 +70,3 @@ def test_how_far_the_projection_is_from_the_exact_posterior():
     assert len(distances) >= 100
     assert np.median(distances) == pytest.approx(DISTANCE_MEDIAN, abs=0.01)
     assert max(distances) <= DISTANCE_WORST
-
-
-def test_how_far_rounded_numbers_without_sizes_are_from_the_exact_posterior():
-    distances = []
-    for seed in range(60):
-        case = small_case(seed, precision="rounded", sizes=False)
-        projected = project(case.posterior, case.published).probability
-        distances.append(float(np.abs(projected - exact_posterior(case.posterior, case.published)).mean()))
-    assert np.median(distances) == pytest.approx(0.1, abs=0.03) and max(distances) <= 0.45

@@ -104,11 +104,9 @@ def test_a_feature_of_dates_may_name_people(form: str):
 @pytest.mark.parametrize(
     "column",
     [
-        1950 + np.arange(N) % 60,  # years
-        np.array([f"{1950 + i % 60}" for i in range(N)]),
+        np.array([f"{1950 + i % 60}" for i in range(N)]),  # years
         np.array([f"20{i % 20:02}-01-01" for i in range(N)]),  # a few cohorts
         np.array([f"flat {i % 60}-12-3" for i in range(N)]),
-        pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D"),  # set aside by itself
     ],
 )
 def test_no_dates(column: object):

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -98,27 +97,6 @@ def test_altered_ledgers_are_refused(statement: str, message: str, sound: Path, 
     refused(path, message)
 
 
-def test_a_damaged_ledger_with_a_log_beside_it_is_left_alone(sound: Path, tmp_path: Path):
-    """The log of a process that was killed must not be worked into a file that is refused."""
-    first, path = tmp_path / "first", tmp_path / "ledger"
-    shutil.copy(sound, first)
-    ledger, reader = open_ledger(first), sqlite3.connect(first)
-    reader.execute("SELECT count(*) FROM fairleak_entries").fetchone()  # keeps the log from being worked in
-    ledger.ask(NAME, people(), question(9), epsilon=0.1, asker="x")
-    content = bytearray(first.read_bytes())
-    log = Path(f"{first}-wal").read_bytes()
-    reader.close()
-    logged = {int.from_bytes(log[offset : offset + 4], "big") for offset in range(32, len(log), 24 + 4096)}
-    page = max(set(range(2, len(content) // 4096 + 1)) - logged)
-    content[4096 * (page - 1) : 4096 * page] = bytes(4096)
-    path.write_bytes(content)
-    Path(f"{path}-wal").write_bytes(log)
-    before = path.read_bytes()
-    with pytest.raises(InputError, match="is damaged and was left as it is"):
-        open_ledger(path)
-    assert path.read_bytes() == before and Path(f"{path}-wal").read_bytes() == log
-
-
 def test_every_byte_that_is_changed_is_noticed_or_means_nothing(sound: Path, tmp_path: Path):
     """A flipped bit either has the ledger refused or leaves everything it says as it was."""
     path, content = tmp_path / "ledger", sound.read_bytes()
@@ -163,17 +141,6 @@ def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.
     assert not ledger.ask(NAME, people(), question(9), epsilon=0.1, asker="x").refused
 
 
-def test_a_foreign_database_is_left_as_it_is(database: str):
-    import psycopg
-
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("CREATE TABLE fairleak_ledger (other integer)")
-        with pytest.raises(FairLeakError, match="is not a ledger"):
-            open_ledger(database, create=True)
-        tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
-        assert connection.execute(tables).fetchall() == [("fairleak_ledger",)]
-
-
 def test_a_database_refuses_to_overspend(database: str):
     import psycopg
 
@@ -213,13 +180,3 @@ def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: 
     if step == "committed":  # what was never shown is not lost either
         assert answer.gap == after.answers[-1].gap
     assert checked(ledger).spent == pytest.approx(COUNT + PRICE)
-
-
-def test_threads_may_share_a_ledger(ledger: Ledger):
-    with ThreadPoolExecutor(8) as threads:
-        results = threads.map(
-            lambda k: ledger.ask(NAME, people(), question(k), epsilon=PRICE, asker=f"thread {k}"), range(24)
-        )
-        answers = list(results)
-    assert sum(not answer.refused for answer in answers) == 18
-    assert checked(ledger).spent == BUDGET

@@ -106,17 +106,11 @@ def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_pat
     assert not verification.ok and "at another price than agreed" in verification.reason
 
 
-def test_the_first_line_holds_nothing_more_and_clocks_may_differ_by_an_hour(lines: list[str], tmp_path: Path):
+def test_the_first_line_holds_nothing_more(lines: list[str], tmp_path: Path):
     header = json.loads(lines[0])
-    more = (canonical(header | {"signed_by": "X"}), lines[0].replace(":", ": ", 1))
-    for first in (*more, lines[0].replace("{", '{"kind":"x",', 1)):
+    for first in (canonical(header | {"signed_by": "X"}), lines[0].replace(":", ": ", 1)):
         verification = verified([first, *lines[1:]], tmp_path)
         assert not verification.ok and "its first line holds something else" in verification.reason
-    times = [f"2026-03-01T10:{minute:02}:00Z" for minute in (59, 0, 30, 20, 59, 1)]
-    anew = lines
-    for number, time in enumerate(times, 1):
-        anew = rechained(anew, number, time=time)
-    assert verified(anew, tmp_path).ok
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\0", b'{"kind":"else"}\n', b"[" * 100_000])

@@ -160,3 +160,9 @@ def test_the_input_check_is_that_of_an_audit():
     copied = people_table(desk_files.test_set().replace(b",yes", b",no"), "people.csv")
     with pytest.raises(InputError, match="repaid is no in all 400 records; an audit needs two outcomes"):
         input_facts(copied, roles)
+
+
+def test_predictions_are_matched_whatever_the_spelling():
+    test_set = people("id,sex\nAda L 1,0\nbob,1\n17,0\n", desk_roles("sex"))
+    spelled = "id,score\n１７,0.3\n\u202eBOB\u202c,0.2\nA\u200bda  L 1,0.1\n"
+    assert predictions_of(people_table(spelled.encode(), "model.csv"), test_set).tolist() == [0.1, 0.2, 0.3]

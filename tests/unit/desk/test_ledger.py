@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,15 @@ from core.desk import (
     LedgerAnswer,
     TestSet,
     desk_roles,
-    example_ledger,
     open_ledger,
     verify_export,
 )
-from core.desk.findings import ceiling, price, prices, suggested_price
+from core.desk.findings import price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
-from core.stats.estimates import percent
 from core.store import chain
 from core.studies.bias_queries import statistical_parity_gap
-from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people, question, register
+from tests.ledger_work import ATTRIBUTE, NAME, people, question
 
 H, G = question(1), question(2)
 
@@ -59,15 +56,6 @@ def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
         assert again.from_past and again.charged == 0 and again.remaining == 1.2
     assert ledger.status(NAME) == status  # not written a second time
     assert ask(ledger, 1 - H).charged == 0.3  # what could be computed from the past is a question like any other
-
-
-def test_the_ceiling_is_that_of_what_is_spent_and_of_the_budget(ledger: Ledger):
-    ask(ledger, H)
-    status = ledger.status(NAME)
-    sentence = ceiling(status)
-    assert "If the prior is right, no attacker can expect more than" in sentence
-    for epsilon in (status.spent, 2 * status.spent, BUDGET, 2 * BUDGET):
-        assert percent(1 / (1 + math.exp(-epsilon))) in sentence
 
 
 @pytest.mark.parametrize("metric", ["statistical_parity", "equal_opportunity"])
@@ -161,19 +149,6 @@ def test_a_quote_says_what_will_be_charged_and_releases_nothing(location: str):
     assert ledger.quote(NAME, people(), G, epsilon=500).refused
 
 
-def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path: Path):
-    answers = [ask(ledger, H), ask(ledger, G), ask(ledger, G, metric="equal_opportunity")]
-    status = ledger.status(NAME)
-    assert list(status.answers) == answers and [answer.number for answer in answers] == [3, 4, 5]
-    assert status.spent == pytest.approx(COUNT + 0.6 + 0.5) and status.spent + status.remaining == BUDGET
-    path = tmp_path / "export.jsonl"
-    assert ledger.export(path) == status.seal
-    verification = verify_export(path, noted=answers[0].seal)
-    assert verification.ok and verification.seal == status.seal and verification.budgets[0].spent == status.spent
-    with pytest.raises(InputError, match="must be a file that does not exist yet"):
-        ledger.export(path)
-
-
 def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Ledger, location: str):
     ask(ledger, H)
     stored = ledger.record()[0]
@@ -186,17 +161,6 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Le
             assert a.astype(np.uint8).tobytes() not in stored and "".join(map(str, a)).encode() not in stored
         assert np.rint(H[order] * (1 << 24)).astype("<i4").tobytes() not in stored
     assert b"person 1" not in stored
-
-
-def test_an_examples_noise_follows_from_its_seed():
-    def ledger_with_answer(seed: int) -> Ledger:
-        ledger = example_ledger(seed)
-        register(ledger)
-        ask(ledger, H)
-        return ledger
-
-    first, again, reseeded = (ledger_with_answer(seed).status(NAME).answers for seed in (1, 1, 2))
-    assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in reseeded]
 
 
 # --- bad input: one sentence each, nothing charged, no password told
@@ -244,13 +208,6 @@ def test_a_password_among_a_urls_options_is_not_told_either():
     with pytest.raises(FairLeakError) as error:
         open_ledger("postgresql://someone@127.0.0.1:9/x?password=secret&connect_timeout=2&sslpassword=secret")
     assert "someone" in str(error.value) and "secret" not in str(error.value)
-
-
-def test_a_database_without_a_ledger_is_refused_unless_create_is_set(database: str):
-    with pytest.raises(FairLeakError, match="is not there, or is not a ledger"):
-        open_ledger(database)
-    assert open_ledger(database, create=True).statuses() == ()
-    assert open_ledger(database).statuses() == ()
 
 
 # --- one budget for the same people, and files that are not the registered one learn nothing

@@ -114,18 +114,6 @@ def test_a_signature_that_says_too_little(change: dict[str, str], tmp_path: Path
     assert history.signatures() == ()
 
 
-def test_a_second_name_under_the_same_decision_stands_beside_the_first(history: History):
-    entry = keep(history)
-    sign(history, entry, "accept_risk", reason="A pilot.", until="2031-01-01")
-    sign(history, entry, "accept_risk", name="B. Officer", reason="A pilot.")
-    sign(history, entry, "accept_risk", reason="A pilot.", until="2032-01-01")  # the first one, renewed
-    assert [(signature.until, signature.stands) for signature in history.signatures()] == [
-        ("2031-01-01", False),
-        ("", True),
-        ("2032-01-01", True),
-    ]
-
-
 def test_a_ban_survives_new_versions_tables_policies_and_the_deletion_of_its_audit(history: History, location: str):
     banned = keep(history)
     ban = sign(history, banned, BAN)

@@ -70,13 +70,6 @@ def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location
     assert "Do not release" not in history_output(capsys, "list")
 
 
-def test_register_says_purpose_owner_and_review_which_list_and_show_print(capsys: Capture):
-    registered = ("register", NAME, "--purpose", "Whom to call", "--owner", "Risk", "--review", "2031-05-01")
-    assert "next review  2031-05-01" in history_output(capsys, *registered)
-    for printed in (history_output(capsys, "list"), history_output(capsys, "show", NAME)):
-        assert all(word in printed for word in ("Whom to call", "Risk", "2031-05-01"))
-
-
 def test_verify_prints_the_last_hash_and_refuses_another_hash(capsys: Capture):
     history_output(capsys, "register", NAME, "--purpose", "p", "--owner", "o")
     printed = history_output(capsys, "verify")

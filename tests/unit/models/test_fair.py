@@ -86,8 +86,15 @@ def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, o
     assert not np.array_equal(after, before)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("method", ["exponentiated_gradient", "threshold_optimizer"])
+@pytest.mark.parametrize(
+    ("method", "metric"),
+    [
+        ("exponentiated_gradient", "statistical_parity"),
+        ("exponentiated_gradient", "equal_opportunity"),
+        ("threshold_optimizer", "predictive_equality"),
+        ("threshold_optimizer", "equalized_odds"),
+    ],
+)
 def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str, metric: str) -> None:
     def gap(drawn: np.ndarray) -> float:
         return unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)

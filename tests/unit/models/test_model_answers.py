@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from onnx import TensorProto, helper
+from onnx import helper
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -300,15 +300,6 @@ def test_what_a_model_cannot_answer_is_one_sentence(make, frame, settings, what,
         (model if make is None else make()).answers(frame, **settings)
     message = str(caught.value)
     assert what in message and "\n" not in message and message.endswith(".")
-
-
-def test_missing_numbers_are_passed_to_a_graph_made_for_them():
-    imputer = helper.make_node(
-        "Imputer", ["a"], ["p"], domain="ai.onnx.ml", imputed_value_floats=[0.25], replaced_value_float=float("nan")
-    )
-    model = read_model(graph([imputer], inputs=(("a", TensorProto.FLOAT, [None, 1]),)), "m.onnx")
-    answers = model.answers(pd.DataFrame({"a": [0.5, np.nan]}))
-    assert answers.scores.tolist() == [0.5, 0.25] and answers.labels.tolist() == [1, 0]
 
 
 def table_of(frame: pd.DataFrame) -> Table:
