@@ -22,7 +22,6 @@ from core.datasets.catalog import CATALOG, load
 from core.datasets.dataset import Table
 from tests.oracles.demo_people import make_demo
 from tests.patience import PATIENT
-from tests.unit.datasets.bad_tables import assert_one_sentence
 
 CENSUS = "acs/2018/1-Year/psam_p48.csv"
 COMPAS, PUBLISHED = "compas/compas_two_years.csv", "compas/compas-scores-two-years.csv"
@@ -179,14 +178,6 @@ def test_compas_from_propublicas_file_keeps_nothing_personal(compas: Table, tmp_
     assert load("compas", data_folder=tmp_path).fingerprint == compas.fingerprint
 
 
-def test_compas_without_its_file_is_one_sentence(tmp_path: Path, network: SimpleNamespace) -> None:
-    with pytest.raises(DataUnavailableError, match=r"^COMPAS is read from a file of yours, never downloaded") as caught:
-        load("compas", data_folder=tmp_path, cache_folder=tmp_path / "cache")
-    assert_one_sentence(str(caught.value), (PUBLISHED, "propublica/compas-analysis", "FAIRLEAK_DATA", "demo", "upload"))
-    assert not files_in(tmp_path)
-    assert not network.requests
-
-
 DAMAGED = {
     "adult cut off": ("adult", {"adult/adult.data": TRAINING, "adult/adult.test": TEST[:40]}),
     "other columns, income": ("acs_income", {CENSUS: "a,b\n1,2\n"}),
@@ -295,9 +286,3 @@ def test_waiting_is_bounded(tmp_path: Path, network: SimpleNamespace, monkeypatc
     released.set()
     for thread in waiting:
         thread.join(PATIENT)
-
-
-def test_a_cache_that_cannot_be_written_gives_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataUnavailableError, match="the cache folder could not be written"):
-        load("adult", cache_folder=tmp_path / "file")

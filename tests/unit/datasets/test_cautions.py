@@ -86,28 +86,9 @@ def test_a_rare_group_is_told_by_balanced_accuracy():
     assert cautions(people(origin=np.where(np.arange(N) % 10 == 0, "north", "south")), ROLES) == ()  # 90 %
 
 
-def test_more_than_two_groups():
-    three = np.array(["a", "b", "c"])[np.arange(N) % 3]
-    roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="kind", each=True)
-    (caution,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
-    assert "Almost the attribute kind: kind2." in caution and "(random guessing 33.3%)" in caution
-
-
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d %b %Y", "%Y-%m-%d 10:30:00"])
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
 def test_a_feature_of_dates_may_name_people(form: str):
     dates = pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D")
     (caution,) = found_cautions(people(born=dates.strftime(form)), ROLES)
     assert caution.point == "born holds dates: 700 different values." and caution.columns == ("born",)
     assert cautions(people(born=dates.strftime(form)), replace(ROLES, excluded=("born",))) == ()
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        np.array([f"{1950 + i % 60}" for i in range(N)]),  # years
-        np.array([f"20{i % 20:02}-01-01" for i in range(N)]),  # a few cohorts
-        np.array([f"flat {i % 60}-12-3" for i in range(N)]),
-    ],
-)
-def test_no_dates(column: object):
-    assert not [caution for caution in cautions(people(other=column), ROLES) if "dates" in caution]

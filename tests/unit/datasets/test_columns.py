@@ -6,15 +6,10 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from core.datasets import build_dataset, suggest_roles
 from core.datasets.role_suggestion import Suggestion
-from core.datasets.roles import (
-    COLUMN_ROLES,
-    summarise_columns,
-)
 from tests.unit.datasets.small_tables import N, table_of
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
@@ -80,24 +75,3 @@ def test_what_names_the_records_or_another_model_s_answer_is_left_out():
     with_model = suggest_roles(frame, model=True)
     assert with_model.roles.excluded == ("case_id", "name", "prediction", "y_pred", "score", "proba")
     assert not with_model.roles.gives_predictions and not {"prediction", "score"} & with_model.reasons.keys()
-
-
-def test_every_guess_has_a_reason_and_nothing_else_has():
-    suggestion = guessed(prediction=["yes", "no"], score=SCORE, split=["train", "train", "test"], case_id=range(N))
-    assert set(suggestion.reasons) == {
-        *("label", "positive", "sensitive", "group", "prediction", "score", "sets", "excluded"),
-    }
-    partial = suggest_roles(table_of().frame, attribute="sex", label="hired")
-    assert set(partial.reasons) == {"positive", "group"}
-
-
-def test_roles_a_column_can_have() -> None:
-    (column,) = summarise_columns(pd.DataFrame({"sex": ["F", "M"]}))
-    assert column.possible_roles(with_outputs=True) == tuple(COLUMN_ROLES)
-    assert set(COLUMN_ROLES) - set(column.possible_roles(with_outputs=False)) == {"prediction", "score", "sets"}
-    for role, few, many in (("label", 2, 50), ("crossed", 2, 20), ("sensitive", 2, 10**6)):
-        has = [
-            role in replace(column, distinct=n).possible_roles(with_outputs=False)
-            for n in (few - 1, few, many, many + 1)
-        ]
-        assert has == [False, True, True, role == "sensitive"]

@@ -12,7 +12,6 @@ import pytest
 from core.auditing import commented_plan, read_plan, suggested_plan
 from core.base.errors import InputError
 from core.datasets import build_dataset, cautions
-from core.datasets.columns import with_crossed
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
 
@@ -73,13 +72,6 @@ def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive: str, sentence: 
     with pytest.raises(InputError) as refused:
         build_dataset(people(FULL), replace(ROLES, sensitive=sensitive))
     assert str(refused.value) == sentence
-
-
-def test_a_column_of_that_name_comes_first():
-    table = people(FULL)
-    table = replace(table, frame=table.frame.assign(**{"sex × race": table.frame["sex"]}))
-    assert with_crossed(table.frame, "sex × race") is table.frame
-    assert build_dataset(table, ROLES).group_names == ("M", "F")
 
 
 def test_a_plan_of_a_file_is_suggested_with_two_columns():

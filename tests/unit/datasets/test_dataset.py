@@ -64,14 +64,6 @@ def test_columns_that_dropping_makes_constant_are_set_aside() -> None:
     assert "Column flag holds the same value in every record and is left out." in data.notes
 
 
-def test_a_running_number_is_no_feature_where_records_are_left_out() -> None:
-    table = table_of(row=list(range(1001, 1001 + N)))
-    frame = table.frame.assign(hired=table.frame["hired"].where(table.frame.index != 7))
-    for used in (table, replace(table, frame=frame)):
-        data = build_dataset(used, GOOD_ROLES)
-        assert "row" not in data.feature_names and "Column row numbers the records and is left out." in data.notes
-
-
 def test_codes_do_not_depend_on_the_order_of_records() -> None:
     table = table_of(job=["cook", "nurse", None, "Äbtissin", "clerk"], pay=[3.5, None, 1.5])
     order = np.random.default_rng(0).permutation(N)
@@ -111,12 +103,6 @@ def people(n: int, *, rare: int | None = None) -> AuditDataset:
 def together(splits: Splits) -> np.ndarray:
     """Return all row numbers in the order of the sets."""
     return np.concatenate([getattr(splits, name) for name in NAMES])
-
-
-def test_sizes_for_adult() -> None:
-    splits = split(people(45_222), train_share=0.34)
-    assert [len(getattr(splits, name)) for name in NAMES] == [15_375, 10_446, 4_477, 14_924]
-    assert len(splits.attacker_rows) == 14_923
 
 
 @settings(max_examples=20, deadline=None, derandomize=True, database=None)

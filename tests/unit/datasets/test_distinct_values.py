@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from core.auditing import suggested_plan
 from core.base.errors import InputError
-from core.base.serialize import _hashes
 from core.datasets import Roles, Table, build_dataset, cautions, read_table
 from core.datasets.checked_table import Severity
 from core.datasets.columns import CROSS
@@ -118,9 +117,3 @@ def test_a_group_for_each_pair_is_what_counting_says(pairs: list[tuple[str, str]
     codes, names, _ = groups_of(column, roles)
     assert names == tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
     assert [names[code] for code in codes] == cells
-
-
-@given(st.lists(st.sampled_from(["x", "y", "", None, "é"]), max_size=20))
-def test_texts_are_hashed_as_pandas_hashes_them(cells: list[str | None]):
-    column = pd.Series(cells, dtype="str")
-    assert _hashes(column).tolist() == pd.util.hash_array(column.to_numpy(), categorize=True).tolist()

@@ -88,18 +88,6 @@ def test_the_prediction_s_confidence_is_no_score():
     assert (roles.prediction, roles.score, roles.excluded) == ("prediction_label", "", ("prediction_score",))
 
 
-def test_the_score_of_one_of_three_outcomes():
-    outcome = RNG.choice(["graduate", "enrolled", "dropout"], N)
-    shares = RNG.dirichlet([1, 1, 1], N).round(4)
-    names = ("dropout", "enrolled", "graduate")
-    columns = {f"proba_{value}": shares[:, index] for index, value in enumerate(names)}
-    frame = people(**columns).drop(columns="approved").assign(outcome=outcome)
-    roles = suggest_roles(frame).roles
-    assert roles.score in columns
-    assert roles.positive == roles.score.removeprefix("proba_")
-    assert set(roles.excluded) == set(columns) - {roles.score}
-
-
 NOT_CERTAIN = {
     "a predict of 40 numbers": ("predict", np.arange(N) % 40),
     "a score in percent": ("score", 100 * SCORE),
@@ -171,11 +159,6 @@ def test_a_weight_of_records_is_no_feature(name: str):
     suggestion = suggest_roles(people(**{name: RNG.gamma(2, 30, N).round(2)}))
     assert suggestion.roles.excluded == (name,)
     assert suggestion.left_out[name] == "the weight of a record, which is no feature of a person"
-
-
-def test_the_label_is_what_a_prediction_is_named_after():
-    frame = people(flag=RNG.choice(["no", "yes"], N), predicted_approved=PREDICTED_TEXTS)
-    assert suggest_roles(frame).roles.label == "approved"  # and not the last column with the prediction's values
 
 
 # What the score predicts

@@ -144,7 +144,6 @@ def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
         (";", ["1.234", "850"], None, None, "Kept as text because '1.234' may mean 1.234 or 1234"),
         (";", ["1.234", "0"], None, [1.234, 0.0], "'1.234' is read as 1.234, though it may mean 1234"),
         ("\t", ["1,234", "2,500"], None, [1.234, 2.5], "though it may mean 1234"),
-        (";", ["1e2%", "5%"], None, None, "Kept as text because percentages with an exponent stand in it"),
         (";", ["1.234", "850"], ["01.11", "46.90"], None, "Kept as text because"),
         (";", ["1.234", "0"], [f"111.222.{i}" for i in range(100, 160)], [1.234, 0.0], "though it may mean 1234"),
     ],
@@ -310,8 +309,3 @@ def test_sentences_about_hostile_tables_are_single_sentences() -> None:
             sentences = (str(error),)
         for sentence in sentences:
             assert sentence.isprintable() and sentence.endswith(".") and len(sentence) <= 300, sentence
-
-
-def test_names_of_people_keep_their_spelling() -> None:
-    cells = [f"Ann {i}" for i in range(52)] + [f"ann {i}" for i in range(8)]
-    assert table_of(",", v=cells).notes == () and len(set(first(table_of(",", v=cells), count=60))) == 60

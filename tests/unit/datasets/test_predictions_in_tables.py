@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from core.base.errors import InputError
 from core.datasets import Roles, suggest_roles
-from core.datasets.build import as_predictions
 from core.datasets.splits import SETS, split
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -69,27 +68,6 @@ def test_however_a_prediction_is_written(
     assert data.predictions is not None and data.predictions.dtype == np.uint8
     assert data.predictions.tolist() == [int(decision) for decision in decisions]
     assert data.feature_names == ("age", "hired") and data.scores is None and data.sets is None
-
-
-@pytest.mark.parametrize("label", [(0.0, 0.5, 1.0), ("0.0", "n/k", "1.0"), ("00", "n/k", "01")])
-@pytest.mark.parametrize("index", [0, 2])
-def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], index: int):
-    label_cells = [label[i % 3] for i in range(N)]
-    positive = np.arange(N) % 3 == index
-    roles = of("p", label="own", positive=str(label[index]), favourable=str(label[index]))
-    dataset = built(roles, own=label_cells, p=[float(i % 3 == 2) for i in range(N)])
-    assert dataset.predictions is not None
-    assert np.array_equal(dataset.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (index == 0)))
-    again = as_predictions(positive.astype(np.uint8), table_of(own=label_cells).frame, roles)
-    assert np.array_equal(built(roles, own=label_cells, p=again).predictions, positive)
-
-
-@pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
-def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
-    data = built(of("p", score="s"), p=PREDICTED, s=np.where(np.arange(N) < odd, 0.5 * ~PREDICTED, PREDICTED))
-    # of the first ones, those said to be positive score 0 and the others one half
-    assert data.predictions is not None and np.array_equal(data.predictions, PREDICTED)
-    assert f"In {odd} {records} p is not what a s of at least 0.5 would say; p is what counts." in data.notes
 
 
 def test_records_without_an_answer_stay_and_are_counted():
@@ -173,23 +151,6 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
         assert splits.test.size == splits.attacker_rows.size == 2 * N // 5
         assert np.array_equal(np.sort(np.concatenate([splits.train, splits.attacker_rows, splits.test])), np.arange(N))
     assert not np.array_equal(first.test, second.test)
-
-
-@pytest.mark.parametrize(
-    ("renamed", "arguments"),
-    [
-        ({}, {"label": "Vorgabe"}),
-        ({}, {"attribute": "Vorgabe"}),
-        ({"Vorgabe": "label_value"}, {}),
-        ({"Vorgabe": "sex"}, {}),
-    ],
-)
-def test_a_column_known_to_be_something_else_is_not_the_prediction(renamed: dict[str, str], arguments: dict[str, str]):
-    scores = (np.arange(N) * 37 % N) / N
-    columns = {"age": 20 + np.arange(N) % 37, "hired": np.arange(N) % 7 == 0, "Score": scores}
-    people = pd.DataFrame(columns | {"Vorgabe": np.where(scores >= 0.25, "ja", "nein")})
-    assert suggest_roles(people).roles.prediction == "Vorgabe"
-    assert suggest_roles(people.rename(columns=renamed), **arguments).roles.prediction == ""
 
 
 @given(

@@ -92,12 +92,6 @@ def test_a_table_of_ratings():
     assert not same(ratings, ratings_from_csv(TABLE.encode(), "mine.csv", seed=2))
 
 
-def test_a_person_without_ratings_has_one_row_with_neither_item_nor_rating():
-    ratings = ratings_from_csv((TABLE + "quiet;;;a\n").encode(), "mine.csv")
-    rated = np.concatenate([np.diff(part.indptr) for part in (ratings.people_train, ratings.people_test)])
-    assert (rated.size, (rated == 0).sum()) == (41, 1)
-
-
 @pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
 def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
     towns = [*"cdefghi", *"ab" * users]  # seven have a town of their own, and publish it
@@ -156,13 +150,3 @@ def test_the_invented_ratings():
     assert (len(ratings.values), len(set(ratings.items))) == (8, 600)
     assert not same(ratings, demo_ratings(1))
     assert ratings.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
-
-
-def test_beside_one_person_of_each_value_ten_are_left_to_protect():
-    def table(values: int) -> bytes:
-        lines = [f"u{u},i{i},{1 + (u + i) % 5},t{u % values}" for u in range(30) for i in range(3)]
-        return "\n".join(["person,item,rating,attribute", *lines]).encode()
-
-    assert len(ratings_from_csv(table(20), "r.csv").values_test) == 10
-    with pytest.raises(InputError, match="at least 10 people besides one of each value of the attribute, got 9"):
-        ratings_from_csv(table(21), "r.csv")

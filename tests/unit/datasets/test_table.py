@@ -28,7 +28,6 @@ from tests.unit.datasets.bad_tables import (
     assert_one_sentence,
     csv_bytes,
     parquet_bytes,
-    rows,
 )
 
 _FUZZ = settings(max_examples=100, deadline=None, derandomize=True, database=None)
@@ -93,13 +92,6 @@ def test_parquet_that_unpacks_to_too_much_is_refused() -> None:
 # Good files
 
 
-def test_table_says_where_it_comes_from() -> None:
-    table = read_table(GOOD, "staff.csv")
-    assert (table.name, table.title, table.uploaded, table.synthetic) == ("upload", "staff.csv", True, False)
-    assert "'staff.csv'" in table.source and table.source.endswith(".")
-    assert table.frame["age"].dtype == np.int64 and table.frame["sex"].tolist() == ["F", "M"] * 40
-
-
 def test_fingerprint_follows_the_cells_and_not_the_spelling() -> None:
     same = read_table(GOOD.replace(b"\n", b"\r\n").replace(b",", b";"), "other.csv")
     assert same.fingerprint == read_table(GOOD, "staff.csv").fingerprint
@@ -121,30 +113,11 @@ def column_of(cells: list[str], separator: str = ";", name: str = "a.csv") -> pd
     return read_table(csv_bytes(f"key{separator}value", lines), name).frame["value"]
 
 
-@pytest.mark.parametrize(
-    ("cells", "separator", "expected"),
-    [
-        (["<script>alert(1)</script>", "=cmd()"], ",", ["<script>alert(1)</script>", "=cmd()"]),
-        (['"old\rMac"', '"two\r\nlines"'], ",", ["old\rMac", "two\r\nlines"]),
-        (['"say ""hi"""', '"two\nlines"', '"a;b,c|d"'], ",", ['say "hi"', "two\nlines", "a;b,c|d"]),
-    ],
-)
-def test_cells(cells: list[str], separator: str, expected: list[object]) -> None:
-    read = column_of(cells, separator)
-    assert read.tolist() == [expected[i % len(expected)] for i in range(80)]
-
-
 def test_missing_markers() -> None:
     text, number = column_of(["a", *(f" {word} " for word in MISSING_MARKERS)]), column_of(["3", *MISSING_MARKERS])
     assert text.dropna().unique().tolist() == ["a"]
     assert as_text(number).dropna().unique().tolist() == ["3"]
     assert text.isna().tolist() == number.isna().tolist()
-
-
-def test_more_records_than_one_batch() -> None:
-    content = csv_bytes(records=[*rows(45_000), "x,,,"])
-    frame = read_table(content, "a.csv").frame
-    assert len(frame) == 45_001 and frame["age"].iloc[-1] == "x" and frame["age"].iloc[44_999] == str(20 + 44_999 % 37)
 
 
 GAPPED: dict[str, tuple[pa.Array, str]] = {

@@ -104,13 +104,6 @@ def test_a_limit_inside_the_measured_interval_is_told_apart_at_no_level(measured
             assert decision.decided.low <= limit <= decision.decided.high
 
 
-def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
-    bare = LimitTest(estimate=estimate(0.0, math.nan, math.nan), limit=0.5)
-    decided = holm_decisions({**by_p(0.04), "bare": bare}, level=0.95)
-    assert decided["bare"].verdict == "inconclusive" and decided["bare"].decided is None
-    assert decided["a"].verdict == "inconclusive" and decided["a"].p_adjusted == pytest.approx(0.08)
-
-
 def normal(rng: np.random.Generator) -> list[LimitTest]:
     return [LimitTest(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in rng.normal(size=6)]
 

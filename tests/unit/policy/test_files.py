@@ -147,10 +147,3 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -
     broke = [replace(missing[0], outcome="failed"), *missing[1:]]
     assert judge(policy, [*measurements, *broke], attribute="sex").overall == "not_run"
     assert judge(policy, missing, attribute="sex").overall == "not_run"
-
-
-def test_both_say_the_same_of_the_checks_they_share() -> None:
-    of = {limit.check: limit for limit in default_policy().limits}
-    same = ("value", "required")
-    for limit in predictions_policy().limits:
-        assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)

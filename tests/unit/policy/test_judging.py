@@ -56,15 +56,6 @@ def test_two_of_six_fail() -> None:
     assert all(row.verdict == "not_asked" and not row.blocks and row.limit is None for row in verdict.rows[6:])
 
 
-def test_a_check_of_fairleak_alone_says_nothing_about_the_model() -> None:
-    alone = verdict_of(policy(measured_epsilon=0.0), done("measured_epsilon", 0.0))
-    headline = "Every required limit is kept, but it is about FairLeak, not about the model: Pass 1 of 1."
-    assert alone.headline == headline
-    more = done("measured_epsilon", 0.0), done("unfairness", 0.01, 0.01)
-    both = verdict_of(policy(measured_epsilon=0.0, unfairness=0.1), *more)
-    assert both.headline == "Every required limit is kept: Pass 2 of 2."
-
-
 def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     optional_policy = policy(correction_gain=0.05, four_fifths=0.8, optional=("four_fifths",))
     measurements = (done("correction_gain", 0.01, 0.005), done("four_fifths", 0.7, 0.01))
@@ -83,31 +74,21 @@ def test_a_limit_of_at_least_is_kept_from_above(value: float, expected: str) -> 
     assert verdict_of(policy(four_fifths=0.8), done("four_fifths", value, 0.01)).overall == expected
 
 
-def test_no_ratio_is_above_1() -> None:
-    reason = verdict_of(policy(four_fifths=0.8), done("four_fifths", 0.99, 0.03)).rows[0].why
-    assert reason == "The whole interval, 0.960 to 1.000 at 95% confidence, is within the limit of at least 0.8."
-
-
 @pytest.mark.parametrize(
-    ("measurement", "why"),
+    "measurement",
     [
-        (None, "The audit has no measurement of it; it needs scores, planned answers."),
-        (Measurement(check="answers_excess", outcome="not_run"), "It was not run, and no reason was given."),
-        (
-            Measurement(check="answers_excess", outcome="failed"),
-            "The attack stopped with an error, and no reason was given.",
-        ),
-        (Measurement(check="answers_excess", outcome="done"), "There was nothing to measure."),
-        (Measurement(check="answers_excess", outcome="done", estimate=not_measured()), "There was nothing to measure."),
-        (replace(done("answers_excess", 0.0, 0.001), outcome="failed", reason="Late."), "Late."),
+        None,
+        Measurement(check="answers_excess", outcome="failed"),
+        Measurement(check="answers_excess", outcome="done", estimate=not_measured()),
+        replace(done("answers_excess", 0.0, 0.001), outcome="failed", reason="Late."),
     ],
 )
-def test_without_a_number_a_required_check_is_not_run_and_blocks(measurement: Measurement | None, why: str) -> None:
+def test_without_a_number_a_required_check_is_not_run_and_blocks(measurement: Measurement | None) -> None:
     verdict = verdict_of(policy(answers_excess=0.05), *([measurement] if measurement else []))
     row = verdict.rows[0]
-    assert (row.check, row.verdict, row.blocks, row.why) == ("answers_excess", "not_run", True, why)
+    assert (row.check, row.verdict, row.blocks) == ("answers_excess", "not_run", True)
     assert verdict.overall == "not_run"
-    assert math.isnan(row.p_value) and row.decided is None
+    assert math.isnan(row.p_value)
 
 
 def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_family() -> None:
