@@ -13,7 +13,7 @@ from core.auditing import AuditPlan, RegisterPlan, ReleaseAudit, plan_text
 from core.base.errors import FairLeakError
 from core.base.serialize import short_fingerprint
 from core.cli import audit as audit_command
-from core.report import to_json
+from core.report import from_json, to_json
 from core.report.page import to_html
 from core.store.history import History
 from tests.history_work import report
@@ -119,6 +119,16 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     register = RegisterPlan(model=NAME, version="2.1", purpose="Whom to call", owner="Risk")
     path.write_text(plan_text(replace(PLAN, policy="", register=register)), encoding="utf-8")
     return path
+
+
+def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, location: Path, capsys: Capture):
+    out = tmp_path / "out"
+    assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--keep"]) == 1
+    message = capsys.readouterr().err
+    (entry,) = History.open().entries()
+    assert f"It is kept as {NAME} 2.1, {entry.short}, in the history '{location}'.\n" in message
+    assert History.open().model(NAME).owner == "Risk"
+    assert History.open().document(entry) == from_json((out / "internal/report.json").read_text(encoding="utf-8"))
 
 
 def test_an_audit_remains_when_its_history_fails(
