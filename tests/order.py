@@ -11,7 +11,6 @@ SECONDS = {
     "tests/browser/test_privacy.py": 110,
     "tests/reference/test_attriguard_ratings.py": 106,
     "tests/app/test_attriguard.py": 80,
-    "tests/browser/test_desk.py": 70,
     "tests/app/test_further.py": 68,
     "tests/properties/test_attriguard_properties.py": 68,
     "tests/app/test_membership.py": 50,

@@ -15,13 +15,15 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import core.experiments.engine
 from core.auditing import subprocess_jobs
-from pages.shell import background, cached
+from pages.shell import background, cached, signin
+from pages.shell.signin import Access, Role
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
 from tests.expected import run_once
 from tests.patience import wait_until
 
 Start = Callable[..., Dashboard]
+Be = Callable[[Role], None]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,3 +84,14 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
 def dashboard(start: Start) -> Dashboard:
     """A dashboard nobody has touched."""
     return start()
+
+
+@pytest.fixture
+def be(monkeypatch: pytest.MonkeyPatch) -> Be:
+    """Sign in, in a role, in whatever session runs next."""
+
+    def in_role(role: Role) -> None:
+        monkeypatch.setattr(signin, "is_on", lambda: True)
+        monkeypatch.setattr(signin, "current_access", lambda: Access(role, f"{role}@example.org", until=2e9))
+
+    return in_role

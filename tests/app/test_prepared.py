@@ -15,8 +15,6 @@ from tests import samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
 
-PAGES = ("correction", "membership")
-
 
 def content(dashboard: Dashboard) -> list[str]:
     """Return all that a page sends to the browser when it is drawn once more, element by element."""
@@ -41,36 +39,22 @@ def use(monkeypatch: pytest.MonkeyPatch, results: PreparedResults) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_that_reads_shows_what_one_that_computes_shows(
-    page: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    folder = tmp_path / "prepared" / "fairleak-1"
-    use(monkeypatch, ResultWriter(folder))
-    computed = content(start().open(page))
-    assert len(computed) > 20
-    use(monkeypatch, PreparedResults(folder))
-    RecordedJob.started.clear()
-    # Whoever trains or attacks again breaks here.
-    monkeypatch.setattr(cached, "run", None)
-    read = start().open(page)
-    assert content(read) == computed
-    assert [job.lane for job in RecordedJob.started if job.lane not in ("fetch", "audit")] == []
-
-
-@pytest.mark.long
-def test_nothing_of_an_own_table_is_stored_even_where_the_server_could_write(
+def test_a_page_that_reads_shows_what_one_that_computes_shows_and_nothing_of_an_own_table_is_stored(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folder = tmp_path / "prepared" / "fairleak-1"
     use(monkeypatch, ResultWriter(folder))
-    dashboard = start()
-    dashboard.open("data")
-    before = sorted(path.name for path in folder.iterdir())
-    dashboard.bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
-    dashboard.open("model")
-    assert "%" in dashboard.finding
-    assert sorted(path.name for path in folder.iterdir()) == before
+    computed = {page: content(start().open(page)) for page in ("correction", "membership")}
+    stored = sorted(path.name for path in folder.iterdir())
+    own = start().bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
+    assert "%" in own.open("model").finding
+    assert sorted(path.name for path in folder.iterdir()) == stored
+    use(monkeypatch, PreparedResults(folder))
+    RecordedJob.started.clear()
+    monkeypatch.setattr(cached, "run", None)  # whoever trains or attacks again breaks
+    for page, parts in computed.items():
+        assert len(parts) > 20 and content(start().open(page)) == parts
+    assert {job.lane for job in RecordedJob.started} <= {"fetch", "audit"}
 
 
 def test_a_store_of_an_upload_cannot_have_prepared_results(tmp_path: Path):
@@ -82,10 +66,7 @@ def test_the_sidebar_says_how_many_pages_are_prepared_while_some_are_not(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
     line = "Preparing the demo: 1 of 12 pages. Each page can be used already."
-    assert line not in dashboard.open("glossary").page_text
-    now = preparation.preparation
-    monkeypatch.setattr(now, "busy", True)
-    monkeypatch.setattr(now, "finished_pages", {"model"})
-    assert line in dashboard.open("glossary").page_text
-    monkeypatch.setattr(now, "busy", False)
-    assert line not in dashboard.open("glossary").page_text
+    monkeypatch.setattr(preparation.preparation, "finished_pages", {"model"})
+    for busy in (False, True):
+        monkeypatch.setattr(preparation.preparation, "busy", busy)
+        assert (line in dashboard.open("glossary").page_text) == busy

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from core.desk import default_ledger, open_ledger
 from core.store.history import History, default_history
-from pages.shell import signin
-from pages.shell.signin import Access, Role
+from pages.shell.signin import Role
 from tests import desk_files
-from tests.app.conftest import Start
+from tests.app.conftest import Be, Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_desk import from_file, sent
@@ -20,20 +17,7 @@ from tests.browser.signing_in import addresses
 
 __all__ = ["attacks"]
 
-Be = Callable[[Role], None]
-
 TO_FIRST = ("", "overview", "nowhere")
-
-
-@pytest.fixture
-def be(monkeypatch: pytest.MonkeyPatch) -> Be:
-    """Sign in, in a role, in whatever session runs next."""
-
-    def in_role(role: Role) -> None:
-        monkeypatch.setattr(signin, "is_on", lambda: True)
-        monkeypatch.setattr(signin, "current_access", lambda: Access(role, f"{role}@example.org", until=2e9))
-
-    return in_role
 
 
 def test_an_asker_is_shown_no_page_but_the_desk(dashboard: Dashboard, be: Be):
@@ -94,7 +78,7 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
 
 
-def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
+def test_an_officer_whose_role_is_gone_changes_nothing(
     start: Start, be: Be, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
@@ -104,15 +88,11 @@ def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()
     assert officer.texts[-1].endswith("This page is not open to the role *asker*.")
-
-
-def test_an_officer_whose_role_is_gone_opens_neither_a_ledger_nor_a_test_set(start: Start, be: Be):
     be(Role.OFFICER)
-    officer = start().open("desk")
+    officer.open("desk")
     be(Role.ASKER)
     officer.click("desk_create")
     assert not default_ledger().exists()
-
     be(Role.OFFICER)
     from_file(officer)
     be(Role.ASKER)

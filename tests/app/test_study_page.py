@@ -21,7 +21,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_study_has_a_page_without_a_line_about_it(start: Start):
+def test_a_study_has_a_page_without_a_line_about_it(start: Start, monkeypatch: pytest.MonkeyPatch):
     dashboard = start({"uniqueness_fewest": "7"}).open("uniqueness")
     assert dashboard.texts[0].startswith(f"# {STUDY.title}")
     test, subject = dashboard.test, expected.audit().subject
@@ -41,12 +41,8 @@ def test_a_study_has_a_page_without_a_line_about_it(start: Start):
         result.by_label.value
     ]
     assert table["people"].tolist() == [size for _, size in result.sizes]
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_study_that_cannot_be_run_says_why(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(UniquenessStudy, "unavailable", lambda *_: "There are no *scores*.")
-    dashboard.open("uniqueness")
+    dashboard.settle()
     assert dashboard.plain_problem() == "There are no *scores*." and not dashboard.findings
 
 

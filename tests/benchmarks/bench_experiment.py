@@ -13,10 +13,9 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from statistics import median
 
 from core.auditing import AuditPlan, catalogue_plan
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import build_dataset, load
 from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
 from core.experiments.engine import measured_points
 from core.experiments.experiment import ModelMeasure, ModelMeasurements, models_of
@@ -27,46 +26,27 @@ SPEED_UP = 1.7
 Models = Sequence[tuple[AuditPlan, ...]]
 
 
-def people() -> tuple[str, AuditDataset]:
-    """Return Adult, or the demo where Adult is not here."""
-    name = "adult" if is_adult_available() else "demo"
-    table = load(name, data_folder=DATA)
-    return name, build_dataset(table, table.roles[0])
-
-
-def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, list[ModelMeasurements]]:
-    """Return the wall time of an experiment, worker start included, and its models in order."""
-    started = time.perf_counter()
-    measure = ModelMeasure(MEASURES)
-    results = list(measured_points(models, dataset, n_jobs=n_jobs, measure=measure, result=ModelMeasurements))
-    return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
-
-
-def print_times(n_jobs: int, wall: float, results: list[ModelMeasurements]) -> None:
-    """Print what an experiment took."""
-    print(
-        f"{len(results)} tolerances, {n_jobs} worker{'s' if n_jobs > 1 else ''}: {wall:.1f} s in all, "
-        f"{wall / len(results):.2f} s a model (median of its own time "
-        f"{median(result.seconds for result in results):.2f} s)",
-        flush=True,
-    )
-
-
 def main(length: str = "") -> None:
     """Measure and print."""
-    name, dataset = people()
+    name = "adult" if is_adult_available() else "demo"
+    table = load(name, data_folder=DATA)
+    dataset = build_dataset(table, table.roles[0])
     models = models_of(attacked_by_all(tolerance_points(catalogue_plan(name), PAPER_TOLERANCES, (42,))))
     print(f"Experiment over tolerances, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
-    timed(models[:1], dataset, 1)  # imports and caches
+
+    def timed(models: Models, n_jobs: int) -> tuple[float, list[ModelMeasurements]]:
+        started = time.perf_counter()  # worker start included
+        measure = ModelMeasure(MEASURES)
+        results = list(measured_points(models, dataset, n_jobs=n_jobs, measure=measure, result=ModelMeasurements))
+        return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
+
+    timed(models[:1], 1)  # imports and caches
     if length == "short":
         models = models[::4]
-    walls, results = {}, {}
-    for n_jobs in (1, 2):
-        walls[n_jobs], results[n_jobs] = timed(models, dataset, n_jobs)
-        print_times(n_jobs, walls[n_jobs], results[n_jobs])
-    ratio = walls[1] / walls[2]
-    same = ("the same numbers to the bit with one worker and with two", results[1] == results[2])
-    verdicts([(f"two workers >= {SPEED_UP:g} x one: {ratio:.2f} x", ratio >= SPEED_UP), same])
+    (one, alone), (two, together) = (timed(models, n_jobs) for n_jobs in (1, 2))
+    print(f"{len(alone)} tolerances: {one:.1f} s with one worker, {two:.1f} s with two", flush=True)
+    same = ("the same numbers to the bit with one worker and with two", alone == together)
+    verdicts([(f"two workers >= {SPEED_UP:g} x one: {one / two:.2f} x", one / two >= SPEED_UP), same])
 
 
 if __name__ == "__main__":

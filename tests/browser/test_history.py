@@ -84,34 +84,6 @@ def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
     view.in_order()
 
 
-def disclosed(view: View) -> tuple[float, float, float]:
-    """Return the disclosed tolerance as the address, the slider and the chart tell it."""
-    (tolerance,) = parse_qs(urlsplit(view.page.url).query).get("told", ["0.005"])
-    (marker,) = view.steady(lambda: view.points("told_chart"), "the marker")
-    return float(tolerance), float(view.field("told").get_attribute("value") or "nan"), marker["x"][0]
-
-
-def test_a_setting_in_the_address_and_the_chart_that_follows_it_come_back_together(look: Open):
-    view = look("correction?told=0.05")
-    view.finding_with("olerance")
-    assert disclosed(view) == (0.05, 0.05, 0.05)
-    view.go("Overview")
-    view.go("Correction")
-    view.field("told").press("End")
-    view.until(lambda: "told=0.2" in view.page.url, "the slider in the address")
-    view.until(lambda: disclosed(view) == (0.2, 0.2, 0.2), "the marker at the end")
-    view.go("Model")
-    settled(view)
-    visited = set()
-    while "told=0.05" not in view.page.url or len(visited) < 2:
-        visit = step(view, "back")
-        if visit.address.startswith("/correction"):
-            tolerances = disclosed(view)
-            assert len({*tolerances}) == 1
-            visited.add(tolerances[0])
-    assert {0.05, 0.2} <= visited
-
-
 def test_an_audit_s_settings_come_back_with_their_numbers(look: Open):
     view = look("model")
     strict = settled(view)

@@ -88,53 +88,41 @@ def test_two_sessions_at_once(look: Open):
     assert first["model"] != second["model"]
 
 
-def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
-    bystander = look("correction")
-    bystander.finding_with("%")
-    sender = look("data")
-    sender.bring_people(people())
-    for name in ("one.onnx", "two.onnx"):
-        sender.give("model_file", name, killer(column="age", width=1))
-        expect(sender.warnings.filter(has_text=name)).to_have_count(1)
-        for end, tolerance in (("End", 0.2), ("Home", 0.0)):
-            bystander.field("told").press(end)
-            bystander.until(
-                lambda tolerance=tolerance: [mark["x"] for mark in bystander.points("told_chart")] == [[tolerance]],
-                f"a marker at {tolerance}",
-            )
-        bystander.in_order()
-    sender.go("Model")
-    sender.finding_with("%")
-    sender.in_order()
+def move(view: View, turn: int) -> None:
+    """Move the slider of Correction to one of its ends, and wait for its marker."""
+    end, tolerance = (("End", 0.2), ("Home", 0.0))[turn % 2]
+    view.field("told").press(end)
+    view.until(lambda: [mark["x"] for mark in view.points("told_chart")] == [[tolerance]], f"a marker at {tolerance}")
 
 
 KILLED_WITHIN = 5.0
 """Seconds after the limit in which a model that never ends has ended; more on a machine that others use (patience)."""
 
 
-def test_a_model_that_never_ends_is_ended_while_others_go_on(browser: Browser):
+def test_models_that_end_their_process_or_never_end_leave_others_alone(browser: Browser):
     with Server(module="tests.browser.hurried") as server:
         bystander, sender = View(browser, server.address), View(browser, server.address)
         bystander.open("correction")
         bystander.finding_with("%")
         sender.open("data")
         sender.bring_people(people())
+        for turn, name in enumerate(("one.onnx", "two.onnx")):
+            sender.give("model_file", name, killer(column="age", width=1))
+            expect(sender.warnings.filter(has_text=name)).to_have_count(1)
+            move(bystander, turn)
         began = time.monotonic()
         sender.give("model_file", "endless.onnx", endless(column="age", width=1))
         refused = sender.warnings.filter(has_text="endless.onnx")
         moves = 0
         while not refused.count():
-            end, tolerance = (("End", 0.2), ("Home", 0.0))[moves % 2]
-            bystander.field("told").press(end)
-            bystander.until(
-                lambda tolerance=tolerance: [mark["x"] for mark in bystander.points("told_chart")] == [[tolerance]],
-                f"a marker at {tolerance}",
-            )
+            move(bystander, moves)
             moves += 1
         took = time.monotonic() - began
         expect(refused).to_contain_text("was stopped after 8 seconds, the longest it may take")
-        bystander.in_order()
+        sender.go("Model")
+        sender.finding_with("%")
         for view in (bystander, sender):
+            view.in_order()
             view.close()
     assert moves >= 2
     assert took <= SECONDS + KILLED_WITHIN * PATIENT / MINUTE

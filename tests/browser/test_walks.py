@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, expect
 from core.learn.examples import EXAMPLES, example, sheet
 from core.report.report import day_text
 from tests.browser.conftest import Open
-from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
 from tests.browser.view import View
@@ -82,24 +81,6 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     assert beyond.finding_with("Publishing the fairness tolerance") == first
     beyond.until(lambda: [t["x"] for t in beyond.points("told_chart")] == [[0.005]], "the first marker")
     expect(beyond.field("told")).to_have_attribute("value", "0.005")
-
-
-@pytest.mark.long
-def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
-    with Server(module="tests.browser.chosen_at_once") as server:
-        view = look("choose?tolerance=0.02", at=server)
-        view.finding_with("Choose exponentiated gradient (tolerance 0.05, depth 4)")
-        view.segment("choose_prefer", "Least leak")
-        finding = view.finding_with("smallest measured leak")
-        expect(view.field("choose_audited")).to_have_value("The model named above")
-        tolerance, depth = re.findall(r"tolerance ([\d.]+), depth (\d)", finding)[0]
-        assert tolerance != "0.05"
-        view.press("audit_chosen")
-        view.until(lambda: "/report" in view.page.url, "the Report")
-        view.until(lambda: "tolerance=0.02" not in view.page.url, "another tolerance in the address")
-        audited = f"depth {depth}, statistical parity within {tolerance}, "
-        expect(view.page.locator("[data-testid=stMain]")).to_contain_text(audited)
-        view.in_order()
 
 
 def signed_and_compared(view: View) -> None:

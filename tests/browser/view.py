@@ -51,9 +51,9 @@ PROGRESS = """() => {
 }"""
 """What moves on the page while its work goes on: its text, but for the guess of the time left, bars, charts."""
 
-TRACES = """(plots, mode) => ((plots.length && plots[0].data) || []).filter(t => t.mode === mode)
-    .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || []), fill: t.fill || ''}))"""
-"""The first chart's traces of one mode; none while it is painted anew."""
+MARKERS = """plots => ((plots.length && plots[0].data) || []).filter(t => t.mode === 'markers')
+    .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || [])}))"""
+"""The first chart's traces of markers; none while it is painted anew."""
 
 INKS = "plots => plots.map(plot => plot.layout?.font?.color)"
 """The colour each chart is written in."""
@@ -149,15 +149,7 @@ class View:
 
     def points(self, chart: str) -> list[dict[str, list[float]]]:
         """Return the x and y of each trace of markers the chart with this key holds now; none while it is repainted."""
-        return [{"x": trace["x"], "y": trace["y"]} for trace in self._traces(chart, "markers")]
-
-    def lines(self, chart: str) -> list[dict[str, list[float]]]:
-        """Return the same of each line, bands left out."""
-        traces = self._traces(chart, "lines")
-        return [{"x": trace["x"], "y": trace["y"]} for trace in traces if not trace["fill"]]
-
-    def _traces(self, chart: str, mode: str) -> list[dict[str, Any]]:
-        return list(self.keyed(chart).locator(".js-plotly-plot").evaluate_all(TRACES, mode))
+        return list(self.keyed(chart).locator(".js-plotly-plot").evaluate_all(MARKERS))
 
     def inks(self) -> set[str | None]:
         """Return the colours in which the charts are written."""
@@ -187,10 +179,6 @@ class View:
     def choose(self, key: str, option: str) -> None:
         """Choose an option of the select box with this key."""
         self._choose(self.field(key), option)
-
-    def choose_labelled(self, label: str, option: str) -> None:
-        """Choose an option of the select box with this label."""
-        self._choose(self.page.get_by_role("combobox", name=label, exact=True), option)
 
     def _choose(self, box: Locator, option: str) -> None:
         self._pick(box, option)
@@ -243,7 +231,8 @@ class View:
         """
         values = {role: columns.pop(role) for role in ("positive", "favourable") if role in columns}
         for role, column in {**columns, "sensitive": sensitive}.items():
-            self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
+            box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
+            self._choose(box, _ROLES[role])
         if "positive" in values:
             values.setdefault("favourable", values["positive"])
         for role, value in values.items():
@@ -386,10 +375,7 @@ class View:
 
     def painted(self, count: int, *, or_more: bool = False) -> None:
         """Wait until so many charts are painted, and no more unless more are welcome."""
-        if or_more:
-            self.until(lambda: self.charts.count() >= count, f"{count} charts")
-            return
-        self.until(lambda: self.charts.count() == count, f"{count} charts")
+        self.until(lambda: self.charts.count() == count or (or_more and self.charts.count() > count), f"{count} charts")
 
     def in_order(self) -> None:
         """Check that nothing on screen tells of an error."""
