@@ -18,18 +18,9 @@ N_PEOPLE = 1_600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCase:
-    """A table of one kind, and what is right about it.
+    """A table of one kind, and what is right about it: roles, columns left out, and kinds of facts.
 
-    Attributes
-    ----------
-    frame : callable
-        Draws the table.
-    roles : mapping
-        Fields of the suggested roles that are right, by name.
-    left_out : tuple of str
-        Columns that must be left out of the features.
-    blocking, questions, guesses, notes : frozenset of str
-        Kinds of facts of the suggested roles; `favourable` is always a question beside them, where there is a label.
+    `favourable` is always a question beside them, where there is a label.
     """
 
     frame: Callable[[], pd.DataFrame]
@@ -91,11 +82,6 @@ def reversed_score() -> pd.DataFrame:
     return people.assign(score=(1.0 - people["score"]).round(3))
 
 
-def without_true_label() -> pd.DataFrame:
-    """Return people with a model's answers and no outcome."""
-    return base_people().drop(columns="approved")
-
-
 def two_rows_a_person() -> pd.DataFrame:
     """Return rows of which always two belong to one student, often in two sets."""
     people = base_people()
@@ -122,57 +108,31 @@ def three_outcomes() -> pd.DataFrame:
 def with_sample_weight() -> pd.DataFrame:
     """Return people with a weight of each record, about 1 on average."""
     people = base_people()
-    weight = np.random.default_rng(19).uniform(0.4, 1.6, len(people)).round(3)
-    return people.assign(sample_weight=weight)
+    return people.assign(sample_weight=np.random.default_rng(19).uniform(0.4, 1.6, len(people)).round(3))
 
 
-def h2o_answers() -> pd.DataFrame:
-    """Return answers as H2O names them: predict, p0, p1."""
-    people = base_people()
+def other_answers(prediction: str, no: str, yes: str) -> pd.DataFrame:
+    """Return answers as another tool names them: the prediction, and the scores of no and yes."""
+    people = base_people().rename(columns={"predicted": prediction})
     score = people.pop("score")
-    return people.rename(columns={"predicted": "predict"}).assign(p0=(1.0 - score).round(3), p1=score)
+    return people.assign(**{no: (1.0 - score).round(3), yes: score})
 
 
-def tidymodels_answers() -> pd.DataFrame:
-    """Return answers as tidymodels names them: .pred_class, .pred_no, .pred_yes."""
+def other_sets(column: str, train: str, test: str) -> pd.DataFrame:
+    """Return sets written in other words in another column."""
     people = base_people()
-    score = people.pop("score")
-    people = people.rename(columns={"predicted": ".pred_class"})
-    return people.assign(**{".pred_no": (1.0 - score).round(3), ".pred_yes": score})
+    return people.assign(**{column: people.pop("set").map({"train": train, "test": test})})
 
 
-def risk_score_alone() -> pd.DataFrame:
-    """Return people with nothing but a risk score beside the label."""
-    return base_people().drop(columns="predicted").rename(columns={"score": "risk_score"})
-
-
-def member_column() -> pd.DataFrame:
-    """Return sets written as member and non-member."""
-    people = base_people()
-    return people.drop(columns="set").assign(
-        membership=people["set"].map({"train": "member", "test": "non-member"}),
-    )
-
-
-def train_and_val() -> pd.DataFrame:
-    """Return sets written as train and val."""
-    people = base_people()
-    return people.drop(columns="set").assign(split=people["set"].map({"train": "train", "test": "val"}))
-
-
-def letters_and_digits() -> pd.DataFrame:
+def with_letters(people: pd.DataFrame, *, letters: bool = True) -> pd.DataFrame:
     """Return labels as PostgreSQL writes them, t and f, beside predictions 1 and 0."""
-    people = base_people()
-    label = people["approved"].map({"yes": "t", "no": "f"})
+    label = people["approved"].map({"yes": "t", "no": "f"}) if letters else people["approved"]
     return people.assign(approved=label, predicted=(people["predicted"] == "yes").astype(int))
 
 
-def weak_model(*, letters: bool) -> pd.DataFrame:
-    """Return 6,000 people and a model that remembers them, with labels t and f or yes and no; most are yes."""
-    people = base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
-    predicted = (people["predicted"] == "yes").astype(int)
-    label = people["approved"].map({"yes": "t", "no": "f"}) if letters else people["approved"]
-    return people.assign(approved=label, predicted=predicted)
+def weak_model() -> pd.DataFrame:
+    """Return 6,000 people and a model that remembers them; most are yes."""
+    return base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
 
 
 _ANSWERS = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
@@ -181,28 +141,21 @@ _BASE = {**_ANSWERS, "sets": "set"}
 CASES: Mapping[str, InputCase] = {
     "base": InputCase(frame=base_people, roles=_BASE, guesses=frozenset({"positive"})),
     "group_without_positive": InputCase(
-        frame=group_without_positive,
-        roles={"label": "approved", "positive": "yes", "prediction": "predicted", "score": "score", "sets": "set"},
+        frame=group_without_positive, roles={name: role for name, role in _BASE.items() if name != "sensitive"}
     ),
     "reversed_score": InputCase(
-        frame=reversed_score,
-        roles=_BASE,
-        blocking=frozenset({"contradiction", "reversed_score"}),
+        frame=reversed_score, roles=_BASE, blocking=frozenset({"contradiction", "reversed_score"})
     ),
     "without_true_label": InputCase(
-        frame=without_true_label,
+        frame=lambda: base_people().drop(columns="approved"),
         roles={"label": "", "prediction": "predicted", "score": "score", "sets": "set"},
         questions=frozenset({"label_missing"}),
     ),
     "two_rows_a_person": InputCase(
-        frame=two_rows_a_person,
-        roles={**_BASE, "person": "student_id"},
-        blocking=frozenset({"person"}),
+        frame=two_rows_a_person, roles={**_BASE, "person": "student_id"}, blocking=frozenset({"person"})
     ),
     "trailing_period": InputCase(
-        frame=trailing_period,
-        roles={**_BASE, "positive": ">50K"},
-        guesses=frozenset({"spellings"}),
+        frame=trailing_period, roles={**_BASE, "positive": ">50K"}, guesses=frozenset({"spellings"})
     ),
     "three_outcomes": InputCase(
         frame=three_outcomes,
@@ -211,25 +164,27 @@ CASES: Mapping[str, InputCase] = {
     ),
     "sample_weight": InputCase(frame=with_sample_weight, roles=_BASE, left_out=("sample_weight",)),
     "h2o": InputCase(
-        frame=h2o_answers,
+        frame=lambda: other_answers("predict", "p0", "p1"),
         roles={**_BASE, "prediction": "predict", "score": "p1"},
         left_out=("p0",),
     ),
     "tidymodels": InputCase(
-        frame=tidymodels_answers,
+        frame=lambda: other_answers(".pred_class", ".pred_no", ".pred_yes"),
         roles={**_BASE, "prediction": ".pred_class", "score": ".pred_yes"},
         left_out=(".pred_no",),
     ),
     "risk_score_alone": InputCase(
-        frame=risk_score_alone,
+        frame=lambda: base_people().drop(columns="predicted").rename(columns={"score": "risk_score"}),
         roles={"label": "approved", "prediction": "", "score": "", "sets": "set"},
         left_out=("risk_score",),
         questions=frozenset({"possible_answers"}),
     ),
-    "member_column": InputCase(frame=member_column, roles={**_ANSWERS, "sets": "membership"}),
-    "train_and_val": InputCase(frame=train_and_val, roles={**_ANSWERS, "sets": "split"}),
-    "letters_and_digits": InputCase(frame=letters_and_digits, roles={**_BASE, "positive": "t"}),
-    "weak_letters": InputCase(frame=lambda: weak_model(letters=True), roles={**_BASE, "positive": "t"}),
-    "weak_words": InputCase(frame=lambda: weak_model(letters=False), roles=_BASE),
+    "member_column": InputCase(
+        frame=lambda: other_sets("membership", "member", "non-member"), roles={**_ANSWERS, "sets": "membership"}
+    ),
+    "train_and_val": InputCase(frame=lambda: other_sets("split", "train", "val"), roles={**_ANSWERS, "sets": "split"}),
+    "letters_and_digits": InputCase(frame=lambda: with_letters(base_people()), roles={**_BASE, "positive": "t"}),
+    "weak_letters": InputCase(frame=lambda: with_letters(weak_model()), roles={**_BASE, "positive": "t"}),
+    "weak_words": InputCase(frame=lambda: with_letters(weak_model(), letters=False), roles=_BASE),
 }
 """Name -> case, one for each kind of table."""

@@ -94,8 +94,7 @@ class Growing(Gate):
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """Few attackers, and studies that are made before a page waits for them."""
-    study_of()
+    """Few attackers, and studies that grow as far as a test allows."""
     growing = Growing()
     monkeypatch.setattr(controls, "TRAINED_BUDGETS", FEW_BUDGETS)
     monkeypatch.setattr(RatingsDefense, "every_attacker", FEW_ATTACKERS)
@@ -130,7 +129,8 @@ def test_ratings_and_their_sections(dashboard: Dashboard, gate: Growing):
         attackers=FEW_ATTACKERS, budget=0.5, trained_budgets=FEW_BUDGETS["ratings"], target="train_shares"
     )
     *_, study = STUDY.run(ratings_subject(few_ratings()), settings)
-    dashboard.open("attriguard").choose(guard_data="invented", guard_budget=1.5)
+    dashboard.test.session_state["guard_data"] = "invented"
+    dashboard.open("attriguard").choose(guard_budget=1.5)
     assert_tells(dashboard, study, 1.5)
     is_partial = study.reached.sum() < study.reached.size
     assert ("None was found" in dashboard.page_text) == is_partial
@@ -145,8 +145,8 @@ def test_ratings_and_their_sections(dashboard: Dashboard, gate: Growing):
 
 @pytest.mark.long
 def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
+    study = study_of()  # before the page waits for it
     dashboard.open("attriguard")
-    study = study_of()
     jobs = len(RecordedJob.started)
     for budget in (0.0, 0.1, study.last_budget):
         dashboard.choose(guard_budget=budget)
@@ -166,10 +166,11 @@ def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboa
 
 @pytest.mark.long
 def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard: Dashboard, gate: Growing):
+    study_of()
+    study = study_of(frozen=("sector",))
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
     assert gate.begun == 1  # nothing happens before the button is pressed
     dashboard.click("guard_use_rules")
-    study = study_of(frozen=("sector",))
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
@@ -187,6 +188,7 @@ def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_senten
 
 @pytest.mark.long
 def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Growing):
+    study = study_of()
     gate.free = 2
     gate.open.clear()
     dashboard.open("attriguard", settled=False)
@@ -200,7 +202,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     dashboard.choose(guard_budget=0.1, further_guard_table="cost")  # neither starts anything nor loses what is there
     assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.page_text
     dashboard.click("start_attriguard")
-    assert_tells(dashboard, study_of(), 0.1)
+    assert_tells(dashboard, study, 0.1)
 
 
 def own_ratings() -> bytes:
@@ -220,7 +222,9 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gro
         dashboard.test.file_uploader(key="guard_upload").set_value([("films.csv", content, "text/csv")])
         dashboard.settle()
 
-    dashboard.open("attriguard").choose(guard_data="own_ratings")
+    study_of()
+    dashboard.test.session_state["guard_data"] = "own_ratings"
+    dashboard.open("attriguard")
     assert not dashboard.findings and not dashboard.test.warning
     give(own_ratings())
     before = dashboard.finding

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.auditing import suggested_plan
 from core.datasets import Roles, build_dataset, read_table, suggest_roles
 from core.datasets.checked_table import Fact, Severity
 from core.datasets.input_check import check_input, shared_lines
@@ -96,6 +97,9 @@ def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str)
     used = applied(repaired(dashboard))
     table = read_table(csv_of(frame), "people.csv")
     assert not {*right.left_out} & set(build_dataset(table, used).feature_names)
+    if not right.blocking:
+        plan = suggested_plan(table, "people.csv", favourable=used.favourable).plan
+        assert used == plan.config.roles  # as the command makes it
 
 
 def test_a_repair_is_undone_and_what_was_changed_since_stays(dashboard: Dashboard):

@@ -10,7 +10,6 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import skops.io
@@ -45,7 +44,7 @@ from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.deciding import SELF_TESTS, Attacks, attacks, board, changed, section
+from tests.app.deciding import Attacks, attacks, board, changed, section
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
@@ -218,21 +217,6 @@ def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_th
     assert "releasing less is yet to be tried" in dashboard.page_text
     dashboard.click("use_narrower")
     assert len(attacks.plans) == 2
-
-
-def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashboard: Dashboard, attacks: Attacks):
-    attacks.instead = sample()
-    dashboard.open("report")
-    for picked, tests in ((True, ()), (False, SELF_TESTS)):
-        work = SimpleNamespace(
-            result=Reports(attacks.audits[-1]),
-            subject=SimpleNamespace(plan=AuditPlan(), chosen=None, picked=picked),
-            key="of this test",
-            store=SimpleNamespace(remember=lambda key, make: make()),
-        )
-        caveats = report_audit.judged_reports(work, default_policy(), tests).document.caveats  # type: ignore[arg-type]
-        kinds = {caveat.kind for caveat in caveats}
-        assert ("chosen_on_these_records" in kinds, "self_test_missing" in kinds) == (picked, not tests)
 
 
 def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source(

@@ -9,12 +9,8 @@ NAMES = (
     "queries",
     "attriguard",
     "membership",
-    "release",
-    "experiment",
     "pages",
-    "start",
     "audit",
-    "untrusted",
     "distinct",
 )
 

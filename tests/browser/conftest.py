@@ -13,7 +13,7 @@ from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
 from tests.browser.view import View
 
 OWN_FOLDER = Path(__file__).parent
-SHORT = ("test_walks.py", "test_labels.py", "test_signin.py")
+SHORT = ("test_walks.py", "test_labels.py")
 """The files here that are run unasked."""
 
 Open = Callable[..., View]
