@@ -19,14 +19,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas
 
-from core.base.errors import InputError
 from core.base.validation import Codes, Floats, Ints, child_generator, child_seed
 from core.datasets import Roles, Table
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
+from core.models import DPID3Classifier
 from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
-from core.studies.membership.attack import FEWEST
 from core.studies.membership.fairpick import (
     Clusters,
     FairPick,
@@ -41,9 +40,6 @@ from core.studies.membership.findings import CurvePoint
 
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""
-
-MISSING = "missing"
-"""What the value of an empty cell is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,25 +65,15 @@ class MemberPeople:
 
     @property
     def n(self) -> int:
-        """Number of people."""
         return int(self.labels.size)
 
     @property
     def n_values(self) -> tuple[int, ...]:
-        """Size of each column's domain."""
         return tuple(len(domain) for domain in self.values)
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return len(self.group_names)
 
 
 def member_people(table: Table, roles: Roles) -> MemberPeople:
-    """Turn a table and the roles of its columns into the people of a membership audit.
-
-    Raises `InputError` as `core.datasets.build_dataset` does.
-    """
+    """Turn a table and the roles of its columns into the people of a membership audit."""
     chosen = select(table.frame, roles)
     sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
     features = {*chosen.features, *(set(sensitive) - set(roles.excluded))}
@@ -99,8 +85,6 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
         columns.append(codes)
         names.append(str(name))
         values.append(domain)
-    if not columns:
-        raise InputError("No feature is left to predict from; every column is constant in the complete records.")
     matrix = np.column_stack(columns)
     return MemberPeople(
         title=table.title,
@@ -123,7 +107,7 @@ def _coded(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
         raw_codes, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
         codes, domain = raw_codes.astype(np.int64), tuple(str(text) for text in texts)
     if (codes < 0).any():
-        codes, domain = np.where(codes < 0, len(domain), codes), (*domain, MISSING)
+        codes, domain = np.where(codes < 0, len(domain), codes), (*domain, "missing")
     return codes, domain
 
 
@@ -139,26 +123,18 @@ def _binned(numbers: Floats) -> tuple[Ints, tuple[str, ...]]:
 def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
-    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many non-members;
-    together they are at most 1. Raises `InputError` if they leave fewer than `FEWEST` known or judged members.
+    Of an odd number one person is left out. The shares are of the members, and of as many non-members.
     """
     half = n // 2
     order = child_generator(seed, "membership split").permutation(n)
-    return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
-
-
-def _shared_out(members: Ints, outsiders: Ints, known_share: float, judged_share: float) -> MembershipSplit:
-    """Take the first rows of shuffled members and non-members as known, the next as judged."""
-    size = min(members.size, outsiders.size)
-    start = int(known_share * size)
-    end = start + int(judged_share * size)
-    return _checked(
-        MembershipSplit(
-            members=np.sort(members),
-            outsiders=np.sort(outsiders),
-            known_rows=np.concatenate([np.sort(members[:start]), np.sort(outsiders[:start])]),
-            judged_rows=np.concatenate([np.sort(members[start:end]), np.sort(outsiders[start:end])]),
-        )
+    members, outsiders = order[:half], order[half : 2 * half]
+    start = int(known_share * half)
+    end = start + int(judged_share * half)
+    return MembershipSplit(
+        members=np.sort(members),
+        outsiders=np.sort(outsiders),
+        known_rows=np.concatenate([np.sort(members[:start]), np.sort(outsiders[:start])]),
+        judged_rows=np.concatenate([np.sort(members[start:end]), np.sort(outsiders[start:end])]),
     )
 
 
@@ -167,16 +143,7 @@ def keeping(split: MembershipSplit, retained: npt.ArrayLike, *, outsiders: npt.A
     inside, outside = np.sort(np.asarray(retained)), np.sort(np.asarray(outsiders))
     stay = np.concatenate([inside, outside])
     known_rows, judged_rows = (rows[np.isin(rows, stay)] for rows in (split.known_rows, split.judged_rows))
-    return _checked(replace(split, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows))
-
-
-def _checked(split: MembershipSplit) -> MembershipSplit:
-    for side, rows in (("members", split.members), ("outsiders", split.outsiders)):
-        for verb, chosen in (("know", split.known_rows), ("judge", split.judged_rows)):
-            count = np.count_nonzero(np.isin(chosen, rows))
-            if count < FEWEST:
-                raise InputError(f"A membership attack must {verb} at least {FEWEST} {side}, got {count}.")
-    return split
+    return replace(split, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows)
 
 
 def default_depth(people: MemberPeople) -> int:
@@ -188,14 +155,9 @@ def default_depth(people: MemberPeople) -> int:
 def id3_target(
     people: MemberPeople, *, epsilon: float = math.inf, max_depth: int, accounting: str = "savings"
 ) -> Train:
-    """Return the target of Zhang et al. (2020): a tree by DP-ID3, private for a finite epsilon.
-
-    The columns' domains are public. See `core.models.DPID3Classifier`; it raises `InputError` when it is trained.
-    """
+    """Return the target of Zhang et al. (2020): a tree by DP-ID3 over public domains, private for a finite epsilon."""
 
     def train(rows: Ints, seed: int) -> Floats:
-        from core.models import DPID3Classifier
-
         domains = people.n_values
         tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
         tree.fit(people.codes[rows], people.labels[rows])
@@ -205,10 +167,7 @@ def id3_target(
 
 
 def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Train:
-    """Return any scikit-learn classifier as a target, on one indicator a value of each column.
-
-    The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
-    """
+    """Return any scikit-learn classifier, made with a seed, as a target: on one indicator a value of each column."""
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
     indicators[np.arange(people.n)[:, None], people.codes + starts[:-1]] = 1.0

@@ -169,9 +169,7 @@ class Dashboard:
 
     def open(self, page: str, *, settled: bool = True) -> Dashboard:
         """Go to a page by its address, and wait until it is complete unless told otherwise."""
-        self.test._page_hash = calc_hash(
-            "home" if page == "overview" else page
-        )  # the address of the first page is bare
+        self.test._page_hash = calc_hash("home" if page == "overview" else page)  # the first page's address is bare
         if settled:
             return self.settle()
         self.test.run()
@@ -193,7 +191,6 @@ class Dashboard:
         return self.settle()
 
     def upload(self, name: str, content: bytes) -> Dashboard:
-        """Give a file to the upload box of the Data page."""
         return self.give("upload", name, content)
 
     def assign(self, **columns: Any) -> Dashboard:
@@ -208,30 +205,24 @@ class Dashboard:
         """
         for role in (*UNIQUE_ROLES, "excluded"):
             if role in columns:
-                column_names = columns[role]
-                self._give_role(role, [column_names] if isinstance(column_names, str) else list(column_names))
+                names = [columns[role]] if isinstance(columns[role], str) else list(columns[role])
+                for column, now in self.column_roles().items():
+                    if (column in names) != (now == role):
+                        self._set(self.role_box(column), role if column in names else "feature")
         for name in ("positive", "favourable", "way", "group", "limit", "missing"):
             if name in columns:
-                self.widget(f"{name}_").set_value(columns[name])
-                self._rerun()
+                self._set(self.widget(f"{name}_"), columns[name])
         return self.favour()
 
     def favour(self) -> Dashboard:
         """Answer which outcome is good for the person, where nobody has: the one that the score predicts."""
         favourable = self.widgets("favourable_")
         if favourable and not favourable[0].value:
-            favourable[0].set_value(self.widget("positive_").value)
-            self._rerun()
+            self._set(favourable[0], self.widget("positive_").value)
         return self
 
-    def _give_role(self, role: str, names: list[str]) -> None:
-        """Let these columns, and no others, have a role."""
-        for column, now in self.column_roles().items():
-            if (column in names) != (now == role):
-                self.role_box(column).set_value(role if column in names else "feature")
-                self._rerun()
-
-    def _rerun(self) -> None:
+    def _set(self, widget: Any, value: Any) -> None:
+        widget.set_value(value)
         self.test.run()
         assert not self.test.exception
 
@@ -271,15 +262,10 @@ class Dashboard:
         """The same as it is read."""
         return plain(self.finding)
 
-    @property
-    def problem(self) -> str:
-        """The one sentence that says what is wrong, as it is written for Markdown."""
-        (warning,) = self.test.warning
-        return str(warning.value)
-
     def plain_problem(self) -> str:
-        """The same as it is read."""
-        return plain(self.problem)
+        """The one sentence that says what is wrong, as it is read."""
+        (warning,) = self.test.warning
+        return plain(warning.value)
 
     def has_button(self, key: str) -> bool:
         """Return whether there is a button whose key begins like this."""

@@ -1,21 +1,16 @@
-"""Bias queries in-process: whatever the controls say, the page says what the study says, as command and report do.
+"""Bias queries in-process: whatever the controls say, the page says what the study says.
 
 Four repeats are drawn instead of twenty, and of every curve the end alone.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from core.__main__ import main
-from core.auditing import AuditPlan, catalogue_plan
-from core.auditing.run import audited_of, checks_of
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
@@ -87,24 +82,6 @@ def test_page_says_what_the_study_finds(
     assert_tells(dashboard, last_result(config, settings), settings)
     if "metric" in controls:
         assert any("Only people with label 0 enter the gap" in text for text in dashboard.texts)
-
-
-@pytest.mark.long
-def test_page_command_report_and_notebook_give_one_number(dashboard: Dashboard, ends: None, tmp_path: Path):
-    settings = BiasQueriesSettings(questions=7, people=40, mechanism="laplace", epsilon=50.0, repeats=3)
-    result = last_result(expected.config_of({}), settings)
-    measured = STUDY.checks(result, settings)["answers_excess"]
-    plan = replace(catalogue_plan("demo"), bias_queries=settings)
-    assert checks_of(STUDY, audited_of(plan, demo_table()))["answers_excess"] == measured
-
-    flags = "--questions 7 --people 40 --repeats 3 --mechanism laplace --answer-epsilon 50"
-    path = tmp_path / "result.json"
-    assert main(["attack", "bias_queries", *flags.split(), "-q", "--json", str(path)]) == 0
-    check, *_ = json.loads(path.read_text("utf-8"))["tables"]["Checks"]
-    assert measured.estimate is not None and check["value"] == measured.estimate.value
-
-    dashboard.test.session_state["release_asked"] = AuditPlan(bias_queries=settings)
-    assert_tells(dashboard.open("bias_queries"), result, settings)
 
 
 @pytest.mark.long

@@ -1,23 +1,17 @@
-"""Membership inference in-process: the page, the command, the report and a notebook say one number."""
+"""Membership inference in-process: the page says what a notebook has, attack by attack."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.__main__ import main
-from core.auditing import AuditPlan, run_audit
-from core.auditing.policy import default_policy
 from core.base.serialize import fingerprint
-from core.datasets import demo_table
 from core.models import METHOD_TITLES
 from core.stats.estimates import count
 from core.studies.correction import audit_key
@@ -88,25 +82,6 @@ def assert_says(dashboard: Dashboard, attacked: MembershipResult) -> None:
     """Check that the finding is that of core, with its number and interval."""
     headline, *_ = STUDY.findings(attacked, SETTINGS)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
-
-
-@pytest.mark.long
-def test_page_command_report_and_notebook_give_one_number(
-    page: Dashboard, capsys: pytest.CaptureFixture[str], tmp_path: Path
-):
-    last = result()
-    assert_says(page.open("membership"), last)
-    path = tmp_path / "members.json"
-    assert main(["attack", "membership", "--method", "unmitigated", "--shadows", "4", "--json", str(path)]) == 0
-    headline, *_ = STUDY.findings(last, SETTINGS)
-    assert headline.point in capsys.readouterr().out
-    printed = {row["check"]: row["value"] for row in json.loads(path.read_text())["tables"]["Checks"]}
-    config = replace(last.subject.config, dataset="demo", roles=None)
-    report = run_audit(AuditPlan(membership=SETTINGS, config=config), demo_table(), default_policy())
-    reported = {measurement.check: measurement.estimate for measurement in report.measurements}
-    for name, measurement in STUDY.checks(last, SETTINGS).items():
-        assert measurement.estimate is not None
-        assert reported[name] == measurement.estimate and printed[name] == measurement.estimate.value, name
 
 
 def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.__main__ import main
-from core.auditing import read_plan, run_audit
-from core.auditing.policy import default_policy
-from core.auditing.run import audited_of
-from core.datasets import read_table
 from core.datasets.roles import Roles
 from core.studies.model_card import ModelCardResult, ModelCardSettings
 from core.studies.model_card.study import STUDY
-from tests import expected, samples
+from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 
@@ -95,50 +88,3 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     regions = replace(roles, sensitive="region", group=(), each=True, excluded=("town",))
     dashboard.bring("regions.csv", own_table(), regions).open("model_card")
     assert dashboard.widget("release_group_").value == "c"  # of several groups the largest
-
-
-PLAN = """
-[data]
-file = "people.csv"
-label = "hired"
-positive = "yes"
-favourable = "yes"
-sensitive = "origin"
-group = ["north"]
-prediction = "said"
-[model]
-kind = "predictions"
-[model_card]
-people = 100
-epsilon = 3.0
-seed = 42
-"""
-
-
-@pytest.mark.long
-def test_notebook_command_report_and_page_give_one_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], start: Start
-):
-    people = samples.frame(600)
-    people["said"] = (people["skill"] > 0.4 * (people["town"] == "up")).map({True: "yes", False: "no"})
-    content = people.to_csv(index=False).encode()
-    (tmp_path / "people.csv").write_bytes(content)
-    (tmp_path / "plan.toml").write_text(PLAN)
-    plan, table = read_plan(PLAN), read_table(content, "people.csv")
-    subject, settings = audited_of(plan, table), plan.studied["model_card"]
-    *_, result = STUDY.run(subject, settings)
-    findings = STUDY.findings(result, settings)
-
-    path = tmp_path / "card.json"
-    assert main(["attack", "model_card", "--plan", str(tmp_path / "plan.toml"), "--json", str(path), "-q"]) == 0
-    printed, written = capsys.readouterr().out, json.loads(path.read_text("utf-8"))
-    assert all(finding.point in printed for finding in findings)
-    assert written["findings"][0]["estimate"]["value"] == pytest.approx(result.measured.bits.value, abs=1e-12)
-
-    audit = run_audit(plan, table, default_policy())
-    (chapter,) = (section for section in audit.findings if section.study == "model_card")
-    assert chapter.findings == findings and "Attacks on this card" in audit.tables
-
-    link = {f"release_people_{subject.splits.test.size}": "100", "release_count_models": "2"}
-    dashboard = start(link).bring("people.csv", content, replace(samples.ROLES, prediction="said"))
-    assert_tells(dashboard.open("model_card").choose(release_precision="noise, ε = 3"), result)
