@@ -7,7 +7,7 @@ import pytest
 from core.datasets import build_dataset, demo_table
 from core.models import METHODS
 from core.stats.estimates import percent
-from core.studies.correction import ATTACKERS, disclose_more
+from core.studies.correction import disclose_more
 from tests import expected
 from tests.app.dashboard import Dashboard, PointsOnDemand, sweep_job
 
@@ -21,35 +21,13 @@ def finish(dashboard: Dashboard) -> None:
 
 
 @pytest.mark.long
-def test_models_over_several_seeds_and_other_methods(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    dashboard.open("correction").choose(further="trained")
-    points.allow(18)
-    finish(dashboard)
-    dashboard.choose(sweep_seeds=3).click("start_sweep")
-    assert len(sweep_job().partial) >= 18 and sweep_job().total == 54  # what one seed gave is not trained again
-    points.allow(36)
-    finish(dashboard)
-    assert any("of 18 tolerances" in text or "effect at any of these" in text for text in dashboard.texts)
-    dashboard.choose(further="methods").click("start_methods")
+def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    dashboard.open("correction").choose(further="methods").click("start_methods")
     points.allow(100)
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert len(frame) == len(METHODS) and frame["Method"].iloc[0] == "Exponentiated gradient"
     assert list(frame.columns)[:4] == ["Method", "Model accuracy", "Before / after disclosure", "Unfairness"]
-
-
-@pytest.mark.long
-def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard) -> None:
-    dashboard.open("correction").choose(further="seeds").click("start_seeds")
-    finish(dashboard)
-    job = sweep_job()
-    assert len(job.partial) == 6 and all(len(models.plans) == len(ATTACKERS) for models in job.partial)
-    captions = [caption.value for caption in dashboard.test.caption]
-    opening = "Once group proportions are known, the tolerance"
-    assert sum(opening in caption and "over 3 seeds" in caption for caption in captions) == 2
-    assert "Seeds with the correct metric: " in dashboard.page_text
-    (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert list(frame.columns)[1:] == ["with (%)", "without (%)", "difference (points)"] and len(frame) == 11
 
 
 def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard) -> None:

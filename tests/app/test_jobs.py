@@ -152,5 +152,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     points.allow(len(TOLERANCES))
     sweep_job().end()
     dashboard.settle()
-    assert sweep_job() is not stopped and len(sweep_job().partial) == len(TOLERANCES)
+    assert sweep_job() is not stopped and len(sweep_job().partial) == len(TOLERANCES) == 18
     assert not dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
+    dashboard.choose(sweep_seeds=3).click("start_sweep")
+    assert len(sweep_job().partial) >= 18 and sweep_job().total == 54  # what one seed gave is not trained again

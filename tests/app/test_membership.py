@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 
 from core.base.serialize import fingerprint
@@ -21,7 +20,7 @@ from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
 from core.studies.subject import subject_of
 from pages._membership import membership_analyses
-from tests import expected, samples
+from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
 
@@ -133,17 +132,3 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(page: Dashboard, ga
     page.settle()
     assert "RMIA" not in page.plain_finding
     assert_says(page.click("start_member"), result())
-
-
-@pytest.mark.long
-def test_a_group_too_small_is_answered_in_one_sentence(page: Dashboard):
-    people = samples.frame(800)
-    people["origin"] = np.where(people.index < 40, "*Up*", "south")
-    people["hired"] = np.where(people.index % 2, "yes", "no")  # which can be learnt by heart alone
-    roles = replace(samples.ROLES, group=("*Up*",))
-    page.bring("people.csv", people.to_csv(index=False).encode(), roles).open("membership")
-    assert "Membership inference" in page.plain_finding
-    page.choose(further_members="others")
-    assert "accuracy on unseen people" not in page.page_text  # the private tree is one click away
-    page.choose(member_private_tree=True)
-    assert "accuracy on unseen people" in page.page_text

@@ -301,22 +301,24 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
         assert_one_sentence(dashboard.plain_problem(), (phrase,))
 
 
-def test_a_link_that_does_not_hold_the_table_or_its_roles_says_so(start: Start):
-    def warned(dashboard: Dashboard, sentence: str) -> bool:
-        return any(sentence in warning.value for warning in dashboard.test.warning)
+def warned(dashboard: Dashboard, sentence: str) -> bool:
+    return any(sentence in warning.value for warning in dashboard.test.warning)
 
-    table = "This link was made for an uploaded table, which is not in the link."
+
+def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(start: Start):
+    sentence = "This link was made for an uploaded table, which is not in the link."
     dashboard = start({"dataset": "Your table"})
-    assert warned(dashboard.open("data"), table) and "Approved" in dashboard.finding
-    assert not warned(dashboard.open("glossary"), table)
+    assert warned(dashboard.open("data"), sentence) and "Approved" in dashboard.finding
+    assert not warned(dashboard.open("glossary"), sentence)
     bring_people(dashboard)
-    assert not warned(dashboard, table) and not warned(dashboard.open("model"), table)
+    assert not warned(dashboard, sentence)
 
-    roles = "This link was made with column roles that are not in the link."
+
+def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
+    sentence = "This link was made with column roles that are not in the link."
     sender = start().open("data").assign(excluded="sector")
     link = {"roles": "changed"}
-    assert sender.open("model").test.query_params == link and not warned(sender, roles)
-    receiver = start(link).open("model")
-    assert warned(receiver, roles) and warned(receiver.open("data"), roles)
-    assert receiver.test.query_params == link  # which is sent on
-    assert not warned(receiver.assign(excluded="sector"), roles)
+    assert sender.open("model").test.query_params == link and not warned(sender, sentence)
+    receiver = start(link).open("data")
+    assert warned(receiver, sentence) and receiver.test.query_params == link  # which is sent on
+    assert not warned(receiver.assign(excluded="sector"), sentence)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from core.models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
+from core.models import METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import change_decimals, percent, tolerance_text
 from core.studies.correction.findings import first_tolerance
 from pages.shell import shell
@@ -48,19 +46,6 @@ def test_every_method(start: Start, method: str):
     assert bool(dashboard.test.select_slider) == (method in PRIVATE_METHODS)
     dashboard.open("correction")
     assert dashboard.test.slider(key="told").value == first_tolerance(expected.audit(method=method))
-
-
-@pytest.mark.long
-def test_a_link_restores_an_audit_and_the_private_trees_budget(start: Start):
-    link = {"seed": "7", "tolerance": "0.02", "train_share": "0.4", "method": METHOD_TITLES["dp_id3"], "epsilon": "5"}
-    dashboard = start(link).open("model")
-    restored = partial(expected.model, seed=7, tolerance=0.02, train_share=0.4, method="dp_id3")
-    assert dashboard.test.select_slider(key="epsilon").value == 5.0
-    assert percent(restored(epsilon=5.0).accuracy_test) in dashboard.finding
-    dashboard.choose(epsilon=math.inf)
-    assert percent(restored(epsilon=math.inf).accuracy_test) in dashboard.finding
-    dashboard.open("correction", settled=False)
-    assert dashboard.test.select_slider(key="epsilon").value == math.inf
 
 
 @pytest.mark.parametrize(
