@@ -44,10 +44,10 @@ def assert_tells(dashboard: Dashboard, result: ModelCardResult) -> None:
 
 def test_precision_statistics_and_number_of_models_move_the_finding(card_page: Dashboard):
     card_page.choose(release_precision="2 decimals", release_statistics=["sp_gap", "tpr_rate"])
-    statistics = {"statistics": ("sp_gap", "tpr_rate"), "sizes": False}
-    assert_tells(card_page, card(decimals=2, **statistics))
+    statistics = ("sp_gap", "tpr_rate")
+    assert_tells(card_page, card(decimals=2, statistics=statistics, sizes=False))
     card_page.choose(release_precision="noise, ε = 0.1")
-    noisy = card(epsilon=0.1, **statistics)
+    noisy = card(epsilon=0.1, statistics=statistics)
     assert_tells(card_page, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
     card_page.choose(release_statistics=["sizes"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -14,6 +15,7 @@ __all__ = ["DATA", "is_adult_available", "seconds", "verdicts"]
 DATA = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
+@cache
 def is_adult_available() -> bool:
     """Return whether Adult lies where FAIRLEAK_DATA says; say so where it does not."""
     available = (DATA / "adult" / "adult.data").is_file()
