@@ -183,8 +183,8 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
     assert last in dashboard.page_text
     dashboard.choose(desk_epsilon=0.3)
     people = read_test_set(people_table(desk_files.test_set(), "people.csv"), state("loans").registration.roles)
-    other = desk_files.scores(3)
-    open_ledger(default_ledger()).ask("loans", people, other, epsilon=0.7, asker="team B")
+    second_scores = desk_files.scores(3)
+    open_ledger(default_ledger()).ask("loans", people, second_scores, epsilon=0.7, asker="team B")
     dashboard.click("desk_ask")
     assert [answer.asker for answer in state("loans").answers] == ["team A", "team B"]
     assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)

@@ -46,8 +46,8 @@ def test_a_page_that_reads_shows_what_one_that_computes_shows_and_nothing_of_an_
     use(monkeypatch, ResultWriter(folder))
     computed = {page: content(start().open(page)) for page in ("correction", "membership")}
     stored = sorted(path.name for path in folder.iterdir())
-    own = start().bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
-    assert "%" in own.open("model").finding
+    uploaded = start().bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
+    assert "%" in uploaded.open("model").finding
     assert sorted(path.name for path in folder.iterdir()) == stored
     use(monkeypatch, PreparedResults(folder))
     RecordedJob.started.clear()

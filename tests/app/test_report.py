@@ -157,7 +157,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert (plan.data.dataset, plan.bias_queries.questions, plan.membership.shadows) == ("demo", 0, 16)
 
 
-def test_names_are_shown_and_never_obeyed_and_a_constant_model_is_said(dashboard: Dashboard, attacks: Attacks):
+def test_hostile_names_and_a_constant_model(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = replace(
         sample(),
         data=replace(sample().data, attribute="<b>sex"),
