@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SECONDS = {
     "tests/verdicts/test_bank.py": 200,
-    "tests/browser/test_screens.py": 330,
+    "tests/browser/test_screens.py": 260,
     "tests/browser/test_signin.py": 200,
     "tests/browser/test_labels.py": 160,
     "tests/browser/test_two_sessions.py": 100,

@@ -121,14 +121,6 @@ def invented(release: Release, values: Mapping[tuple[str, str], float | tuple[fl
     return Published(release=release, numbers=tuple(numbers))
 
 
-def impossible() -> Published:
-    """Return numbers about six people and three models that no memberships agree with."""
-    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
-    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
-    values = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
-    return invented(release, values)
-
-
 def moved_bits(before: np.ndarray, after: np.ndarray) -> float:
     """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
     total = 0.0

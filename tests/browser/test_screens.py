@@ -112,7 +112,7 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, baseline: 
     view = look(f"{path}{SETTINGS}", viewport=size, color_scheme=theme)
     view.until(lambda: view.finding.count() == 1, "the finding")
     settled(view, charts)
-    for section in sections:
+    for section in sections if theme == "dark" else sections[-1:]:
         view.segment(key, section)
         settled(view, charts)
         view.fits(section)
