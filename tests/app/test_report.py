@@ -81,6 +81,8 @@ def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
         assert limit_text(row.check, row.limit.value) in reader.text and row.why in reader.text
         remedy_instead = verdict.headline.endswith("would pass.")
         assert row.verdict == "pass" or remedy_instead or next_step(row) in reader.text
+        if row.measurement and row.measurement.estimate:
+            assert row.measurement.attacked in reader.text and row.measurement.knows in reader.text
     for row, label in zip([row for row in rows if row.is_attacked], labels, strict=True):
         assert limit_text(row.check, row.limit.value) in label
         if row.measurement and row.measurement.estimate:
