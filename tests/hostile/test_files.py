@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -64,11 +64,6 @@ def _filled(*shape: int) -> bytes:
     return _chain(("ConstantOfShape", ["s"], ["r"]), s=shape)
 
 
-def _doubled(times: int) -> bytes:
-    steps = [("Concat", [f"t{i}", f"t{i}"], [f"t{i + 1}"], {"axis": 0}) for i in range(times)]
-    return _chain(("ConstantOfShape", ["s"], ["t0"]), *steps, ("Identity", [f"t{times}"], ["r"]), s=(1000,))
-
-
 def _trees(**changed: Any) -> bytes:
     node = {
         "nodes_treeids": [0, 0, 0],
@@ -97,12 +92,6 @@ def _tree(**values: list[int]) -> DecisionTreeClassifier:
         nodes[name] = value
     fitted.tree_.__setstate__({**state, "nodes": nodes})
     return fitted
-
-
-def _forest(**values: list[int]) -> bytes:
-    forest = RandomForestClassifier(3, random_state=0).fit(numbers(), binary())
-    forest.estimators_[1] = _tree(**values)
-    return as_skops(forest)
 
 
 def _boosted(name: str, value: int) -> bytes:
@@ -139,7 +128,7 @@ def _array(shape: str) -> bytes:
     return closed(schema, members)
 
 
-ENDLESS = ("a loop", "a tree with a loop", "a forest with a loop")
+ENDLESS = ("a loop", "a tree with a loop")
 """Those of `MODELS` that only compute."""
 
 _BACK, _OUT = {"left_child": [0, -1, -1]}, {"left_child": [10**9, -1, -1], "right_child": [10**9, -1, -1]}
@@ -148,7 +137,6 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "Div of the smallest int64 by −1": ("m.onnx", killer),
     "a matrix of 400 GB": ("m.onnx", partial(_filled, 10**11)),
     "a negative shape": ("m.onnx", partial(_filled, -5)),
-    "doubled 40 times": ("m.onnx", partial(_doubled, 40)),
     "a loop": ("m.onnx", endless),
     "an index beyond": (
         "m.onnx",
@@ -157,7 +145,6 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "an ensemble that leads out": ("m.onnx", partial(_trees, nodes_truenodeids=[99, 0, 0])),
     "a tree with a loop": ("m.skops", lambda: as_skops(_tree(**_BACK, right_child=[0, -1, -1]))),
     "a tree that leads out": ("m.skops", lambda: as_skops(_tree(**_OUT))),
-    "a forest with a loop": ("m.skops", partial(_forest, **_BACK, right_child=[0, -1, -1])),
     "boosting that leads out": ("m.skops", partial(_boosted, "left", 10**6)),
     "powers to the 900th": ("m.skops", _powers),
     "a pattern that backtracks": ("m.skops", _pattern),

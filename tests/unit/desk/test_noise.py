@@ -27,7 +27,7 @@ def law(x: int, numerator: int, denominator: int) -> float:
     return (1 - p) / (1 + p) * p ** abs(x)
 
 
-@pytest.mark.parametrize("numerator, denominator", [(1, 2), (1, 1), (5, 2), (10, 1), (6, 4)])
+@pytest.mark.parametrize("numerator, denominator", [(1, 2), (5, 2), (10, 1)])
 def test_the_noise_has_the_law_it_should(numerator: int, denominator: int):
     randbelow = seeded(numerator * 10 + denominator)
     draws = np.array([discrete_laplace(numerator, denominator, randbelow) for _ in range(20_000)])

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from core.base.errors import InputError, PrivacyLeakWarning
 from core.models import BudgetLedger, DPID3Classifier
-from core.models.id3 import exact_score, noisy_counts, noisy_score
+from core.models.id3 import noisy_counts
 
 SIZES = (3, 2, 4)
 NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set before scipy is loaded
@@ -85,18 +85,6 @@ def test_bad_settings_are_told_in_one_sentence(settings: dict[str, Any], sentenc
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize("n", [3, 50, 5000])
-def test_scores_of_exact_counts_are_the_conditional_entropy_by_either_way(n: int):
-    rng = np.random.default_rng(n)
-    m, k, c = 40, 7, 3
-    cells = rng.integers(0, m * k * c, n)
-    table = np.array([x * math.log2(x) if x else 0.0 for x in range(n + 1)])
-    joint = np.bincount(cells, minlength=m * k * c).reshape(m, k, c)
-    expected = [sum(x * math.log2(x / sum(row)) for row in node for x in row if x) for node in joint.tolist()]
-    assert np.allclose(exact_score(cells, m, k, c, table), expected, atol=1e-9)
-    assert np.allclose(noisy_score(joint, joint.sum(axis=2)), expected, atol=1e-9)
-
-
 SIZE, LEAF, TRUE = "node size", "leaf counts", (0, "true counts", 1, math.inf)
 PATHS = [
     ("savings", 0, [(0, SIZE, 1, 2.0), (0, LEAF, 1, 10.0)]),
@@ -128,14 +116,7 @@ def test_what_a_path_spends_by_hand(accounting: str, level: int, rows: list[tupl
         assert len(ledger.entries) == (5 if accounting == "savings" else 6)  # a literal tree asks for the last size too
 
 
-def test_a_trees_ledger_is_of_the_depth_it_may_reach_not_of_the_one_it_reached():
-    x = np.zeros((5, 3), dtype=int)
-    tree = DPID3Classifier(1.0, 9, 0, domains=(2, 2, 2), classes=(0, 1)).fit(x, [0, 1, 0, 1, 0])
-    assert tree.depth_ == 0 and tree.budget_ledger_.depth == 3
-    assert tree.budget_ledger_.total == pytest.approx(1.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
 def test_noise_is_the_discrete_laplace_distribution(epsilon: float):
     n, decay = 200_000, math.exp(-epsilon)
     noise = noisy_counts(np.full(n, 7), epsilon, np.random.default_rng(1)) - 7
