@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 import re
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,6 @@ from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, load
 from core.datasets.dataset import Table
 from tests.oracles.demo_people import make_demo
-from tests.patience import PATIENT
 
 CENSUS = "acs/2018/1-Year/psam_p48.csv"
 COMPAS, PUBLISHED = "compas/compas_two_years.csv", "compas/compas-scores-two-years.csv"
@@ -214,15 +212,6 @@ def test_adult_is_fetched_once_and_as_the_local_files_have_it(tmp_path: Path, ne
     assert network.requests == ["adult"]
 
 
-def test_without_a_cache_folder_no_file_remains(
-    tmp_path: Path, network: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    network.answer = lambda: TRAINING + TEST
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert len(load("adult").frame) == 4
-    assert not files_in(tmp_path)
-
-
 def test_the_census_file_is_downloaded_once_for_both_tasks_and_quietly(
     tmp_path: Path, network: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -273,16 +262,3 @@ def test_a_damaged_census_archive_leaves_nothing(tmp_path: Path, network: Simple
     with pytest.raises(DataUnavailableError, match=r"ACSIncome .*what arrived was incomplete or damaged"):
         load("acs_income", cache_folder=tmp_path)
     assert not files_in(tmp_path)
-
-
-def test_waiting_is_bounded(tmp_path: Path, network: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    released = threading.Event()
-    network.answer = lambda: (released.wait(PATIENT), failing(URLError("late"))())
-    monkeypatch.setattr(catalog, "PATIENCE", 0.2)
-    with pytest.raises(DataUnavailableError, match="the server did not answer in time"):
-        load("adult", cache_folder=tmp_path)
-    waiting = [thread for thread in threading.enumerate() if thread.name == "fairleak-download"]
-    assert waiting  # nobody waited for its end
-    released.set()
-    for thread in waiting:
-        thread.join(PATIENT)

@@ -1,4 +1,4 @@
-"""From a table and roles to the arrays of an audit and four disjoint sets; equal records, and numbers of people."""
+"""From a table and roles to the arrays of an audit and four disjoint sets: outcomes, people, crossed columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.auditing import commented_plan, read_plan, suggested_plan
 from core.base.errors import InputError
+from core.datasets import cautions
 from core.datasets.build import build_dataset
-from core.datasets.dataset import MAX_CACHED, AuditDataset
+from core.datasets.dataset import MAX_CACHED, AuditDataset, Table
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_records, sharing, split
+from core.datasets.splits import (
+    SETS,
+    Splits,
+    kinds_of_records,
+    repeated_records,
+    shared_records,
+    sharing,
+    split,
+    split_everybody,
+)
 from tests import samples
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -161,3 +172,146 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     caveat = sharing(data, splits)
     assert (caveat.kind, caveat.count) == ("records_shared", sum(expected.values()))
     assert caveat.total == splits.test.size + splits.attacker_rows.size
+
+
+RNG = np.random.default_rng(5)
+DECIDED = RNG.random(N) < 0.45
+SCORES = np.round(np.where(DECIDED, 0.5, 0.0) + 0.499 * RNG.random(N), 3)
+PREDICTED = replace(GOOD_ROLES, prediction="p", score="s")
+
+
+def columns() -> dict[str, object]:
+    return {"p": np.where(DECIDED, "yes", "no"), "s": SCORES}
+
+
+def test_favourable_other_than_positive_turns_label_prediction_and_score():
+    same = built(PREDICTED, **columns())
+    turned = built(replace(PREDICTED, favourable="no"), **columns())
+    assert same.label_names == ("no", "yes") and turned.label_names == ("yes", "no")
+    assert np.array_equal(turned.labels, 1 - same.labels)
+    assert np.array_equal(turned.predictions, 1 - same.predictions)  # type: ignore[operator]
+    assert np.array_equal(turned.scores, np.round(1 - same.scores, 3))  # type: ignore[operator]
+    assert turned.fingerprint != same.fingerprint
+
+
+@pytest.mark.parametrize("favourable", ["", "maybe"])
+def test_what_is_good_for_the_person_is_never_guessed(favourable: str):
+    with pytest.raises(InputError) as caught:
+        built(replace(GOOD_ROLES, favourable=favourable))
+    assert_one_sentence(str(caught.value), ("data.favourable", "'hired'", "'yes'", favourable or "none"))
+
+
+def test_people_without_an_answer_are_in_the_sets_of_everybody_alone():
+    predictions = np.where(DECIDED, "yes", "no").astype(object)
+    absent = np.arange(N) % 10 == 7
+    predictions[absent] = None
+    data = built(replace(GOOD_ROLES, prediction="p"), p=predictions)
+    assert np.array_equal(data.answered, ~absent)  # type: ignore[arg-type]
+    answered, everybody = split(data, seed=3), split_everybody(data, seed=3)
+    for name in (*SETS, "validation"):
+        rows = getattr(everybody, name)
+        assert np.array_equal(getattr(answered, name), rows[~absent[rows]])
+    assert sum(getattr(everybody, name).size for name in (*SETS, "validation")) == N
+
+
+def people_with_rows(who: object, **more: object) -> AuditDataset:
+    """Build four times the small table, with a column that names people."""
+    table = table_of()
+    frame = pd.concat([table.frame] * 4, ignore_index=True).assign(who=who, **more)
+    roles = replace(GOOD_ROLES, person="who", sets="part" if more else "")
+    return build_dataset(replace(table, frame=frame), roles)
+
+
+MANY = 4 * N
+
+
+def test_nobody_stands_on_two_sides():
+    who = np.arange(MANY) // 2
+    sets = np.array(["train", "test", "attack"])[who % 3]
+    sets[:120:4] = "train"  # one of the two records of each second of the first 60 people
+    data = people_with_rows(who, part=sets)
+    trained = set(who[sets == "train"].tolist())
+    assert data.n == MANY // 2 and data.sets is not None
+    assert int((data.sets == "train").sum()) == len(trained)
+    assert any("20 people have records in more than one set" in note for note in data.notes)
+
+
+def test_a_record_that_names_nobody_is_a_person_by_itself():
+    who = np.repeat(np.arange(48.0), 10)
+    who[240:] = np.nan
+    assert people_with_rows(who).n == 24 + 240
+
+
+def test_names_of_people_that_do_not_repeat_change_nothing():
+    data = people_with_rows(np.arange(MANY) * 7 % 1009)
+    assert data.n == MANY and not any("belong to" in note for note in data.notes)
+
+
+CROSSED = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex × race")
+
+
+def people_in_cells(cells: dict[tuple[str | None, str | None], int]) -> Table:
+    """Return a table with so many people of each sex and race, in random order."""
+    rows = [pair for pair, size in cells.items() for _ in range(size)]
+    order = np.random.default_rng(1).permutation(len(rows))
+    frame = pd.DataFrame([rows[i] for i in order], columns=["sex", "race"])
+    frame["age"] = 20 + np.arange(len(frame)) % 41
+    frame["hired"] = np.where(np.arange(len(frame)) % 3 == 0, "yes", "no")
+    return Table(name="upload", title="T", frame=frame, source="Made up.")
+
+
+FULL = {("F", "a"): 40, ("F", "b"): 31, ("F", "c"): 33, ("M", "a"): 60, ("M", "b"): 30, ("M", "c"): 50}
+
+
+def test_groups_are_the_pairs_counted_by_hand():
+    table = people_in_cells({**FULL, ("F", None): 5, (None, "a"): 4})
+    data = build_dataset(table, CROSSED)
+    pairs = [
+        f"{s} × {r}"
+        for s, r in zip(table.frame["sex"], table.frame["race"], strict=True)
+        if {type(s), type(r)} == {str}
+    ]
+    assert [data.group_names[code] for code in data.sensitive] == pairs
+    assert data.group_names == tuple(name for name, _ in Counter(pairs).most_common())
+    assert (data.n, data.feature_names) == (244, ("age",))
+    assert cautions(table.frame, CROSSED) == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (FULL | {("M", "b"): 29}, "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."),
+        (FULL | {("F", "c"): 0}, "got 0 in 'F × c'"),
+        (dict.fromkeys(FULL, 5) | {("F", "a"): 100}, "and fewer than 30 in 2 more"),
+    ],
+)
+def test_too_small_cells_are_named_with_their_people(cells: dict[tuple[str | None, str | None], int], message: str):
+    with pytest.raises(InputError, match=message):
+        build_dataset(people_in_cells(cells), replace(CROSSED, each=True))
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "sentence"),
+    [
+        ("sex × age", "'sex × age' must have 2 to 20 cells, got 82; cross columns of fewer values."),
+        ("sex × hired", "Sensitive attribute and label must be two different columns, got 'hired' twice."),
+        ("sex × town", "The sensitive attribute must be a column of the table, got 'sex × town'."),
+        ("sex × sex", "The sensitive attribute must be a column of the table, got 'sex × sex'."),
+        ("sex × race × age", "The sensitive attribute must be a column of the table, got 'sex × race × age'."),
+    ],
+)
+def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive: str, sentence: str):
+    with pytest.raises(InputError) as refused:
+        build_dataset(people_in_cells(FULL), replace(CROSSED, sensitive=sensitive))
+    assert str(refused.value) == sentence
+
+
+def test_a_plan_of_a_file_is_suggested_with_two_columns():
+    table = people_in_cells(FULL)
+    suggestion = suggested_plan(table, "people.csv", attribute="sex × race")
+    plan, reasons = suggestion.plan, suggestion.reasons
+    assert plan.config.roles is not None and plan.config.roles.sensitive == "sex × race"
+    assert reasons["group"] == "a group for each pair of values"
+    assert read_plan(commented_plan(plan)).config == plan.config
+    assert plan.config.roles.favourable == ""  # which is never guessed
+    assert build_dataset(table, replace(plan.config.roles, favourable="yes")).n_groups == 6

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.auditing import suggested_plan
 from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, cautions, read_table
 from core.datasets.checked_table import Severity
@@ -58,12 +57,6 @@ def test_as_many_values_as_records_are_refused_in_one_sentence(column: str, role
     (fact,) = check_input(table.frame, roles)
     assert fact.severity is Severity.BLOCKING and fact.text == str(refused.value)
     assert cautions(table.frame, roles) == ()
-
-
-@pytest.mark.parametrize(("column", "role"), [("sex", "attribute"), ("answer", "label"), ("answer", "prediction")])
-def test_a_plan_is_refused_for_its_columns(column: str, role: str):
-    with pytest.raises(InputError, match=f"'{column}' must have at most .* distinct values, got 12,000"):
-        suggested_plan(table_of(column), "t.csv", **{role: column})
 
 
 def test_many_numbers_of_an_attribute_are_split_by_a_limit():

@@ -500,12 +500,3 @@ def test_a_score_that_does_not_tell_the_label_is_a_question_until_it_is_answered
     roles = replace(ROLES, prediction="", excluded=("predicted",))
     (line,) = (line for line in lines_of(people, roles, guesses) if line.kind == "positive")
     assert line.severity is severity
-
-
-@pytest.mark.parametrize(("kind", "column"), [("groups", "sex"), ("sets", "set")])
-def test_groups_and_sets_are_counted(kind: str, column: str):
-    people = base_people()
-    (line,) = (line for line in lines_of(people) if line.kind == kind)
-    for value, size in people[column].value_counts().items():
-        assert f"{value}" in line.point
-        assert f"{size:,}" in line.point

@@ -152,15 +152,6 @@ def test_a_set_by_its_values(name: str):
     assert [sets[value] for value in SETS[name]] == ["train", "test"]
 
 
-@pytest.mark.parametrize(
-    "name", ["sample_weight", "survey weight", "case_weight", "PWGTP", "instance weight", "poids_de_sondage"]
-)
-def test_a_weight_of_records_is_no_feature(name: str):
-    suggestion = suggest_roles(people(**{name: RNG.gamma(2, 30, N).round(2)}))
-    assert suggestion.roles.excluded == (name,)
-    assert suggestion.left_out[name] == "the weight of a record, which is no feature of a person"
-
-
 # What the score predicts
 
 

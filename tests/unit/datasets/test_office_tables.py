@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -193,13 +192,6 @@ def test_answers_in_any_case_are_one_answer() -> None:
     assert set(table.frame["sex"]) == {"F", "M"} and set(table.frame["gene"]) == {"AA", "Aa", "aa"}
     assert set(table.frame["town"]) == {"Sao Paulo"}
     assert len(table.notes) == 1 and table.notes[0].endswith("in: hired, sex, town.")
-
-
-def test_a_value_meant_twice_is_refused_by_name() -> None:
-    frame = pd.DataFrame({"y": ["Yes", "yes"] * 60, "s": ["a", "b"] * 60, "f": range(120)})
-    table = Table(name="t", title="T", frame=frame, source="")
-    with pytest.raises(InputError, match="got 'YES'"):
-        build_dataset(table, Roles(label="y", positive="YES", favourable="YES", sensitive="s", group=("a",)))
 
 
 _TEXTS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(

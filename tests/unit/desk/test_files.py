@@ -13,7 +13,6 @@ from core.desk import (
     input_facts,
     people_table,
     predictions_of,
-    roles_in,
     suggested_roles,
 )
 from core.desk import test_set_of as read_test_set
@@ -129,21 +128,6 @@ def test_amounts_are_whole_millionths():
 def test_roles_that_do_not_fit_the_table(text: str, roles: Roles, message: str):
     with pytest.raises(InputError, match=message):
         people(text, roles)
-
-
-def test_roles_are_found_in_any_spelling_of_their_normal_form():
-    table = people_table(PEOPLE.replace("sex", "SEX").replace("M", "m").encode(), "people.csv")
-    roles = roles_in(table, ROLES)
-    assert (roles.person, roles.sensitive, roles.group, roles.label) == ("id", "SEX", ("m",), "ok")
-    assert read_test_set(table, ROLES).seal(b"key") == people().seal(b"key")
-
-
-def test_a_column_of_yes_and_no_needs_no_named_value():
-    table = people_table(b"id,sex\na,no\nb,no\nc,yes\n", "people.csv")
-    assert roles_in(table, desk_roles("sex")).group == ("yes",)
-    nobody = people_table(b"id,sex\na,0\nb,0\n", "people.csv")
-    roles = roles_in(nobody, desk_roles("sex"))
-    assert roles.group == ("1",) and read_test_set(nobody, roles).attribute.tolist() == [0, 0]
 
 
 def test_roles_are_suggested_as_for_an_audit():

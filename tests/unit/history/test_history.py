@@ -12,7 +12,7 @@ import pytest
 
 from core.auditing import RegisterPlan
 from core.auditing.policy import default_policy
-from core.base.errors import FairLeakError, InputError
+from core.base.errors import InputError
 from core.report import to_json
 from core.report.report import Times
 from core.store.chain import TIME
@@ -332,16 +332,3 @@ def test_a_changed_record_is_refused(history_file: Path):
     with pytest.raises(InputError, match=r"The history .* is damaged and was left as it is: the hash of entry 4"):
         History.open(history_file)
     assert history_file.read_bytes() == before
-
-
-def test_places_that_are_no_history_are_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    letter = tmp_path / "letter"
-    letter.write_text("Dear officer")
-    with pytest.raises(FairLeakError) as error:
-        History.open(letter)
-    assert_one_sentence(str(error.value), ("history", "is not a FairLeak history and was left as it is"))
-    absent = tmp_path / "absent"
-    monkeypatch.setenv("FAIRLEAK_HISTORY", str(absent))
-    with pytest.raises(InputError, match=r"There is no history at .*absent.*; keeping an audit makes one"):
-        History.open(create=False)
-    assert not absent.exists() and letter.read_text() == "Dear officer"

@@ -38,20 +38,6 @@ def _drawn(people: AuditDataset, method: str, **settings: object) -> np.ndarray:
     return _trained(people, method, **settings).predict(people.features, people.sensitive, seed=1)
 
 
-@pytest.mark.parametrize(("tolerance", "groups"), [(0.0, 2), (0.1, 3)])
-def test_where_each_group_has_one_label_exponentiated_gradient_scores_with_a_constant_among_its_trees(
-    tolerance: float, groups: int
-) -> None:
-    rng = np.random.default_rng(1)
-    sensitive = rng.integers(0, groups, 300).astype(np.uint8)
-    labels = (sensitive > 0).astype(np.uint8)
-    features = rng.normal(size=(300, 2)) + sensitive[:, np.newaxis]
-    model = fit_model("exponentiated_gradient", features, labels, sensitive, tolerance=tolerance, seed=1)
-    scores = model.scores(features, sensitive)
-    assert scores.shape == (300,) and scores.min() >= 0 and scores.max() <= 1
-    assert any(list(tree.classes_) in ([0], [1]) for _, tree in model._weighted_trees())
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_acceptance(
     people: AuditDataset, method: str

@@ -1,14 +1,18 @@
-"""Verdicts: how limits judge, what is written of them, and where their bullets lie."""
+"""Verdicts: how limits judge, where their bullets lie, and what would settle an inconclusive check."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from core.auditing.policy import CHECKS, Policy, Verdict, bullet, judge
-from core.stats.estimates import not_measured
+from core.auditing.policy import CHECKS, CheckVerdict, Policy, Verdict, bullet, judge, next_step
+from core.auditing.policy.verdict import times_more_records
+from core.stats.estimates import Estimate, not_measured
 from core.studies.study import Measurement
 from tests.policy_samples import done, policy
 
@@ -135,3 +139,58 @@ def test_the_interval_is_the_one_that_decided() -> None:
     assert marks is not None and marks.high == pytest.approx(row.decided.high / 0.2)
 
     assert all(bullet(row) is None for row in verdict_of(rule).rows)  # without limit or number there is none
+
+
+SHARES = st.floats(0.001, 0.999)
+WIDTHS = st.floats(0.001, 0.5)
+SIZES = st.integers(1, 10**6)
+
+
+def row_of(check: str, limit: float, *measurements: Measurement) -> CheckVerdict:
+    """Return the row of one check under a policy with nothing but its limit."""
+    rows = judge(policy(**{check: limit}), measurements, attribute="sex").rows
+    return next(row for row in rows if row.check == check)
+
+
+def shrunk(estimate: Estimate, times: float) -> tuple[float, float]:
+    """Return the interval of an estimate from so many times the records."""
+    factor = 1 / math.sqrt(times)
+    return estimate.value - factor * (estimate.value - estimate.low), estimate.value + factor * (
+        estimate.high - estimate.value
+    )
+
+
+@given(
+    value=SHARES,
+    limit=SHARES,
+    below=WIDTHS,
+    above=WIDTHS,
+    n=SIZES,
+    check=st.sampled_from(["unfairness", "four_fifths"]),
+)
+def test_with_the_promised_records_the_interval_leaves_out_the_limit(
+    value: float, limit: float, below: float, above: float, n: int, check: str
+) -> None:
+    estimate = Estimate(value=value, low=value - below, high=value + above, n=n, level=0.95)
+    row = row_of(check, limit, Measurement(check=check, estimate=estimate))
+    assume(row.verdict == "inconclusive" and row.decided is not None)
+    assert row.decided is not None
+    sentence = next_step(row)
+    times = times_more_records(row.decided, limit)
+    low, high = shrunk(row.decided, times * (1 + 1e-9))
+    assert not low < limit < high
+    beyond = value > limit if check == "unfairness" else value < limit
+    assert ("Likely beyond the limit" in sentence) == beyond
+    if beyond:
+        assert not re.search(r"\d", sentence)  # nobody is told to collect records in order to fail
+        return
+    if "no realistic number" in sentence:
+        low, high = shrunk(row.decided, 10)
+        assert low <= limit <= high
+        assert "about" not in sentence.lower()
+        return
+    more = int(re.fullmatch(r"About ([\d,]+) more records.*", sentence)[1].replace(",", ""))  # type: ignore[index]
+    low, high = shrunk(row.decided, (n + more) / n)
+    assert not low <= limit <= high
+    low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
+    assert low <= limit + 1e-9 and limit - 1e-9 <= high
