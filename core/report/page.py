@@ -36,7 +36,7 @@ from ..studies.membership import REGISTRY
 from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
 from .people_sentences import PeopleSentence
-from .regulations import NOT_LEGAL_ADVICE, law_of_checks
+from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks
 from .report import Report, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 _CONTENTS = (
     ("checks", "Checks"),
     ("policy", "Policy"),
+    ("law", "Law"),
     ("data", "Data, model and groups"),
     ("tables", "Tables"),
     ("selftest", "Self-test"),
@@ -224,6 +225,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         "logo": logo(),
         "basis_words": BASIS_LABELS,
         "rows": report.rows,
+        "provisions": _provisions(report),
         "placeholders": placeholders_text(report.policy),
         "contents": _contents(sections, tables=bool(tables)),
         "findings": sections,
@@ -259,6 +261,13 @@ def _shared_assumptions(report: Report) -> tuple[str, ...]:
     assumptions += [finding.caveats for section in report.findings for finding in section.findings]
     counts = Counter(sentence for sentences in assumptions for sentence in sentences)
     return tuple(sentence for sentence, count in counts.items() if count > 1)
+
+
+def _provisions(report: Report) -> list[Provision]:
+    """Provisions that the checks of a report are evidence for, each once."""
+    laws = law_of_checks()
+    rows = [laws[row.check] for row in report.rows if row.check in laws]
+    return list(dict.fromkeys(provision for row in rows for provision in row.provisions))
 
 
 def _contents(studies: Sequence[_Section], *, tables: bool) -> list[tuple[str, str]]:

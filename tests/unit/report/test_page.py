@@ -104,3 +104,10 @@ def test_to_html_leaves_unused_terms_out_of_the_glossary():
     page = to_html(report_document(judged_audit()))
     terms = re.findall(r"<dt>(.*?)</dt>", page[page.index('<h2 id="glossary"') : page.index('<h2 id="provenance"')])
     assert {"Sensitive attribute", "AUC"} <= set(terms) and "Canary" not in terms
+
+
+def test_to_html_links_each_check_to_provisions_that_stand_once():
+    page = to_html(report_document(judged_audit()))
+    links = set(re.findall(r'href="#(law-[^"]+)"', page))
+    assert links
+    assert sorted(links) == sorted(re.findall(r'id="(law-[^"]+)"', page))
