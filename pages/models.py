@@ -81,8 +81,8 @@ GUIDE = (
     "until a later decision about the version, their last day, or a revocation.\n\n"
     "**The charts** have the report's scale: chance below, the limit in the middle, twice that distance above. The "
     "stroke is the interval of the verdict.\n\n"
-    "**Nothing is deleted from the record.** Reports can be deleted (`fairleak history delete`); verdicts and "
-    "decisions stay. `fairleak history verify` checks the whole chain."
+    "**Nothing is deleted from the record.** Reports can be deleted (below *All audits*, or all of some age by "
+    "`fairleak history expire`); verdicts and decisions stay. `fairleak history verify` checks the whole chain."
 )
 
 

@@ -559,8 +559,8 @@ def _row(check_change: CheckChange) -> dict[str, Any]:
         "turn": check_change.turn,
         "colour": COLOURS.get(check_change.turn, "not_run"),
         "required": check_change.required,
-        "before": _number_and_interval(check_change.check, check_change.before),
-        "after": _number_and_interval(check_change.check, check_change.after),
+        "before": number_and_interval(check_change.check, check_change.before),
+        "after": number_and_interval(check_change.check, check_change.after),
         "verdicts": f"{_verdict_title(check_change.was)} → {_verdict_title(check_change.now)}",
         "change": change_text(check_change),
         "range": change_range(check_change),
@@ -577,7 +577,8 @@ def _verdict_title(status: Status | None) -> str:
     return VERDICT_TITLES[status]
 
 
-def _number_and_interval(check: str, estimate: Any) -> tuple[str, str]:
+def number_and_interval(check: str, estimate: Estimate | None) -> tuple[str, str]:
+    """Return a check's number with its unit, and its 95% CI; "" where it has none."""
     if estimate is None:
         return "no number", ""
     value, interval = estimate_text(check, estimate)

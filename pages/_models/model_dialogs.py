@@ -1,4 +1,4 @@
-"""The dialogs of the register: what a model is, and the revocation of a decision. What is wrong is said in them."""
+"""The dialogs of the register: what a model is, a decision revoked, a report deleted. What is wrong is said in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from core.auditing import RegisterPlan
 from core.base.errors import InputError
 from core.base.settings import params
-from core.store.events import BAN, RegisteredModel, Signature
+from core.store.events import BAN, Entry, RegisteredModel, Signature
 from pages._report import report_history
 from pages.shell import panels, shell, signin
 
@@ -26,6 +26,7 @@ _PLAN_KEYS = {"name": "model"}
 """Field -> key of a plan, where that has another name."""
 
 _DECISION, _WHO, _REASON = (f"revoke_{part}" for part in ("decision", "who", "reason"))
+_DELETED_BY, _DELETED_WHY = "delete_who", "delete_reason"
 
 
 def ask_model(model: RegisteredModel | None = None) -> None:
@@ -45,6 +46,13 @@ def ask_revocation(model: RegisteredModel) -> None:
     st.session_state[_DIALOG] = ("revoke", model.name)
 
 
+def ask_deletion(model: RegisteredModel, entry: Entry) -> None:
+    """Open the dialog that deletes the report of an audit."""
+    st.session_state[_DELETED_BY] = st.session_state[_DELETED_WHY] = ""
+    panels.forget(_PROBLEM)
+    st.session_state[_DIALOG] = ("delete", (model.name, entry.id))
+
+
 def opened(models: Sequence[RegisteredModel]) -> None:
     """Draw the dialog that was asked for."""
     name, about = st.session_state.get(_DIALOG, ("", ""))
@@ -55,6 +63,12 @@ def opened(models: Sequence[RegisteredModel]) -> None:
         model = next((model for model in models if model.name == about), None)
         if model is not None:
             st.dialog("Revoke a decision", on_dismiss=_close)(_revocation_form)(model)
+    elif name == "delete":
+        model_name, number = about
+        entries = [entry for model in models if model.name == model_name for entry in model.entries]
+        entry = next((entry for entry in entries if entry.id == number), None)
+        if entry is not None:
+            st.dialog("Delete a report", on_dismiss=_close)(_deletion_form)(entry)
 
 
 def _close() -> None:
@@ -144,4 +158,34 @@ def _revoke(model: RegisteredModel) -> None:
             :1
         ]
         history.revoke(*chosen, reason=str(st.session_state.get(_REASON) or ""), **who)
+        panels.forget(_DIALOG)
+
+
+def _deletion_form(entry: Entry) -> None:
+    _leave_when_done()
+    st.markdown(
+        f"{shell.escape(entry.model)} {shell.escape(entry.version)}, audit {entry.short}: the report goes for good. "
+        "Its fingerprint, verdict and decisions stay, with who deleted it and why."
+    )
+    if not signin.name():
+        st.text_input("Your name", key=_DELETED_BY)
+    st.text_input("Reason", key=_DELETED_WHY, max_chars=2000)
+    panels.kept_problem(_PROBLEM)
+    st.button(
+        "Delete the report", key="delete_report", type="primary", on_click=_delete, args=(entry,)
+    )
+
+
+def _delete(entry: Entry) -> None:
+    history = report_history.current()
+    if history is None:
+        return
+    with panels.keeping_problem(_PROBLEM):
+        if not signin.is_officer():
+            raise InputError("Only an officer deletes reports, and this sign-in is none any more.")
+        who = signin.name() or " ".join(str(st.session_state.get(_DELETED_BY) or "").split())
+        reason = " ".join(str(st.session_state.get(_DELETED_WHY) or "").split())
+        if not who or not reason:
+            raise InputError("Name and reason must be given before a report is deleted.")
+        history.delete(entry, who=who, reason=reason)
         panels.forget(_DIALOG)

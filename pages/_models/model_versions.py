@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.auditing.policy import VERDICT_TITLES
 from core.report import to_json
-from core.report.comparison import change_text, compare
+from core.report.comparison import change_range, change_text, compare, number_and_interval
 from core.report.report import day_text
 from core.store.events import BAN, DecisionState, Entry, RegisteredModel, Signature
 from core.store.history import History
@@ -218,6 +218,15 @@ def _audit_table(model: RegisteredModel) -> None:
             mime="application/json",
             icon=":material/data_object:",
         )
+    if chosen is not None and signin.is_officer():
+        st.button(
+            "Delete this report…",
+            key="open_deletion",
+            icon=":material/delete:",
+            help="Its verdict, who kept and signed it, and all decisions stay on record.",
+            on_click=model_dialogs.ask_deletion,
+            args=(model, chosen),
+        )
 
 
 def _report_bytes(entry: Entry) -> bytes:
@@ -247,7 +256,10 @@ def _compare(entries: dict[int, Entry]) -> None:
     rows = [
         {
             "Check": check.title,
+            "Before": number_and_interval(check.check, check.before)[0],
+            "After": number_and_interval(check.check, check.after)[0],
             "Change": change_text(check),
+            "95% CI of the change": change_range(check),
             "Verdict": str(check.turn),
             "Required": check.required,
         }
