@@ -150,7 +150,7 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
 
 _UNTRIED = {
     Untried.LABELS_ALONE: "Labels alone are planned: nothing narrower is left.",
-    Untried.OTHER_CHECKS: "Releasing less cannot be enough.",
+    Untried.OTHER_CHECKS: "Releasing less would not be enough.",
     Untried.OTHER_POLICY: "Releasing less is yet to be tried under this policy.",
 }
 """Why nothing narrower was tried -> its sentence."""

@@ -233,11 +233,13 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
     if reason == Untried.OTHER_POLICY:
         return "The audit passed by the policy that it was run by. By this one, releasing less is yet to be tried."
     independent = [
-        row.title for row in verdict.rows if row.blocks and row.check not in output_checks()
+        f"{row.title} ({VERDICT_TITLES[row.verdict]})"
+        for row in verdict.rows
+        if row.blocks and row.check not in output_checks()
     ]
     return (
-        "Releasing less cannot be enough. These checks do not depend on what is released: "
-        f"{'; '.join(independent)}."
+        "Releasing less would not be enough: it leaves these checks as they are. "
+        f"{' · '.join(independent)}."
     )
 
 
