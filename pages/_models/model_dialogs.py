@@ -172,7 +172,7 @@ def _deletion_form(entry: Entry) -> None:
     st.text_input("Reason", key=_DELETED_WHY, max_chars=2000)
     panels.kept_problem(_PROBLEM)
     st.button(
-        "Delete the report", key="deletion_done", type="primary", on_click=_delete, args=(entry,)
+        "Delete the report", key="remove_report", type="primary", on_click=_delete, args=(entry,)
     )
 
 
