@@ -164,7 +164,7 @@ def _revoke(model: RegisteredModel) -> None:
 def _deletion_form(entry: Entry) -> None:
     _leave_when_done()
     st.markdown(
-        f"{shell.escape(entry.model)} {shell.escape(entry.version)}, audit {entry.short}: the report goes for good. "
+        f"{shell.escape(entry.model)} {shell.escape(entry.version)}, audit {entry.short}: the report cannot be brought back. "
         "Its fingerprint, verdict and decisions stay, with who deleted it and why."
     )
     if not signin.name():
