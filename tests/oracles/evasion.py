@@ -1,67 +1,15 @@
-"""Other searches for noise on a linear classifier, one record at a time: FGSM, JSMA, the softmax' order, the minimum.
+"""The least noise on a linear classifier, one record at a time, with which Jia and Gong (2018) compare PANDA.
 
-What Jia and Gong (2018) compare PANDA with, written plainly. `weights` (d, m) and `offsets` (m,) give the m scores of a
-record x (d,) in [0, 1]; each search returns the record in which class i leads, or None.
+`weights` (d, m) and `offsets` (m,) give the m scores of a record x (d,) in [0, 1].
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 _LEAD = 1e-6  # of what the scores are measured in
-
-
-def leads(x: Floats, weights: Floats, offsets: Floats, i: int) -> bool:
-    """Return whether class i has the largest score."""
-    score = x @ weights + offsets
-    return bool((np.delete(score[i] - score, i) > 0).all())
-
-
-def fgsm(x: Floats, weights: Floats, i: int) -> Floats:
-    """Return x with every entry moved to 0 or 1, along the sign of the gradient of score i (Goodfellow et al. 2015)."""
-    return np.clip(x + np.sign(weights[:, i]), 0.0, 1.0)
-
-
-def jsma(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | None:
-    """Raise entries to 1 by saliency, one at a time (Papernot et al. 2016).
-
-    An entry has a |b| where raising it raises score i, a > 0, and lowers the sum of the others, b < 0.
-    """
-    target_weights, other_weights = weights[:, i], np.delete(weights, i, axis=1).sum(axis=1)
-    saliency = np.where((target_weights > 0) & (other_weights < 0) & (x < 1), target_weights * -other_weights, -np.inf)
-    return _walk(x, weights, offsets, i, lambda moved: (np.where(moved < 1, saliency, -np.inf), np.ones(x.size)))
-
-
-def by_softmax(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | None:
-    """Move entries to 0 or 1 in the order of what they add to class i's probability, by its gradient."""
-
-    def gain(moved: Floats) -> tuple[Floats, Floats]:
-        score = moved @ weights + offsets
-        p = np.exp(score - score.max())
-        gradient = weights[:, i] - weights @ (p / p.sum())
-        goal = np.where(gradient > 0, 1.0, 0.0)
-        return np.where(moved == x, (goal - moved) * gradient, -np.inf), goal
-
-    return _walk(x, weights, offsets, i, gain)
-
-
-def _walk(
-    x: Floats, weights: Floats, offsets: Floats, i: int, gain: Callable[[Floats], tuple[Floats, Floats]]
-) -> Floats | None:
-    x = x.copy()
-    for _ in range(x.size):
-        if leads(x, weights, offsets, i):
-            return x
-        gains, goal = gain(x)
-        best = int(gains.argmax())
-        if not gains[best] > 0:
-            return None
-        x[best] = goal[best]
-    return x if leads(x, weights, offsets, i) else None
 
 
 def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, upper_bound: int) -> int:

@@ -1,14 +1,9 @@
 """DP-ID3 on Adult and COMPAS: accuracy by epsilon and accounting, complete records, half of them for training.
 
-Adult has all 14 columns, numbers in 10 bins, depth 14: expected .951 on training and .802 on test records without
-noise. Noise decides which attribute the root asks, so at epsilon .5 and 1 accuracy varies by .02 from tree to tree
-(standard deviation), elsewhere by less than .01. At .01 the literal tree is one leaf whose two noisy counts change
-places in 3% of all trees, and everybody gets the wrong label then: so there the median counts. The expected numbers
-were made with continuous Laplace noise; discrete noise moves those of the naive tree by .02 at .01, where a vote is
-mostly noise, and the literal ones by .01 at 100, where a tie goes to the first class.
-
-COMPAS, depth 10, complete records, all columns but decile_score and is_recid, numbers in 10 equal bins: .766 on
-training and .640 on test records expected. Without score_text as well it is .727 and .640.
+Noise decides which attribute the root asks, so at epsilon .5 and 1 accuracy varies by .02 from tree to tree, elsewhere
+by less than .01. At .01 the literal tree is one leaf whose two noisy counts change places in 3% of all trees, and
+everybody gets the wrong label then: so there the median counts. The expected numbers were made with continuous Laplace
+noise; discrete noise moves those of the naive tree by .02 at .01, and the literal ones by .01 at 100.
 """
 
 from __future__ import annotations

@@ -1,35 +1,11 @@
 """FairPick before a DP-ID3 tree without noise, men and women, on Adult and COMPAS, attacked as published.
 
-Measured on Adult when these tests were written, mean ± standard deviation over twelve repeats; half of the people are
-members, the trees have depth 14, the attack is the published network. Outsiders are thinned like the members, see
-`core.studies.membership.fairpick.like_outsiders`; the test accuracy is of all outsiders. Random deletion takes as many
-rows in all.
+Half of the people are members, trees have Adult's default depth, outsiders are thinned like the members; random
+deletion takes as many rows in all. FairPick halves the vulnerability disparity (.138 to .071 at theta = .4) and random
+deletion does not. But false alarms fall alike, so that the TPR − FPR gap, what really leaks, stays where it was. On
+COMPAS FairPick deletes too few people to change anything that 1,400 judged people could show.
 
-| theta        | rows deleted | VD          | FPR gap     | TPR − FPR gap | AUC         | test accuracy |
-|--------------|--------------|-------------|-------------|---------------|-------------|---------------|
-| 1 (nobody)   | 0            | .138 ± .010 | .219 ± .017 | −.081 ± .012  | .624 ± .006 | .801 ± .002   |
-| .4, FairPick | 7270 ± 407   | .071 ± .009 | .150 ± .011 | −.079 ± .008  | .618 ± .007 | .800 ± .003   |
-| .4, random   |              | .123 ± .019 | .214 ± .028 | −.091 ± .017  | .634 ± .006 | .798 ± .003   |
-| .6, FairPick | 5465 ± 342   | .090 ± .013 | .172 ± .018 | −.081 ± .011  | .621 ± .007 | .802 ± .002   |
-| .6, random   |              | .130 ± .017 | .218 ± .026 | −.087 ± .014  | .632 ± .005 | .798 ± .004   |
-| .8, FairPick | 3141 ± 225   | .115 ± .016 | .196 ± .023 | −.081 ± .013  | .622 ± .005 | .802 ± .003   |
-| .8, random   |              | .133 ± .011 | .219 ± .019 | −.086 ± .013  | .628 ± .006 | .801 ± .003   |
-
-FairPick halves the vulnerability disparity and random deletion does not. But false alarms fall alike, so that the
-TPR − FPR gap, what really leaks, stays where it was. Beside random deletion, which widens it a little, it is nearer to
-0 by .013 (95%: .002 to .023) at theta = .4, and by .006 (−.002 to .014) at .6.
-
-A tree trained on as many people whoever is a member gives nothing away. After FairPick at theta = .4 the attack on it
-has an area of .501 ± .008, a precision of .499 ± .007 and a TPR − FPR gap of −.003 ± .025. With all outsiders these are
-.518 ± .006, .417 ± .006 and −.038 ± .014.
-
-The tests take two repeats, whose mean lies within three of those deviations over √2.
-
-On COMPAS, mean ± standard deviation over fourteen repeats, outsiders thinned like the
-members: the vulnerability disparity is .052 ± .042 when nobody is deleted, .077 ± .067 after FairPick at theta = .4,
-and .071 ± .056 after as many people are deleted at random; FairPick minus random is .006 (95%: −.028 to .041) within
-repeats, and .002 (−.038 to .043) of the TPR − FPR gap. With ten people of either group in each cluster FairPick
-deletes 160 ± 57 of 3,453 members or so: too few to change anything that 1,400 judged people could show.
+Bands are three of the standard deviations measured over twelve repeats (fourteen on COMPAS), of the mean of two.
 """
 
 from __future__ import annotations
@@ -97,13 +73,6 @@ def adult(people: MemberPeople) -> Points:
     return trials(people, thetas=(0.4, 0.6, 0.8, 1.0), repeats=REPEATS)
 
 
-@pytest.mark.long
-@needs_adult
-@pytest.mark.parametrize("theta, rows, spread", [(0.4, 7165, 407), (0.6, 5383, 342), (0.8, 3090, 225)])
-def test_rows_deleted(adult: Points, theta: float, rows: int, spread: float) -> None:
-    assert mean(adult["fairpick", theta], "deleted") == pytest.approx(rows, abs=spread * WIDE)
-
-
 @needs_adult
 @pytest.mark.parametrize(
     "how, theta, vd, spread",
@@ -119,12 +88,6 @@ def test_rows_deleted(adult: Points, theta: float, rows: int, spread: float) -> 
 )
 def test_vulnerability_disparity(adult: Points, how: str, theta: float, vd: float, spread: float) -> None:
     assert mean(adult[how, theta], "vd") == pytest.approx(vd, abs=spread * WIDE)
-
-
-@needs_adult
-@pytest.mark.parametrize("theta, accuracy", [(1.0, 0.801), (0.8, 0.800), (0.6, 0.799), (0.4, 0.797)])
-def test_accuracy_stays(adult: Points, theta: float, accuracy: float) -> None:
-    assert mean(adult["fairpick", theta], "accuracy_test") == pytest.approx(accuracy, abs=0.003 * WIDE)
 
 
 @needs_adult

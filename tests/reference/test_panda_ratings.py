@@ -1,11 +1,8 @@
 """Phase I on the ratings of Jia and Gong (2018): logistic regression with C = 1 defends 1,631 people among 25 cities.
 
 Independent figures: accuracy .431; 2.97 entries a noise over all (person, city), 1.85 to 5.01 for single cities;
-Modify_Exist has no solution for 55 % of them; on samples the greedy search is 12.7 % above the exact minimum and the
-softmax' order 1.3 %; JSMA takes 2.98 entries, FGSM 2,351. Measured here: .431; 2.971, 1.85 to 5.01; 54.6 %. Bands:
-± .15 for the mean and the cities, ± .03 for the accuracy and the share without a solution, ± 15 % for FGSM's count,
-± .05 for JSMA's distance to the greedy search. The distances to the minimum are of 200 people with a city each: ± .05
-for the greedy search, ± .02 for the softmax' order.
+Modify_Exist has no solution for 55 % of them. Bands: ± .15 for the mean and the cities, ± .03 for the accuracy and the
+share without a solution.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from core.datasets.ratings import read_ratings
 from core.studies.attriguard import allocate, representatives
 from tests.linear_cases import plain_panda, plain_weights
 from tests.oracles.allocation import allocate_with_solver
-from tests.oracles.evasion import by_softmax, fewest_changes, fgsm, jsma, leads
+from tests.oracles.evasion import fewest_changes
 from tests.reference.data import RATINGS, needs_ratings
 
 pytestmark = needs_ratings
@@ -45,12 +42,13 @@ def noise(ratings, defender):
 @pytest.mark.long
 def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(ratings, defender, noise):
     assert np.mean(defender.predict(ratings.people_test) == ratings.values_test) == pytest.approx(0.431, abs=0.03)
-    assert noise.reached.all()
-    assert noise.size.mean() == pytest.approx(2.97, abs=0.15)
     cities = noise.size.mean(axis=0)
-    assert cities.min() == pytest.approx(1.85, abs=0.15) and cities.max() == pytest.approx(5.01, abs=0.15)
+    assert (cities.mean(), cities.min(), cities.max()) == pytest.approx((2.97, 1.85, 5.01), abs=0.15)
     assert np.array_equal(defender.predict(noise.noisy), np.tile(np.arange(CITIES), 1631))
-    assert not noise.size[np.arange(1631), noise.predicted].any()
+
+
+@pytest.mark.long
+def test_modify_exist_falls_back_where_it_has_no_solution(ratings, defender, noise):
     exist = representatives(ratings.people_test, defender, policy="modify_exist")
     clean = ratings.people_test[np.repeat(np.arange(1631), CITIES)]
     filled = (exist.noisy != 0).astype(int)
@@ -86,25 +84,19 @@ def decided(defender, x) -> int:
 
 
 @pytest.mark.long
-def test_other_searches_and_the_minimum(ratings, defender):
+def test_noise_is_near_the_fewest_changes(ratings, defender):
+    """On samples the greedy search is 12.7 % above the exact minimum; here of 200 people with a city each."""
     rng = np.random.default_rng(1)
     people, cities = ratings.people_test[rng.choice(1631, 200, replace=False)], rng.integers(0, CITIES, 200)
     rows, offsets = plain_weights(defender, centred=True)
-    weights = rows.T
-    greedy, sizes = representatives(people, defender).size[np.arange(200), cities], []
-    for x, i, size in zip(people.toarray(), cities, greedy, strict=True):
-        if size:
-            candidates = [jsma(x, weights, offsets, i), by_softmax(x, weights, offsets, i), fgsm(x, weights, i)]
-            assert all(leads(candidate, weights, offsets, i) for candidate in candidates)
-            raised, softmax, signed = (int((candidate != x).sum()) for candidate in candidates)
-            least = fewest_changes(x, weights, offsets, i, upper_bound=min(size, softmax))
-            sizes.append((size, least, raised, softmax, signed))
-    greedy_mean, least, raised, softmax, signed = np.mean(sizes, axis=0)
-    assert all(row[1] <= min(row[0], row[3]) for row in sizes)
-    assert greedy_mean / least - 1 == pytest.approx(0.127, abs=0.05)
-    assert softmax / least - 1 == pytest.approx(0.013, abs=0.02)
-    assert raised == pytest.approx(greedy_mean + 0.01, abs=0.05)
-    assert signed == pytest.approx(2351, rel=0.15)
+    greedy = representatives(people, defender).size[np.arange(200), cities]
+    least = [
+        fewest_changes(x, rows.T, offsets, i, upper_bound=size)
+        for x, i, size in zip(people.toarray(), cities, greedy, strict=True)
+        if size
+    ]
+    assert (np.array(least) <= greedy[greedy > 0]).all()
+    assert greedy.sum() / sum(least) - 1 == pytest.approx(0.127, abs=0.05)
 
 
 @pytest.mark.parametrize("budget", [0.3, 1.0, 3.0])

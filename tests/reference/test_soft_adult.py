@@ -1,27 +1,16 @@
 """Soft correction on Adult, seed 42, statistical parity, told a tolerance of 0.001: held to independent figures.
 
-The independent figures (balanced forest, then gradient boosting; log-loss in nats a person, accuracy): forest .3969,
-with the bound .3919, with the known share .3634 (.8382), with both .3612 (.8368); boosting .2872 (.852), with the
-bound .2870 (.850). They do not say which records taught the attackers. Measured here over the variants:
-
-    forest A', raw, attack records             .3963  bound .3913  share .3634 (.8395)  both .3609 (.8362)
-    forest A', raw, attack + validation        .3935  bound .3896  share .3600 (.8391)  both .3583 (.8353)
-    forest A, raw, attack records              .3928  bound .3850  share .3606 (.8392)  both .3565 (.8355)
-    forest A', calibrated, attack records      .3182  bound .3147  share .3182 (.8396)  both .3146 (.8384)
-    boosting on X, Y, attack + validation      .2873 (.8525)  bound .2871 (.8518)
-    the same, attack records, calibrated       .2909 (.8495)  bound .2907 (.8494)
-
-So the forest of the figures is A' as it comes, taught by the attack records, and the boosting one learns from all
-known records, from features and label, categories as numbers, uncalibrated. Both are within .0006 nats of the figures.
-Bands: accuracies ± .03; log-losses ± .005, which takes in other draws of the forest (the second row) and shuts out
-the calibrated forest and each next step of the attribution but the last, whose change is held to a band of its own.
+The independent figures (log-loss in nats a person, accuracy) do not say which records taught the attackers. Of the
+variants tried here the forest of the figures is A' as it comes, taught by the attack records, and the boosting one
+learns from all known records, from features and label, categories as numbers, uncalibrated: within .0006 nats.
+Bands: accuracies ± .03; log-losses ± .005, which shuts out the calibrated forest and each next step of the attribution
+but the last, whose change is held to a band of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from core.adversaries import train_strong_adversary
@@ -68,7 +57,7 @@ def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -
 
 
 @pytest.mark.long
-def test_the_balanced_forest_and_what_the_bound_adds(forest: dict[str, LeakStep], adult: AuditDataset) -> None:
+def test_the_balanced_forest_and_what_the_bound_adds(forest: dict[str, LeakStep]) -> None:
     reached(forest["predictions"], log_loss=0.3969)
     reached(forest["constraint_without_shares"], log_loss=0.3919)
     reached(forest["shares"], log_loss=0.3634, accuracy=0.8382)
@@ -76,14 +65,8 @@ def test_the_balanced_forest_and_what_the_bound_adds(forest: dict[str, LeakStep]
     alone, on_top = forest["constraint_without_shares"], forest["constraint"]
     assert alone.changes["log_loss"].value == pytest.approx(-0.0050, abs=0.0015)
     assert on_top.changes["log_loss"].value == pytest.approx(-0.0022, abs=0.0015)
-    assert -0.01 <= on_top.changes["accuracy"].value <= 0.002
-    share, bound = forest["shares"], forest["constraint_without_shares"]
-    assert share.values["accuracy"].value == pytest.approx(0.838, abs=ACCURACY)
-    assert share.changes["accuracy"].low > bound.changes["accuracy"].high
-    assert share.values["log_loss"].high < bound.values["log_loss"].low
-    share = float(np.mean(adult.sensitive))
-    assert forest["majority"].values["accuracy"].value == pytest.approx(1 - share, abs=ACCURACY)
-    assert forest["majority"].values["balanced_accuracy"].value == 0.5
+    assert forest["shares"].changes["accuracy"].low > alone.changes["accuracy"].high
+    assert forest["shares"].values["log_loss"].high < alone.values["log_loss"].low
 
 
 def test_boosting_needs_neither_and_beats_the_forest_told_everything(
@@ -93,8 +76,5 @@ def test_boosting_needs_neither_and_beats_the_forest_told_everything(
     reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
     change = boosting["constraint_without_shares"].changes["log_loss"]
     assert -0.001 <= change.value <= 1e-9  # the bound is true: it cannot rise
-    for step in ("shares", "constraint", "constraint_without_shares"):
-        moved = boosting[step].changes["accuracy"]
-        assert abs(moved.value) < 0.005
     assert boosting["features"].values["log_loss"].high < forest["constraint"].values["log_loss"].low
     assert boosting["features"].values["accuracy"].low > forest["constraint"].values["accuracy"].high

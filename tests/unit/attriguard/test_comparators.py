@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 
 from core.studies.attriguard import RatingsDefense, comparators, comparison
-from core.studies.attriguard.attackers import KnownPeople
 from core.studies.attriguard.comparators import LEVELS, _mapping
 from tests import ratings_samples
 from tests.unit.attriguard.conftest import SETTINGS
@@ -69,15 +68,3 @@ def test_qpm_hides_more_the_more_it_may_change():
         assert (joint.sum(axis=0) @ (mapping * distance).sum(axis=1)) <= slack * 0.8 + 1e-5
         differences.append(abs(mapping[0, 0] - mapping[1, 0]))
     assert differences[0] > differences[1] > differences[2] and differences[2] == pytest.approx(0, abs=0.01)
-
-
-def test_qpm_shows_no_blank_record_where_most_are_nearly_blank():
-    """People rate two of 200 items: every entry of a centre rounds to 0, and some known people rated nothing."""
-    rng = np.random.default_rng(0)
-    matrix = sparse.lil_array((300, 200))
-    for person in range(40, 300):
-        matrix[[person, person], rng.choice(200, size=2, replace=False)] = 1.0
-    records = matrix.tocsr()
-    known_people = KnownPeople(records=records, values=np.arange(300) % 4, n_values=4)
-    noisy = comparators.qpm(records, known_people, slack=0.5, rng=rng)
-    assert (np.diff(noisy.indptr) == 2).all()

@@ -52,13 +52,6 @@ def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Ex
     assert noisy["adversarial"] > noisy["network"] and noisy["adversarial"] > noisy["logistic"] + 0.1
 
 
-@pytest.mark.parametrize("defender", ["logistic", "logistic_smooth"])
-def test_an_attacker_of_the_defenders_kind_has_her_classifier(defender: str):
-    study = few(ratings_settings(defender=defender))
-    assert (study.guesses[0].clean == study.predicted).all()
-    assert (study.guesses[0].noisy == np.arange(4))[study.reached].all()
-
-
 @pytest.mark.parametrize(("name", "value"), [("attackers", ("boosting",)), ("defender", "ranges")])
 def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
     with pytest.raises(InputError, match=f"{name} must be one of logistic, "):

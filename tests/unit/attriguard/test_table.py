@@ -16,11 +16,10 @@ from core.studies.attriguard.table import (
     PairRules,
     TablePeople,
     find_rules,
-    fit_encoder,
     pair_rules,
     table_columns,
 )
-from core.studies.attriguard.table_search import TABLE_DEFENDERS, Defender, TableSearch, fit_defender
+from core.studies.attriguard.table_search import Defender, TableSearch, fit_defender
 from tests.table_people import broken, least_columns, people
 
 SMITH_ON_A_BOAT = ("job", "smith", "home", "boat")
@@ -55,13 +54,6 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
     assert (pay.domain[0], pay.domain[-1]) == (2.0, 247.0)
     assert np.isin(pay.domain, values).all()
     assert pay.domain.size == 11
-
-
-def test_few_whole_numbers_are_listed() -> None:
-    few = table_columns(with_column(3, np.repeat([-5.0, 1.0, 2.0, 7.0, 90.0], [3, 200, 94, 200, 3])))[3]
-    assert few.kind == "integer"
-    assert few.domain.tolist() == [1, 2, 7]
-    assert few.listed.tolist() == [-5, 1, 2, 7, 90]
 
 
 @pytest.mark.parametrize(("share", "domain"), [(0.0, [0, 1, 2, 3]), (0.01, [1, 2, 3]), (0.5, [3])])
@@ -132,35 +124,6 @@ def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...],
 def test_table_people_refuse(make, message: str, village: TablePeople) -> None:
     with pytest.raises(InputError, match=message):
         make(village)
-
-
-@pytest.mark.parametrize("kind", TABLE_DEFENDERS)
-@pytest.mark.parametrize("m", [2, 4])
-def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
-    village = people(m)
-    defender = fit_defender(village.attacker_records, village.known_truth, table_columns(village), kind=kind)
-    records = village.public.copy()
-    records[0] = [-1.0, 9.0, 0.0, 100.0, 1e3]  # values nobody known has
-    scores = defender.all_terms(records).sum(axis=2) + defender.offsets[:, None]
-    decisions = defender.classifier.decision_function(defender.encoder.transform(records))
-    np.testing.assert_allclose(scores[1] - scores[0] if m == 2 else scores.T, decisions, atol=1e-9)
-    np.testing.assert_array_equal(scores.argmax(axis=0), defender.predict(records))
-
-
-def test_inputs_by_hand() -> None:
-    village = people()
-    records = np.array([[0.0, 2.0, 1.0, 3.0, 0.5], [9.0, 0.0, 0.0, 0.0, 0.0]])
-    inputs = fit_encoder(village.attacker_records, table_columns(village)).transform(records).toarray()
-    assert inputs.shape == (2, 4 + 3 + 2 + 2)
-    assert inputs[0, :9].tolist() == [1, 0, 0, 0, 0, 0, 1, 0, 1]
-    assert inputs[1, :4].tolist() == [0, 0, 0, 0]  # a category nobody known has
-    numbers = village.attacker_records[:, 3:]
-    np.testing.assert_allclose(inputs[:, 9:], (records[:, 3:] - numbers.mean(axis=0)) / numbers.std(axis=0))
-    ranges = fit_encoder(village.attacker_records, table_columns(village), ranges=True)
-    inputs = ranges.transform(village.public).toarray()
-    assert set(np.unique(inputs)) == {0.0, 1.0}
-    assert (inputs.sum(axis=1) == 5).all()
-    np.testing.assert_allclose(ranges.block(4, village.attacker_records[:, 4]).mean(axis=0), 0.1, atol=0.02)
 
 
 @dataclass(frozen=True)

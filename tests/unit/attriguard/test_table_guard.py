@@ -12,7 +12,6 @@ from core.datasets import AuditDataset
 from core.stats.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
 from core.studies.attriguard import (
     AttriGuardSettings,
-    Exposure,
     TableDefense,
     concentration,
     table_columns,
@@ -75,17 +74,6 @@ def test_card_refuses_who_is_not_protected(guard: TableDefense, nobody: object) 
         guard.card(nobody)  # type: ignore[arg-type]
 
 
-def test_card_shows_changed_columns_alone(village: TablePeople, guard: TableDefense) -> None:
-    card = guard.card(5)
-    changed = (guard.noise.noisy[15:18] != village.public[5]).any(axis=0)
-    assert set(card["column"]) == set(np.array(village.names)[changed])
-    for value, size in zip(village.values, guard.noise.size[5], strict=True):
-        assert (card[value] != "").sum() == size
-    record = dict(zip(village.names, village.public[5], strict=True))
-    columns = [guard.columns[village.names.index(name)] for name in card["column"]]
-    assert list(card["without noise"]) == [column.text(record[column.name]) for column in columns]
-
-
 @pytest.fixture(scope="module")
 def data() -> AuditDataset:
     return samples.dataset(1600, leak=2.0, seed=1)
@@ -94,18 +82,6 @@ def data() -> AuditDataset:
 @pytest.fixture(scope="module")
 def audited(data: AuditDataset) -> TableDefense:
     return TableDefense(audit_people(CONFIG, data), SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def grown(audited: TableDefense) -> list[Exposure]:
-    return [exposure for exposure in audited.expose() if exposure.guesses]
-
-
-def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableDefense, grown: list[Exposure]) -> None:
-    guesses = grown[0].guesses[0]
-    assert guesses.attacker == "logistic"
-    np.testing.assert_array_equal(guesses.clean, audited.noise.predicted)
-    np.testing.assert_array_equal(guesses.noisy == np.arange(2), audited.noise.reached)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -96,23 +96,6 @@ def test_seeds_are_replicates_and_not_candidates():
     assert width == pytest.approx(np.mean([accuracy.high - accuracy.low for accuracy in accuracies]))
 
 
-def test_accuracy_lead_is_paired_and_of_the_people_who_judge():
-    rng = generator(6)
-    accurate, weaker = point(1, 0.8, SAFE, rng), point(2, 0.7, SAFE, rng)
-    first, second = chosen([accurate, replace(weaker, judging=replace(accurate.judging))]).candidates
-    lead = first.accuracy_lead(second)
-    assert lead.value == 0.0
-    assert lead.high - lead.low < 0.005
-
-
-def test_models_without_a_common_seed_have_no_lead():
-    rng = generator()
-    choice = chosen([point(1, 0.8, SAFE, rng, seed=1), point(2, 0.8, SAFE, rng, seed=2, method="unmitigated")])
-    assert choice.runner_up is not None
-    assert choice.chosen.accuracy_lead(choice.runner_up).n == 0
-    assert "costs" not in finding(choice).so_what
-
-
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best(beyond: int):
     rng = generator(7)
@@ -175,19 +158,6 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     assert [candidate.points[0] for candidate in planted.shown_leakier] == [points[3]]
 
 
-@pytest.mark.parametrize("leak", ["attribute", "membership"])
-def test_the_leak_counted_may_be_that_of_the_attribute_or_of_membership_alone(leak: str):
-    rng = generator(5)
-    quiet = {
-        "attribute": point(1, 0.8, {**SAFE, "membership_auc": 0.545}, rng),
-        "membership": point(2, 0.8, {**SAFE, "attribute_excess": 0.018}, rng),
-    }
-    choice = chosen(list(quiet.values()), prefer="leak", leak=leak)
-    assert choice.chosen.points == (quiet[leak],)
-    assert choice.chosen.choosing.leaking == {"attribute": "attribute_excess", "membership": "membership_auc"}[leak]
-    assert choice.chosen.choosing.low <= choice.chosen.choosing.leak <= choice.chosen.choosing.high
-
-
 @pytest.mark.parametrize("prefer", PREFERENCES)
 @pytest.mark.parametrize(
     ("accuracy", "constant", "least"),
@@ -199,11 +169,6 @@ def test_a_model_without_use_is_not_recommended(accuracy: float, constant: bool,
     choice = chosen([useless], prefer=prefer, least_accuracy=least)
     assert choice.outcome == ChoiceOutcome.NONE
     assert not choice.eligible
-
-
-def test_a_model_of_the_least_accuracy_is_accurate_enough():
-    accurate = point(0, 0.75, SAFE, generator(8))
-    assert chosen([accurate], least_accuracy=accurate.choosing.accuracy.value).eligible
 
 
 def with_accuracy(candidate: CandidatePoint, choosing: float, judging: float) -> CandidatePoint:
@@ -234,13 +199,6 @@ def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_wh
     assert choice.chosen.choosing.status == choice.chosen.judging.status == Status.PASS
     assert choice.outcome != ChoiceOutcome.RECOMMENDED
     assert "not shown to be above that of one answer for everybody" in finding(choice).so_what
-
-
-def test_the_least_leak_is_that_of_models_that_beat_one_answer_for_everybody():
-    rng = generator()
-    quiet = with_accuracy(point(1, 0.7, SAFE, rng), 0.686, 0.686)
-    loud = with_accuracy(point(2, 0.7, {**SAFE, "membership_auc": 0.52}, rng), 0.75, 0.75)
-    assert chosen([quiet, loud], prefer="leak", least_accuracy=0.0).chosen.points == (loud,)
 
 
 def test_unconstrained_is_the_most_accurate_model_without_a_constraint():

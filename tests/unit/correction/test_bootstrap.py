@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.stats.fairness import METRICS, row_sets, unfairness
-from core.stats.projection import project
-from core.studies.correction import Disclosure, correct, disclose, soft_correct
+from core.stats.fairness import METRICS, unfairness
+from core.studies.correction import Disclosure, correct, disclose
 from core.studies.correction.bootstrap import (
     Blocks,
     _of_many,
     _of_two,
     accuracy_by_sample,
-    drawn_people,
 )
 from core.studies.correction.disclosure import gain_of_best, prices_of
-from core.studies.correction.soft import Tilt, soft_constraints, steps_in_draws
 
 
 def people(n: int, seed: int, *, groups: int = 2, bias: float = 0.5, skill: float = 1.0) -> AttackedRecords:
@@ -103,40 +100,6 @@ def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None
     assert corrected > 100
 
 
-@pytest.mark.parametrize("metric", ["statistical_parity", "equalized_odds"])
-@pytest.mark.parametrize("groups", [2, 3])
-def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int, metric: str) -> None:
-    n = 2000
-    records = people(n, 3, groups=groups, bias=1.0)
-    parts = tuple(None if rows is None else int(name[-1]) for name, rows in row_sets(metric, records.labels, n))
-    shares = (np.bincount(records.truth) / n).tolist()
-    arguments = {"metric": metric, "tolerance": 0.01, "labels": records.labels, "group_shares": shares}
-    constraints = soft_constraints(records.predictions, n_groups=groups, **arguments)
-    multipliers = project(records.probability, constraints).multipliers
-    tilt = Tilt(constraints=constraints, multipliers=multipliers, parts=parts, tolerance=0.01, shares=True)
-    truth = records.truth.astype(np.intp)
-    surprise = -np.log(records.probability[np.arange(n), truth])
-    draw_steps = steps_in_draws(records.probability, surprise, truth, constraints.pattern, {"own": tilt}, draws=5)
-    order = np.argsort(constraints.pattern, kind="stable")
-    for number, weight in enumerate(drawn_people(n, 5, 0)):
-        rows = np.repeat(order, weight)
-        drawn = some(records, rows)
-        after = soft_correct(
-            drawn.probability,
-            drawn.predictions,
-            tolerance=0.01,
-            metric=metric,
-            labels=drawn.labels,
-            group_shares=(np.bincount(drawn.truth) / n).tolist(),
-        )
-        loss = -np.log(after[np.arange(n), drawn.truth]).mean()
-        size, right, log_loss = (values[number : number + 1] for values in draw_steps["own"])
-        assert log_loss[0] == pytest.approx(loss, abs=2e-4)
-        assert accuracy_by_sample(size, right)[0] == pytest.approx(
-            (after.argmax(axis=1) == drawn.truth).mean(), abs=0.004
-        )
-
-
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:
     """Sixty times 800 of 40,000 people; what the attacker gains from all of them is what is to be held.
 
@@ -181,16 +144,3 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() 
     attacked, disclosures = _disclosures([weak])
     assert alone == gain_of_best(attacked, disclosures, seed=3)
     assert alone != gain_of_best(attacked, disclosures, seed=4)
-
-
-def test_below_the_majority_guess_nobody_gains() -> None:
-    """Nine in ten are of one group; an attacker who guesses by coin and is corrected still knows less than that."""
-    rng = np.random.default_rng(6)
-    n = 2000
-    truth = (rng.random(n) < 0.1).astype(np.uint8)
-    predictions = (rng.random(n) < 0.4).astype(np.uint8)
-    first = np.clip(0.5 + 0.3 * (predictions - 0.4) + 0.1 * rng.standard_normal(n), 0.01, 0.99)
-    p = np.column_stack([1 - first, first])
-    coin = AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=predictions, truth=truth)
-    gain = gain_of_best(*_disclosures([coin]))
-    assert gain.value == 0.0 and -0.01 < gain.low < 0.0 < gain.high < 0.01

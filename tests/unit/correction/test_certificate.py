@@ -131,21 +131,3 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
     assert same(fast, correct(**arguments, time_limit=math.inf))
     stopped = correct(**arguments, time_limit=60.0)  # with one it does
     assert stopped.certificate.status == "not_solved" and "within 60 seconds" in stopped.reason
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 4])
-def test_work_is_limited(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tangents, "_MOST_NODES", nodes)
-    counted: list[int] = []
-    program = tangents._BestFirstSearch.program
-
-    def counting(search: tangents._BestFirstSearch, *arguments: Any, **more: Any) -> Any:
-        counted.append(1)
-        return program(search, *arguments, **more)
-
-    monkeypatch.setattr(tangents._BestFirstSearch, "program", counting)
-    first, again = (correct(**problem(), time_limit=math.inf) for _ in range(2))
-    assert same(first, again)
-    assert len(counted) <= 2 * 2 * nodes  # two runs of two row sets
-    assert first.certificate.status in ("feasible", "optimal", "not_solved")
-    assert nodes > 1 or first.certificate.status != "optimal"

@@ -72,14 +72,6 @@ def test_the_smallest_tolerance_is_one_that_can_be_met() -> None:
     assert disclose(ODD, HELD_OUT, tolerance=disclosure.smallest_tolerance, cost="count").after is not None
 
 
-def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
-    """Other truths for the attacked leave every guess, and so the exponent and the changes, as they were."""
-    flipped = replace(ATTACKED, truth=1 - ATTACKED.truth)
-    original, altered = (disclose(records, HELD_OUT, tolerance=0.02) for records in (ATTACKED, flipped))
-    assert (original.exponent, original.n_changed) == (altered.exponent, altered.n_changed)
-    assert original.certificate.objective == altered.certificate.objective
-
-
 def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer() -> None:
     """Where calibration moves guesses over the border, brute force over all answers confirms the result."""
     rng = np.random.default_rng(3)

@@ -13,24 +13,7 @@ from core.studies.membership import (
     MembershipSplit,
 )
 from core.studies.membership.disparity import Tally
-from tests.zhang_protocol import MemberPeople, member_split
-
-
-def invented(
-    codes: np.ndarray, labels: np.ndarray, groups: np.ndarray, *, sizes: tuple[int, ...] | None = None
-) -> MemberPeople:
-    """Return people with these codes, of as many values as occur unless it is said."""
-    sizes = sizes or tuple((codes.max(axis=0) + 1).tolist())
-    return MemberPeople(
-        title="invented",
-        codes=codes.astype(np.int64),
-        names=tuple(f"column {index}" for index in range(len(sizes))),
-        values=tuple(tuple(map(str, range(k))) for k in sizes),
-        labels=labels.astype(np.uint8),
-        groups=groups.astype(np.uint8),
-        group_names=tuple(f"group {code}" for code in range(int(groups.max()) + 1)),
-        attribute="group",
-    )
+from tests.zhang_protocol import member_split
 
 
 def half(n: int, *, seed: int = 0) -> MembershipSplit:

@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 from core.base.validation import child_seed
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
-from core.studies.membership import Evidence, MembershipSettings, attacks, judging_everybody, roc
-from core.studies.membership.curves import fairpick_curve, thinned, two_sides
+from core.studies.membership import Evidence, attacks, judging_everybody, roc
+from core.studies.membership.curves import thinned, two_sides
 from core.studies.membership.fairpick import (
     FEWEST,
     MOST,
@@ -26,8 +26,7 @@ from core.studies.membership.fairpick import (
     random_deletion,
 )
 from core.studies.membership.findings import CurvePoint, fairpick_differences
-from core.studies.membership.study import STUDY
-from core.studies.subject import AuditConfig, subject_of
+from core.studies.subject import AuditConfig
 from tests import samples
 
 
@@ -102,11 +101,6 @@ def parts() -> tuple[Splits, Clusters, FairPick]:
     return splits, clustering, fairpick(sides, splits.train, clustering, theta=THETA, seed=CONFIG.seed)
 
 
-@cache
-def curve() -> tuple[CurvePoint, ...]:
-    return tuple(fairpick_curve(CONFIG, people(), thetas=(THETA, 1.0), repeats=2))
-
-
 def cells(clustering: Clusters, rows: np.ndarray) -> np.ndarray:
     """Return the number of everybody's label, nearest cluster and group."""
     everybody, cluster = people(), clustering.nearest(two_sides(people(), 1), rows)
@@ -141,26 +135,13 @@ def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_
     assert abs(np.mean(areas) - 0.5) <= 3 * np.std(areas, ddof=1) / math.sqrt(len(areas)) + 0.005
 
 
-def test_at_theta_one_a_point_is_the_study_of_the_subject() -> None:
-    """With the seed of its repeat; accuracy is on all test records."""
-    seed = child_seed(CONFIG.seed, "membership, repeat 0")
-    subject = subject_of(replace(CONFIG, seed=seed), people())
-    *_, result = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("network",)))
-    (gaps,) = result.disparities.results
-    point = curve()[2]
-    assert point.auc == result.curves["network"].auc.value and point.vd == pytest.approx(gaps.vd.value)
-    assert point.accuracy_test == pytest.approx(subject.model.accuracy_test.value)
-
-
 def test_fairpick_differences_are_taken_within_repeats() -> None:
-    template = curve()[0]
-    shifts = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
+    splits = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
     more = [0.011, 0.009, 0.01, 0.012, 0.008]
-    points: list[CurvePoint] = []
-    for repeat, (base, extra) in enumerate(zip(shifts, more, strict=True)):
-        points.append(replace(template, repeat=repeat, variant="random", vd=base))
-        points.append(replace(template, repeat=repeat, variant="fairpick", vd=base + extra))
-    alone = replace(template, repeat=9, vd=7.0)
+    points = [CurvePoint(at=0.2, repeat=i, variant="random", vd=vd) for i, vd in enumerate(splits)]
+    picked = np.add(splits, more)
+    points += [CurvePoint(at=0.2, repeat=i, variant="fairpick", vd=vd) for i, vd in enumerate(picked)]
+    alone = CurvePoint(at=0.2, repeat=9, variant="fairpick", vd=7.0)
     (band,) = fairpick_differences([*reversed(points), alone])
     assert (band.at, band.variant, band.repeats) == (0.2, "fairpick - random", 5)
     assert band.values["vd"].value == pytest.approx(0.01)

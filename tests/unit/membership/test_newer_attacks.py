@@ -46,14 +46,6 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
         assert densities[person] == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_prior_is_the_one_people_were_drawn_from():
-    rng, people, shadows = np.random.default_rng(1), 20_000, 6
-    variance = invgamma.rvs(3.0, scale=2.0, size=people, random_state=rng)
-    values = rng.normal(rng.normal(1.0, np.sqrt(variance / 0.5)), np.sqrt(variance), (shadows, people))
-    sums = np.full(people, shadows), values.mean(axis=0), shadows * values.var(axis=0)
-    assert bavaria.fitted_prior(*sums, 1.0) == pytest.approx((0.5, 3.0, 2.0), rel=0.05)
-
-
 def test_four_shadows_tell_more_where_people_differ_in_how_much_trainings_move_them():
     """φ is normal, as both assume; deviations are unlike, which LiRA cannot learn from two values a person."""
     rng, n = np.random.default_rng(2), 4000
@@ -85,18 +77,6 @@ def of_three_kinds(seed: int, remembered: float) -> Evidence:
         split=split,
         features=np.column_stack([kind, rng.random(n)]),
     )
-
-
-def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
-    evidence = of_three_kinds(0, 0.0)
-    split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.label_probability)
-    scores = REGISTRY["quantile"].judge(evidence).score
-    for code in range(3):
-        in_kind = kind[split.judged_rows] == code
-        population = phi[split.population][kind[split.population] == code]
-        expected = (phi[split.judged_rows][in_kind] - population.mean()) / population.std()
-        assert np.corrcoef(scores[in_kind], expected)[0, 1] > 0.95
-        assert (scores[in_kind].mean(), scores[in_kind].std()) == pytest.approx((0.0, 1.0), abs=0.15)
 
 
 def test_a_memory_behind_the_record_is_found_without_shadows():

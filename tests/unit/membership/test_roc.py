@@ -66,21 +66,6 @@ def test_the_variance_is_that_of_the_placements(people):
         assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("members", "outsiders", "inside", "outside"),
-    [(2000, 30, 0.99, 0.97), (10, 1000, 0.1, 0.1), (100, 100, 0.02, 0.0)],
-)
-def test_the_interval_of_the_area_covers_where_nearly_all_scores_tie(members, outsiders, inside, outside):
-    rng, tables = np.random.default_rng(6), 300
-    truth, drawn = 0.5 + 0.5 * (inside - outside), []
-    for _ in range(tables):
-        hits = [rng.random(n) < share for n, share in ((members, inside), (outsiders, outside))]
-        drawn.append(area(*(side.astype(float) for side in hits)))
-    assert np.mean([estimate.low <= truth <= estimate.high for estimate in drawn]) >= 0.95
-    none = area(np.ones(members), np.ones(outsiders))
-    assert none.low < 0.5 == none.value < none.high
-
-
 def test_rates_are_read_within_ties_as_if_these_were_in_random_order():
     member = np.repeat([1, 0], [100, 1000])
     score = np.concatenate([np.repeat([3, 2, 1], [20, 30, 50]), np.repeat([3, 2, 1], [5, 45, 950])])

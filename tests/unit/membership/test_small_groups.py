@@ -6,14 +6,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from core.auditing.policy import default_policy, judge, predictions_policy
 from core.auditing.policy.verdict import Verdict
 from core.studies.membership import MembershipSettings
 from core.studies.membership.roc import counts_above
 from core.studies.membership.study import STUDY
-from core.studies.membership.tpr_gaps import net_gaps, tpr_gaps
+from core.studies.membership.tpr_gaps import net_gaps
 from core.studies.study import Measurement, SyntheticRecords, subject_of
 from core.studies.subject import Subject
 from tests.policy_samples import done
@@ -23,8 +22,6 @@ SIDE = 4_000
 
 ATTACK_RECORDS = 1_200
 """Attack records."""
-
-FEW = {"bootstraps": 200, "permutations": 2}
 
 
 def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subject:
@@ -84,53 +81,22 @@ def test_a_rare_group_that_is_wholly_memorised_fails_where_all_people_together_d
 @POLICIES
 @pytest.mark.parametrize("share", [0.029, 0.2])
 def test_one_of_whom_nobody_is_remembered_never_fails_and_passes_where_it_is_large_enough(policy_of, share: float):
-    rows = [row_of(verdict_by(policy_of, measured("none", share, seed)), "membership_gap") for seed in range(4)]
-    verdicts = [row.verdict for row in rows]
-    assert "fail" not in verdicts and "not_run" not in verdicts
-    assert share < 0.1 or verdicts.count("pass") >= 3
+    verdicts = [verdict_by(policy_of, measured("none", share, seed)) for seed in range(4)]
+    gaps = [row_of(verdict, "membership_gap").verdict for verdict in verdicts]
+    assert set(gaps) <= {"pass", "inconclusive"}
+    assert share < 0.1 or gaps.count("pass") >= 3
 
 
-def scored(kind: str, size: int, rng: np.random.Generator, side: int = 2_000) -> tuple[np.ndarray, ...]:
-    """Return score, group and membership: group 1 has `size` members and as many non-members."""
-    member = np.repeat([0, 1, 0, 1], [side, side, size, size]).astype(np.uint8)
-    group = np.repeat([0, 1], [2 * side, 2 * size]).astype(np.uint8)
-    score = rng.normal(size=group.size)
-    moved = (group == 1) & (member == 1)
-    if kind == "half":
-        score[moved & (rng.random(group.size) < 0.5)] = 9.0
-    if kind == "all":
-        score[moved] = 9.0
-    if kind == "shift":
-        score[moved] += 2.0
-    return score, group, member
-
-
-TRUTH = {"none": 0.0, "half": 0.495, "all": 0.99, "shift": float(norm.sf(norm.isf(0.01) - 2.0)) - 0.01}
-"""Gap at 1% FPR, by either threshold: only members of group 1 move."""
-
-
-def own_thresholds(score, group, member, seed):
-    return tpr_gaps(score, group, member, names=("most", "rare"), seed=seed, **FEW)
-
-
-def one_threshold(score, group, member, seed):
-    return net_gaps(score, group, member, names=("most", "rare"))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", TRUTH)
-@pytest.mark.parametrize(("gaps", "size"), [(own_thresholds, 100), (one_threshold, 20), (one_threshold, 300)])
-def test_gaps_are_covered(gaps, kind: str, size: int):
-    runs, covered = 150, 0
-    for run in range(runs):
-        (gap,) = gaps(*scored(kind, size, np.random.default_rng([run, size])), run)
-        covered += gap.estimate.low - 1e-3 <= TRUTH[kind] <= gap.estimate.high + 1e-3
-    assert covered / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
+def scored(size: int, seed: int, *, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return score, group and membership: group 1 has so many members, who score higher by a shift, and non-members."""
+    member = np.repeat([0, 1, 0, 1], [2_000, 2_000, size, size]).astype(np.uint8)
+    group = np.repeat([0, 1], [4_000, 2 * size]).astype(np.uint8)
+    return np.random.default_rng(seed).normal(size=group.size) + shift * group * member, group, member
 
 
 @pytest.mark.parametrize("decimals", [0, 9])
 def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals: int):
-    score, group, member = scored("shift", 150, np.random.default_rng(7))
+    score, group, member = scored(150, 7, shift=2.0)
     score = score.round(decimals)
     (gap,) = net_gaps(score, group, member, names=("most", "rare"))
     rng, draws = np.random.default_rng(8), []
@@ -150,5 +116,5 @@ def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals: int):
 
 @pytest.mark.parametrize("size", [1_000, 9])
 def test_net_gaps_are_of_groups_of_10_to_some_hundred(size: int):
-    score, group, member = scored("none", size, np.random.default_rng(3))
+    score, group, member = scored(size, 3)
     assert net_gaps(score, group, member, names=("most", "rare")) == ()

@@ -1,18 +1,14 @@
-"""The study attack by attack, its curves and tables: seeded, cancelled, resumed, never more than was asked for."""
+"""The study of membership: attacks it refuses, gaps of its verdicts, tables and limits by group."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core.auditing.policy import judge
 from core.base.errors import InputError
-from core.datasets import AuditDataset
 from core.studies.membership import (
     MemberGuess,
     MembershipResult,
@@ -20,38 +16,19 @@ from core.studies.membership import (
     roc,
     vulnerability_disparity,
 )
-from core.studies.membership.curves import epsilon_curve
-from core.studies.membership.findings import CurvePoint
 from core.studies.membership.study import STUDY, measured
 from core.studies.study import SyntheticRecords, subject_of
-from core.studies.subject import AuditConfig, Subject
+from core.studies.subject import AuditConfig
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.policy_samples import policy
 
-SETTINGS = MembershipSettings(shadows=4)
-CONFIG = AuditConfig(method="unmitigated", depth=6, seed=3)
 
-
-@cache
-def dataset() -> AuditDataset:
-    return samples.dataset(1500)
-
-
-@cache
-def subject() -> Subject:
-    return trained(CONFIG, dataset())
-
-
-@cache
-def steps() -> tuple[MembershipResult, ...]:
-    return tuple(STUDY.run(subject(), SETTINGS))
-
-
-def test_run_of_named_attacks_says_the_same_as_of_all():
-    *_, result = STUDY.run(subject(), MembershipSettings(shadows=0, attacks=("network", "loss")))
-    assert list(result.guesses) == ["loss", "network"]
-    assert result.curves["loss"].auc == steps()[0].curves["loss"].auc
+@pytest.fixture(scope="module")
+def result() -> MembershipResult:
+    subject = trained(AuditConfig(method="unmitigated", depth=6, seed=3), samples.dataset(1500))
+    *_, last = STUDY.run(subject, MembershipSettings(shadows=4))
+    return last
 
 
 @pytest.mark.parametrize(
@@ -62,16 +39,16 @@ def test_run_of_named_attacks_says_the_same_as_of_all():
         ("boundary", "one that can be run on this model's scores, got boundary"),
     ],
 )
-def test_run_refuses_attacks(attack: str, sentence: str):
-    answers = replace(subject(), trainable=False, dataset=replace(dataset(), sets=np.full(dataset().n, "train")))
+def test_run_refuses_attacks(attack: str, sentence: str, result: MembershipResult):
+    dataset = replace(result.subject.dataset, sets=np.full(1500, "train"))
+    answers = replace(result.subject, trainable=False, dataset=dataset)
     with pytest.raises(InputError, match=sentence):
         list(STUDY.run(answers, MembershipSettings(shadows=0, attacks=(attack,))))
 
 
-def test_disparities_are_those_of_the_verdicts():
-    result = steps()[-1]
+def test_disparities_are_those_of_the_verdicts(result: MembershipResult):
     guess, verdict = result.guesses[result.strongest], result.verdicts[result.strongest]
-    member, group = result.inside(guess), dataset().sensitive[guess.rows]
+    member, group = result.inside(guess), result.subject.dataset.sensitive[guess.rows]
     alone = vulnerability_disparity(verdict, group, member)
     (gaps,) = result.disparities.results
     for name in ("vd", "fpr_gap", "advantage_gap"):
@@ -81,16 +58,11 @@ def test_disparities_are_those_of_the_verdicts():
     assert advantage == pytest.approx(result.advantages[result.strongest].value)
 
 
-def test_grouped_changes_nothing_but_the_gaps():
-    result = steps()[-1]
-    thirds = (np.arange(dataset().n) % 3).astype(np.uint8)
+def test_grouped_changes_nothing_but_the_gaps(result: MembershipResult):
+    thirds = (np.arange(1500) % 3).astype(np.uint8)
     regrouped = result.grouped(thirds, ("a", "b", "c"))
     assert regrouped.curves[result.strongest].auc == result.curves[result.strongest].auc
     assert {gaps.group for gaps in regrouped.disparities.results} == {"a", "b", "c"}
-
-
-def points(**more: Any) -> list[CurvePoint]:
-    return list(epsilon_curve(CONFIG, dataset(), epsilons=(0.5, math.inf), repeats=3, **more))
 
 
 def drawn_result(sensitive: np.ndarray, side: int, names: tuple[str, ...], remembered: np.ndarray | None = None):
@@ -136,12 +108,3 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
     assert "at least 100 non-members, got 20 of “rather not say”" in measurement.reason
     row = judge(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
     assert row.verdict == verdict
-
-
-@pytest.mark.long
-def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
-    curve = points()
-    assert curve[:4] + points(finished=curve[:4]) == curve and points(finished=curve) == []
-    assert [(point.repeat, point.at) for point in curve] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
-    assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in curve)
-    assert len({point.auc for point in curve if point.at == math.inf}) == 3  # each repeat is another split

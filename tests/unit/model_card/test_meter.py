@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -45,23 +43,6 @@ def test_precision_counts_by_the_variance_it_leaves_open(precision: dict, r: tup
     assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
     assert metered.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
     assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
-
-
-def test_a_number_that_follows_from_others_counts_once():
-    case = large_case(1, n=500, k=2)
-    h = case.release.predictions * case.release.labels  # nobody else is accepted, so both gaps are of the same count
-    both, single = (
-        Release(h, labels=case.release.labels, statistics=statistics, decimals=1) for statistics in (TWO, TWO[:1])
-    )
-    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, single).joint_bits)
-    for sizes, statistics in itertools.product((True, False), (TWO, ("sp_rate",))):
-        h = case.release.predictions[:1]
-        models = {"labels": case.release.labels, "statistics": statistics, "sizes": sizes, "decimals": 2}
-        single, both = (Release(rows, **models) for rows in (h, [*h, *(1 - h)]))  # opposite models have opposite gaps
-        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, single)))
-
-
-TWO = ("tpr_gap", "sp_gap")
 
 
 def test_measured_by_hand():

@@ -7,20 +7,12 @@ import pytest
 
 from core.base.errors import InputError
 from core.studies.model_card import Release, pinned, project
-from core.studies.model_card.equations import equations
 from tests.oracles.exact_posterior import agreeing
 from tests.release_samples import invented, large_case, part_mask, small_case
 
 S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
 Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
 H = np.array([[1, 1, 1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]])
-
-
-def test_a_gap_that_rounds_to_nothing_has_no_sign():
-    accepted = np.repeat([1, 0], [10, 9])
-    release = Release(np.array([accepted, 1 - accepted]), statistics=("sp_gap",), decimals=0)
-    gaps = [row.value for row in release.publish(np.arange(19) % 2).numbers if row.statistic == "sp_gap"]
-    assert [str(gap) for gap in gaps] == ["0.0", "0.0"]
 
 
 def test_noise_is_of_the_scale_it_should_be():
@@ -122,19 +114,6 @@ def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name: str
             fit = {size for (size, _), rate in number.items() if low - 1e-9 <= rate <= high + 1e-9}
             counts = invented(release, {("model 1", name): (low, high)}).counts
             assert counts is not None and counts.sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
-
-
-@pytest.mark.parametrize("n", [200, 1000])
-@pytest.mark.parametrize("statistics", [("sp_gap",), ("sp_rate", "tpr_gap")])
-def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tuple[str, ...], n: int):
-    """At the truth a gap's line is no approximation: it touches the curve there."""
-    for seed in range(6):
-        case = large_case(seed, n=n, k=3, sizes=False, decimals=1, statistics=statistics)
-        assert case.published.counts is not None and not case.published.counts.sizes
-        system = equations(case.published, case.sensitive.astype(float))
-        sums = system.features @ case.release.cells.expected(case.sensitive.astype(float))
-        assert system.curved and system.low.size >= 3
-        assert (system.low - 1e-9 <= sums).all() and (sums <= system.high + 1e-9).all()
 
 
 def test_twin_models_name_the_person_they_differ_in():

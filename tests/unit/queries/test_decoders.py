@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.studies.bias_queries import (
     DECODERS,
@@ -133,14 +131,6 @@ def test_the_first_targeted_answer_tells_of_the_others_together(decoder: str):
     assert decoded.values[:3].tolist() == [1, 1, 0]
 
 
-def test_single_answers_leave_others_their_prior_given_the_sizes():
-    queries = answered("single", Exact(absolute=True), np.eye(6)[:2], [0.5, 0.25], PRIOR, (4, 2))
-    strongest, without = (read_answers(queries, decoder)[0] for decoder in ("strongest", "without_prior"))
-    assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
-    assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
-    assert strongest.values[2:] == pytest.approx(1 - counted(np.array([PRIOR[2:]]), 3)[0])
-
-
 def of_a_hundred(repeats: int) -> Trials:
     """Return trials about ten disadvantaged of a hundred, with a prior as strong as that of race."""
     people = pool(20_000, 2000, strength=0.99)
@@ -219,18 +209,3 @@ def test_close_to_the_exact_posterior(noise: str, scale: float, informed: bool):
     assert np.abs(approximate - right).mean() < 0.01 + 0.35 * np.abs(before - right).mean()
     assert balanced(approximate, truth, 0.3) > balanced(right, truth, 0.3) - 0.02
     assert approximate.shape == truth.shape and (approximate > 0).all() and (approximate < 1).all()
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.sampled_from(sorted(NOISES)), st.floats(1e-4, 1e4), st.integers(0, 10_000))
-def test_the_unit_of_the_answers_does_not_matter(noise: str, unit: float, seed: int):
-    case, _ = rows_of(noise, 0.2, repeats=2, m=6, n=15, ones=5, seed=seed)
-    rescaled = case | {"rows": case["rows"] * unit, "target": case["target"] * unit, "scale": case["scale"] * unit}
-    assert propagate(**rescaled) == pytest.approx(propagate(**case), abs=1e-6)
-
-
-def test_nearly_exact_answers_that_do_not_suffice_still_help():
-    """Where the iteration may run away, the last probabilities that fit the answers are returned."""
-    for m in (5, 10, 15):
-        case, truth = rows_of("laplace", 1e-6, repeats=40, m=m, n=60, ones=6)
-        assert balanced(propagate(**case), truth, 0.1) > balanced(case["prior"], truth, 0.1)

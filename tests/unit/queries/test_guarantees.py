@@ -140,14 +140,6 @@ def test_answer_error_of_the_published_budget(mechanism, median: float, high: fl
     assert sums.median < 11.7 / 30
 
 
-@pytest.mark.parametrize("mechanism", [LaplaceGlobal(3.0), SmoothCauchy(3.0), SmoothLaplace(3.0, 1e-3)], ids=str)
-def test_answer_error_is_what_draws_show(mechanism):
-    h, rng = questions(4), np.random.default_rng(1)
-    error = answer_error(mechanism, h, AMONG_100, rng=rng)
-    drawn = np.abs(mechanism.draws(h, AMONG_100, rng=rng, draws=50_000) - statistical_parity_gap(h, AMONG_100))
-    assert np.quantile(drawn, [0.5, 0.95]) == pytest.approx([error.median, error.high], rel=0.03)
-
-
 def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, float]]:
     """Return the law of the attribute vectors given how many are advantaged, by going through all of them."""
     every = with_ones(prior.size, n_advantaged)

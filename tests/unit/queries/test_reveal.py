@@ -124,17 +124,6 @@ def test_box_with_prior_is_the_most_probable_vector(seed: int):
         assert reached == pytest.approx(best)
 
 
-def test_rounded_answers_contradict_each_other_without_slack():
-    a = attribute(20, 5)
-    scores, answers = scores_and_gaps(a, 40)
-    recovery = recover_compressed(scores, np.round(answers, 2), method="box", **sizes(a))
-    assert recovery.values is None and recovery.threshold is None
-    assert (recovery.recovered == 1).all()  # the larger group
-    prior = np.linspace(0.3, 0.9, a.size)
-    recovery = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
-    assert recovery.recovered.tolist() == (prior >= a.mean()).tolist()
-
-
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
 
 

@@ -108,16 +108,6 @@ def test_two_sided_sets_the_largest_of_three_groups_against_everybody_else(two: 
     assert (pool.people.base == three.model.scores[three.splits.test]).all()  # nobody the model was trained on
 
 
-@pytest.mark.parametrize("scores", [True, False])
-@pytest.mark.parametrize(("check", "value"), [("answers_excess", 0.0), ("targeted_leakage", 0.5)])
-def test_checks_of_no_planned_answers_are_a_statement(scores: bool, check: str, value: float, three: Subject):
-    subject = replace(three, model=replace(three.model, has_scores=scores))
-    measurement = done(check, subject, BiasQueriesSettings())
-    assert measurement.basis == "not_released"
-    assert measurement.estimate is not None
-    assert (measurement.estimate.value, measurement.estimate.low, measurement.estimate.high) == (value,) * 3
-
-
 @pytest.mark.parametrize(("change", "reason"), [("labels", "only predicted labels"), ("people", "must hold 4 to")])
 def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
     model = replace(two.model, has_scores=change != "labels")

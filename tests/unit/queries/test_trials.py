@@ -16,11 +16,8 @@ from core.datasets.splits import split
 from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS
 from core.studies.bias_queries import (
-    DECODERS,
     Exact,
     Leak,
-    NoisySums,
-    Rounded,
     SmoothCauchy,
     SmoothLaplace,
     Trials,
@@ -28,7 +25,7 @@ from core.studies.bias_queries import (
     needed,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
+from core.studies.bias_queries.trials import FEWEST_IN_GROUP, query_pool
 from core.studies.subject import AuditConfig, subject_of
 from tests.samples import dataset
 from tests.unit.queries.people import pool
@@ -64,23 +61,6 @@ def test_ask_answers_about_the_people_of_each_repeat():
     assert (some.prior == drawn_trials.prior[[3, 1]]).all()
 
 
-@pytest.mark.parametrize("mechanism", [Exact(), Rounded(2), SmoothCauchy(50.0), NoisySums(50.0)], ids=str)
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
-    drawn_trials = trials()
-    leak = drawn_trials.leak(9, mechanism, decoder)
-    leakages = []
-    for r in range(5):
-        people, decoded = drawn_trials.decoding(9, mechanism, decoder, repeat=r)
-        leakages.append(leakage(people.sensitive, decoded.recovered))
-    assert leak.leakage.value == pytest.approx(np.mean(leakages))
-    assert leak.complete == sum(value == 1.0 for value in leakages) / 5
-    distances = np.abs(np.array(leakages) - np.mean(leakages))
-    assert distances[leak.typical] < distances.min() + 0.03
-    alone = drawn_trials.leakages(0, Exact(), "strongest")
-    assert leak.gain.value == pytest.approx(np.mean(leakages) - np.mean(alone))
-
-
 ENDS = {"jitter": 18, "random_binary": 18, "bits": 1, "targeted": 31, "single": 30}
 
 
@@ -111,18 +91,6 @@ def test_needed_is_the_fewest_answers_from_which_on_it_is_reached(leaks, target:
     assert needed([leak(m, value) for m, value in leaks], target) == answers
 
 
-def test_needed_for_everything_is_where_every_repeat_is_complete():
-    assert needed([leak(5, 1.0, 0.5), leak(20, 1.0, 1.0)], 1.0) == 20
-    assert needed([leak(5, 1.0, 0.5)], 1.0) is None
-
-
-def test_best_by_number_takes_the_best_decoder():
-    strongest = [leak(5, 0.96), leak(10, 0.94)]
-    rivals = [replace(point, decoder="without_prior") for point in (leak(5, 0.97), leak(10, 0.7))]
-    best = best_by_number([*strongest, *rivals])
-    assert [(point.m, point.leakage.value) for point in best] == [(5, 0.97), (10, 0.94)]
-
-
 def test_an_epsilon_that_may_fail_bounds_nobody_where_it_surely_fails():
     drawn_trials, sure = trials(), [SmoothLaplace(0.9, d) for d in (1e-9, 0.05, 0.9)]
     limits = [drawn_trials.bound(mechanism) for mechanism in sure]
@@ -146,18 +114,6 @@ def test_samples_keep_the_shares(advantaged: int, disadvantaged: int, n: int):
     assert n1 + n0 == n and abs(n0 - expected) <= 0.5
     drawn = people_pool.sample(n, np.random.default_rng(0))
     assert drawn.sizes == (n1, n0) and drawn.n == n
-
-
-def test_a_sample_is_of_different_people_in_no_order():
-    people_pool = pool(400, 120)
-    drawn = people_pool.sample(400, np.random.default_rng(1))
-    for name in ("sensitive", "base", "prior", "labels"):
-        assert sorted(getattr(drawn, name)) == sorted(getattr(people_pool.people, name))
-    assert len(set(drawn.prior)) == 400  # nobody twice
-    order = np.argsort(drawn.prior)
-    expected = people_pool.people.base[np.argsort(people_pool.people.prior)]
-    assert (drawn.base[order] == expected).all()  # nobody torn apart
-    assert 100 < np.flatnonzero(drawn.sensitive == 0).mean() < 300
 
 
 @pytest.fixture(scope="module")
