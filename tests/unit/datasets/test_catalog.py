@@ -242,7 +242,8 @@ def test_no_network_is_one_clear_message(
     with pytest.raises(DataUnavailableError, match=f"^Adult could not be downloaded: .*{reason}") as caught:
         load("adult", cache_folder=tmp_path)
     message = str(caught.value)
-    assert {"built-in demo", "upload", "FAIRLEAK_DATA"} <= {*re.findall(r"built-in demo|upload|FAIRLEAK_DATA", message)}
+    for remedy in ("built-in demo", "upload", "FAIRLEAK_DATA"):
+        assert remedy in message
     assert not re.search(r"https?:|\.org|\.gov|Error\b", message)
     assert caught.value.__cause__ is None and caught.value.__context__ is None
     assert not files_in(tmp_path)
