@@ -164,8 +164,8 @@ def _revoke(model: RegisteredModel) -> None:
 def _deletion_form(entry: Entry) -> None:
     _leave_when_done()
     st.markdown(
-        f"{shell.escape(entry.model)} {shell.escape(entry.version)}, audit {entry.short}: the report cannot be brought back. "
-        "Its fingerprint, verdict and decisions stay, with who deleted it and why."
+        f"{shell.escape(entry.model)} {shell.escape(entry.version)}, audit {entry.short}: "
+        "the report cannot be brought back. Its fingerprint, verdict and decisions stay, with who deleted it and why."
     )
     if not signin.name():
         st.text_input("Your name", key=_DELETED_BY)
