@@ -1,21 +1,16 @@
-"""Small experiments whose measuring is written down; also a program that runs one, to be killed.
-
-``python -m tests.experiment_work STORE LOG JOBS`` measures `CONFIGS` on a sample and stores what it finishes.
-"""
+"""Small experiments whose measuring is written down."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from core.base.serialize import Result
 from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.experiments.engine import FileStore, measured_points
 from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, train_model
 from tests import samples
@@ -65,11 +60,10 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
     )
 
 
-def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path, pause: float = 0.0) -> MeasuredModel:
-    """Measure, and write down who began with what; the pause is the time in which to be killed."""
+def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path) -> MeasuredModel:
+    """Measure, and write down who began with what."""
     with open(log, "a", encoding="utf-8") as file:  # one short line in append mode: never torn
         file.write(f"{os.getpid()} {config.tolerance}\n")
-    time.sleep(pause)
     return measure(config, dataset)
 
 
@@ -87,17 +81,3 @@ def surroundings(config: AuditConfig, dataset: AuditDataset) -> Surroundings:
 
     threads = max((pool["num_threads"] for pool in threadpoolctl.threadpool_info()), default=0)
     return Surroundings(config=config, process=os.getpid(), niceness=os.nice(0), threads=threads)
-
-
-def main(store: str, log: str, jobs: str) -> None:
-    """Run the experiment."""
-    slow = partial(logged, log=Path(log), pause=0.3)
-    points = measured_points(
-        CONFIGS, people(), n_jobs=int(jobs), store=FileStore(Path(store)), measure=slow, result=MeasuredModel
-    )
-    for _ in points:
-        pass
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from core.auditing import AuditPlan, DataPlan, MembershipSettings
 from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.studies.subject import AuditConfig
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
@@ -43,3 +47,13 @@ def table(n: int = 1200, **settings: float) -> Table:
 def dataset(n: int = 1200, **settings: float) -> AuditDataset:
     """Return the same people as an audit's dataset."""
     return build_dataset(table(n, **settings), ROLES)
+
+
+def plan(**settings: Any) -> AuditPlan:
+    """Return the plan of an audit of the same people and of a tree that is trained on them, without shadow models."""
+    config = {"method": "unmitigated", "tolerance": 0.05, "seed": 3} | settings
+    return AuditPlan(
+        data=DataPlan(dataset="", file="people.csv"),
+        config=AuditConfig(dataset="upload", roles=ROLES, **config),
+        membership=MembershipSettings(shadows=0),
+    )

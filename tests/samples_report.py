@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -479,3 +479,13 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)(with_texts(item, change, name) for item in value)
     return value
+
+
+def places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Yield each leaf of a document: what holds it, its key, and its path."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        inner = f"{path}/{key}" if path else str(key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, inner)
+        else:
+            yield value, key, inner

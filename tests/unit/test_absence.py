@@ -47,12 +47,6 @@ def test_half_of_a_group_without_an_answer_fails_a_limit_of_five_points(seed: in
     assert "names some of them" in absence_finding(subject)[0].point
 
 
-def test_training_records_without_an_answer_are_seen():
-    measurement = absence(unanswered((0.0, 0.0), trained=0.2))
-    assert measurement.estimate is not None and measurement.estimate.low > 0.1
-    assert "training records beside test records" in measurement.attacked
-
-
 def test_absence_by_chance_is_no_difference():
     low_ends = [absence(unanswered((0.1, 0.1), seed=seed)).estimate.low for seed in range(40)]  # type: ignore[union-attr]
     assert sum(low > 0.0 for low in low_ends) <= 3

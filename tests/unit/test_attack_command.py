@@ -12,7 +12,6 @@ import pytest
 
 from core.__main__ import main, parser
 from core.cli.attack import attack_studies
-from core.studies.study import Study
 from core.studies.subject import SETS_UNKNOWN
 from tests import samples
 from tests.refusals import refused
@@ -56,10 +55,6 @@ def predicted(people: Path) -> Path:
     return path
 
 
-def test_every_study_has_its_case():
-    assert set(SERVED) == set(attack_studies())
-
-
 @pytest.mark.parametrize("name", SERVED)
 def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name: str, people: Path, capsys: Capture):
     baseline, settings = SERVED[name]
@@ -72,54 +67,34 @@ def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name: str, 
     assert baseline in printed.out
 
 
-LACKING: dict[str, tuple[str, ...]] = {
-    "Two models of the same records are needed; only the predictions of one are given.": ("two_models",),
-    SETS_UNKNOWN: ("membership",),
-    "Scores are needed; only predicted labels are given.": ("bias_queries",),
-    "AttriGuard is not planned.": ("attriguard", "--budget", "0"),
-    "A release is rounded or has privacy noise, got decimals 2 and epsilon 3.": (
-        "model_card",
-        "--decimals",
-        "2",
-        "--publish-epsilon",
-        "3",
+LACKING: dict[str, str] = {
+    "two_models": "Two models of the same records are needed; only the predictions of one are given.",
+    "membership": SETS_UNKNOWN,
+    "bias_queries": "Scores are needed; only predicted labels are given.",
+    "attriguard --budget 0": "AttriGuard is not planned.",
+    "model_card --decimals 2 --publish-epsilon 3": (
+        "A release is rounded or has privacy noise, got decimals 2 and epsilon 3."
     ),
-    "--method must be left out where the model is given, got dp_id3.": ("correction", "--method", "dp_id3"),
+    "correction --method dp_id3": "--method must be left out where the model is given, got dp_id3.",
 }
-"""What a table of predicted labels cannot serve -> the study and its settings."""
+"""Study and settings -> why a table of predicted labels cannot serve it."""
 
 
-@pytest.mark.parametrize("sentence", LACKING)
-def test_a_table_that_does_not_serve_a_study_is_one_sentence(sentence: str, predicted: Path, capsys: Capture):
-    name, *settings = LACKING[sentence]
+@pytest.mark.parametrize("command", LACKING)
+def test_a_table_that_does_not_serve_a_study_is_one_sentence(command: str, predicted: Path, capsys: Capture):
+    name, *settings = command.split()
     message = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
-    assert message == f"fairleak attack {name}: {sentence}\n"
+    assert message == f"fairleak attack {name}: {LACKING[command]}\n"
 
 
 def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Path, tmp_path: Path):
-    def tolerance(*settings: str) -> float:
-        path = tmp_path / "found.json"
-        line = ["attack", "fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
+    path = tmp_path / "found.json"
+    line = ["attack", "fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
+    for settings in (["--metric", "statistical_parity"], ["--metric", "predictive_equality"]):
         assert main([*line, *settings]) == 0
         content = json.loads(path.read_text("utf-8"))
-        unfairness = next(row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes")
-        assert settings[-1] == "0.001" or unfairness["unfairness"] <= content["model"]["tolerance"]
-        return float(content["model"]["tolerance"])
-
-    parity, equality = (tolerance("--metric", name) for name in ("statistical_parity", "predictive_equality"))
-    assert parity != equality and tolerance("--tolerance", "0.001") == 0.001
-
-
-def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path, capsys: Capture):
-    columns = ROLES[:4]
-    message = refused(capsys, "attack", "fairness", "--file", str(people), *columns, "-q")
-    plan = people.with_name("open.toml")
-    assert main(["init", "--file", str(people), *columns, "-o", str(plan)]) == 0
-    capsys.readouterr()
-    audited = refused(capsys, "audit", str(plan), "--out", str(tmp_path / "out"))
-    sentence = audited.splitlines()[-1].removeprefix("fairleak audit: ")
-    assert sentence.startswith("data.favourable: Which value of hired is good for the person?")
-    assert message == f"fairleak attack fairness: {sentence}\n"
+        audited, _ = [row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes"]
+        assert audited["unfairness"] <= content["model"]["tolerance"] < audited["unfairness"] + 0.001
 
 
 @pytest.mark.long
@@ -132,8 +107,6 @@ def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys:
         assert main(["attack", "fairness", *table, "-q"]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] == printed[2]
-    assert main(["attack", "attriguard", "--plan", str(plan), "-q"]) == 0  # which the plan leaves out
-    assert "Budget β = 0.5 changed columns" in capsys.readouterr().out
     both = refused(capsys, "attack", "attriguard", "--plan", str(plan), "--label", "hired")
     assert both == "fairleak attack attriguard: --label must be left out with --plan, got 'hired'.\n"
 
@@ -149,25 +122,3 @@ def options(*command: str) -> dict[str, tuple[str, ...]]:
         for action in command_parser._actions
         for flag in action.option_strings
     }
-
-
-def test_attack_and_experiment_have_the_table_options_of_init():
-    shared = {flag: texts for flag, texts in options("init").items() if flag not in ("-o", "--output")}
-    assert {"--dataset", "--file", "--attribute", "--label", "--positive", "--favourable", "--model"} < set(shared)
-    for command in (("attack", "correction"), ("attack", "people"), ("experiment",)):
-        assert shared.items() <= options(*command).items(), command
-
-
-def test_an_experiment_about_an_own_table_is_kept_in_memory(people: Path, tmp_path: Path, capsys: Capture):
-    line = ["experiment", "--vary", "model.method=unmitigated", "--studies", "fairness", "--seeds", "0", *ROLES, "-q"]
-    assert main([*line, "--file", str(people)]) == 0
-    assert "unmitigated" in capsys.readouterr().out
-    stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path / "store"))
-    assert "must stay in memory, got a store on disk." in stored
-
-
-def test_settings_of_a_command_are_settings_of_the_study():
-    studies: list[Study[object, object]] = list(attack_studies().values())
-    assert {study.name for study in studies if study.command_defaults} == {"attriguard", "bias_queries", "two_models"}
-    for study in studies:
-        study.settings(**study.command_defaults)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.datasets import Table, demo_table, load
+from core.datasets import Table, demo_table
 from core.stats.estimates import Estimate, percent
 from core.studies.attriguard import ATTACKER_TITLES
 from core.studies.bias_queries import DECODER_TITLES, DECODERS, NOISES, mechanism_of
@@ -94,22 +94,6 @@ def test_every_noise(noise: str, run: Any):
     assert f"\nBest decoder: {percent(best_estimate)} balanced accuracy" in out
 
 
-@pytest.fixture
-def really(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables from where they are, and no network."""
-    monkeypatch.setattr("core.cli.arguments.load", load)
-
-    def none(*_: object, **__: object) -> None:
-        raise OSError("no network in tests")
-
-    monkeypatch.setattr("urllib.request.OpenerDirector.open", none)
-
-
-def test_a_table_that_is_nowhere_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
-    message = refused(capsys, "attack", "bias_queries", "--dataset", "adult", "--data", tmp_path)
-    assert "adult/adult.data" in message and "FAIRLEAK_DATA" in message
-
-
 GUARD = "attack attriguard --dataset demo_ratings"
 
 
@@ -120,13 +104,6 @@ def test_attriguard_on_ratings_prints_the_study(run: Any):
     assert [(row["attacker"], row["budget"]) for row in rows] == [(title, at) for at in (0, 1) for title in titles]
     out, _, _ = run(GUARD, "--budget", "1", "--margin", "100", "--attackers", "logistic")
     assert "No noise was found that" in out and "None was found for 300 of 300" in out
-
-
-def test_the_google_play_ratings_come_from_a_folder(tmp_path: Path, run: Any):
-    arguments = ["--data", str(tmp_path), "--attackers", "network", "--budget", "1", "--seed", "3"]
-    _, _, content = run("attack attriguard --dataset ratings", *arguments)
-    assert [row["budget"] for row in content["tables"]["AttriGuard"]] == [0.0, 1.0]
-    assert (content["dataset"], content["seed"]) == ("ratings", 3) and "model" not in content
 
 
 # what one setting's own bounds refuse is in test_settings

@@ -8,13 +8,11 @@ from fairlearn import metrics as fairlearn
 
 from core.auditing.policy.decisions import interval_at_level
 from core.base.errors import InputError
-from core.stats.estimates import proportion
 from core.stats.fairness import (
     METRICS,
     difference_between_groups,
     difference_of_rates,
     group_rates,
-    largest_difference,
     unfairness,
     unfairness_estimate,
 )
@@ -39,21 +37,13 @@ def plain(predictions, sensitive, metric, labels):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("groups", [2, 5])
-@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.float64, str, bool])
+@pytest.mark.parametrize("kind", [np.uint8, np.float64, str])
 def test_definition_for_all_kinds_of_groups(metric, groups, kind):
     rng = np.random.default_rng(groups)
     predictions, labels = rng.integers(0, 2, (2, 200))
     sensitive = rng.integers(0, groups, 200).astype(kind)
     expected = plain(predictions.tolist(), sensitive.tolist(), metric, labels.tolist())
     assert unfairness(predictions, sensitive, metric=metric, labels=labels) == pytest.approx(expected, abs=1e-15)
-
-
-def test_a_group_missing_from_a_row_set_is_left_out_and_one_alone_is_fair():
-    assert unfairness([1, 0, 0], [1, 1, 1], metric="statistical_parity") == 0.0
-    with pytest.raises(InputError, match="needs two groups"):
-        unfairness_estimate([0, 1, 1], [2, 2, 2], metric="statistical_parity")
-    value = unfairness([1, 0, 1, 0], [0, 0, 1, 1], metric="equalized_odds", labels=[1, 1, 0, 1])
-    assert value == pytest.approx(1 / 3)  # label 1: 1 of 2 and 0 of 1; label 0: one group only
 
 
 def test_group_rates_count_and_agree_with_unfairness():
@@ -75,11 +65,9 @@ def test_group_rates_count_and_agree_with_unfairness():
     [
         ({"metric": "parity"}, "metric must be one of"),
         ({"labels": None}, "labels must be given for equal_opportunity"),
-        ({"labels": [0, 1]}, "labels must have one value a record"),
         ({"labels": [0] * 8}, "at least one record in each row set, got none in 'label 1'"),
         ({"predictions": [2] * 8}, "predictions must hold only 0 and 1"),
         ({"sensitive": [1, 0]}, "same length"),
-        ({"sensitive": [[1]] * 8}, "sensitive must be one-dimensional"),
         ({"sensitive": np.array([None, "a"] * 4, dtype=object)}, "sensitive must hold values of one kind"),
     ],
 )
@@ -93,16 +81,6 @@ def test_bad_input_is_told_in_one_sentence(changed, message):
 # ------------------------------------------------------------------------------------ the interval of an unfairness
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_the_value_is_the_unfairness_and_lies_in_its_interval(metric: str) -> None:
-    rng = np.random.default_rng(0)
-    for groups in (2,) * 40 + (3, 5) * 20:
-        s, y, p = (rng.integers(0, k, 120).astype(np.uint8) for k in (groups, 2, 2))
-        estimate = unfairness_estimate(p, s, metric=metric, labels=y)
-        assert estimate.value == pytest.approx(unfairness(p, s, metric=metric, labels=y))
-        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
-
-
 @pytest.mark.parametrize(
     ("rates", "sizes", "most"),
     [
@@ -112,7 +90,7 @@ def test_the_value_is_the_unfairness_and_lies_in_its_interval(metric: str) -> No
         ((0.2, 0.2, 0.35, 0.35), (300,) * 4, 1.0),
     ],
 )
-def test_intervals_cover_the_truth(rates: tuple[float, ...], sizes: tuple[int, ...], most: float) -> None:
+def test_intervals_cover_the_truth(rates: tuple[float, ...], sizes: tuple[int, ...], most: float):
     """Of the unfairness, and of the difference between groups."""
     rng, rate = np.random.default_rng(1), np.asarray(rates)
     s = np.repeat(np.arange(len(rates)), sizes)
@@ -127,12 +105,8 @@ def test_intervals_cover_the_truth(rates: tuple[float, ...], sizes: tuple[int, .
     assert (hits / 400 >= 0.92).all() and hits[0] / 400 <= most
 
 
-def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_holms_procedure() -> None:
-    """Equalized odds at a limit of 0.2: a gap of 0.19 that is sure, and one of 0.2 between 150 people each.
-
-    A wrong pass is an interval wholly below the limit. With m gaps each at level 1 - 0.05/m, and the largest interval
-    widened around the largest value, it came four times as often as it may at the tenth part of the level.
-    """
+def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_holms_procedure():
+    """Equalized odds at a limit of 0.2: a gap of 0.19 that is sure, and one of 0.2 between 150 people each."""
     rng, draws = np.random.default_rng(4), 1200
     sure, small = (1000, 4800), (150, 150)  # accepted of 10,000 each
     s = np.concatenate([np.repeat([0, 1], 10_000), np.repeat([0, 1], small)])
@@ -143,7 +117,7 @@ def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_hol
         p = np.concatenate([lead, *(np.arange(n) < k for n, k in zip(small, accepted, strict=True))])
         estimate = unfairness_estimate(p, s, metric="equalized_odds", labels=y)
         for share in wrong:
-            wrong[share] += interval_at_level(estimate, 0.05 / share).high < 0.2
+            wrong[share] += interval_at_level(estimate, 0.05 / share).high < 0.2  # a wrong pass
     for share, passes in wrong.items():
         nominal = 0.025 / share
         assert passes / draws <= nominal + 3 * np.sqrt(nominal / draws), share
@@ -161,7 +135,7 @@ THEIRS = {
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_it_is_fairlearns_and_never_below_the_unfairness(metric: str) -> None:
+def test_it_is_fairlearns_and_never_below_the_unfairness(metric: str):
     rng = np.random.default_rng(0)
     for k in (2, 2, 2, 3, 5):
         s, y, p = (rng.integers(0, m, 150).astype(np.uint8) for m in (k, 2, 2))
@@ -170,11 +144,3 @@ def test_it_is_fairlearns_and_never_below_the_unfairness(metric: str) -> None:
         assert ours >= unfairness(p, s, metric=metric, labels=y)
         estimate = difference_of_rates(group_rates(p, s, metric=metric, labels=y))
         assert estimate.value == pytest.approx(ours) and 0 <= estimate.low <= ours <= estimate.high <= 1
-
-
-def test_rates_that_are_printed_give_the_same_number() -> None:
-    rng = np.random.default_rng(2)
-    s, p = rng.integers(0, 3, 400), rng.integers(0, 2, 400)
-    rates = [proportion(int(p[s == g].sum()), int((s == g).sum())) for g in range(3)]
-    assert largest_difference([rates]) == difference_of_rates(group_rates(p, s, metric="statistical_parity"))
-    assert np.isnan(largest_difference([rates[:1]]).value)

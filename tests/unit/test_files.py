@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -24,20 +24,6 @@ from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig
 
 
-def refused(content: str | bytes) -> str:
-    """Return the sentence a file is refused with."""
-    with pytest.raises(InputError) as caught:
-        parsed(content, name="p.toml")
-    sentence = str(caught.value)
-    assert sentence.startswith("p.toml") and sentence.endswith(".") and "\n" not in sentence
-    return sentence
-
-
-def test_a_file_of_windows() -> None:
-    assert parsed('\ufeffa = 1\r\nb = "ü"\r\n'.encode(), name="p.toml") == {"a": 1, "b": "ü"}
-    assert parsed('\ufeffa = 1\r\nb = "ü"\r\n', name="p.toml") == {"a": 1, "b": "ü"}
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -45,49 +31,38 @@ def test_a_file_of_windows() -> None:
         ("a = '\ud800'", r"must be UTF-8 text, got a character that is not\."),
         ("a = 1\nb\n", r"is not TOML: expected '=' after a key in a key/value pair, in line 2\."),
         ("a = [1,", r"is not TOML: .+, at the end of the file\."),
-        ("a = 1\na = 2\n", r"is not TOML: .+, in line 2\."),
         ("a = 2026-02-30", r"is not TOML: .+, in line 1\."),
-        ("{}", r"is not TOML: .+, in line 1\."),
         ("a = " + "1" * 5000, r"is not TOML: it holds a number that is too long\."),
         ("a = " + "[" * 5000, r"is nested too deeply for a file of settings\."),
         ("a = " + "{b = " * 5000, r"is nested too deeply for a file of settings\."),
         ("a = 1\n" + "b." * 501 + "c = 1", r"must have at most 500 full stops a line, got 501 in line 2\."),
         (b"a" * 10_000_000, r"must have at most 65,536 characters, got 10,000,000\."),
     ],
+    ids=["byte", "surrogate", "no value", "end", "day", "number", "lists", "tables", "keys", "size"],
 )
-def test_what_cannot_be_read_is_told_in_one_sentence(content: str | bytes, expected: str) -> None:
-    assert re.fullmatch(f"p.toml {expected}", refused(content))
+def test_what_cannot_be_read_is_told_in_one_sentence(content: str | bytes, expected: str):
+    with pytest.raises(InputError) as caught:
+        parsed(content, name="p.toml")
+    assert re.fullmatch(f"p.toml {expected}", str(caught.value))
 
 
-@settings(max_examples=80)
-@given(st.one_of(st.text(max_size=60), st.binary(max_size=60)))
-def test_anything_is_read_or_refused(content: str | bytes) -> None:
-    try:
-        assert isinstance(parsed(content, name="p.toml"), dict)
-    except InputError as error:
-        assert str(error).startswith("p.toml")
-
-
-def test_values_are_told_shortly() -> None:
-    nested: list[object] = []
-    for _ in range(5000):
-        nested = [nested]
-    assert (
-        value_excerpt(nested) == "a list"
-        and value_excerpt([]) == "an empty list"
-        and value_excerpt({"a": nested}) == "a table"
-    )
-    assert (value_excerpt(True), value_excerpt(7), value_excerpt(0.5), value_excerpt("a"), value_excerpt(None)) == (
-        "true",
-        "7",
-        "0.5",
-        "'a'",
-        "None",
-    )
-    assert value_excerpt(2**64 - 1) == "18446744073709551615"
-    assert value_excerpt(2**64) == value_excerpt(-(16**20_000)) == "a number of more than 19 digits"
-    assert value_excerpt("x" * 78) == f"'{'x' * 78}'" and value_excerpt("x" * 79) == f"'{'x' * 59}… (81 characters)"
-    assert value_excerpt("x" * 5000) == f"'{'x' * 59}… (5,002 characters)"
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (reduce(lambda inner, _: [inner], range(5000), []), "a list"),
+        ([], "an empty list"),
+        ({"a": 1}, "a table"),
+        (True, "true"),
+        (None, "None"),
+        (2**64 - 1, "18446744073709551615"),
+        (-(16**20_000), "a number of more than 19 digits"),
+        ("x" * 78, f"'{'x' * 78}'"),
+        ("x" * 79, f"'{'x' * 59}… (81 characters)"),
+    ],
+    ids=["nested", "empty", "table", "true", "none", "number", "large", "text", "long text"],
+)
+def test_values_are_told_shortly(value: object, text: str):
+    assert value_excerpt(value) == text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +111,6 @@ def test_what_is_written_is_read_bit_for_bit(value: Tree):
     json.loads(dumps(value), parse_constant=pytest.fail)  # strict JSON: no NaN, no Infinity
 
 
-@given(tree, st.data())
-def test_a_text_cut_short_is_refused(value: Tree, data: st.DataObject):
-    text = dumps(value)
-    with pytest.raises(RecordError):
-        loads(text[: data.draw(st.integers(0, len(text) - 1))], Tree)
-
-
 @given(json_value)
 def test_anything_else_is_refused_or_fits(value: object):
     for kind in (Tree, Leaf, Estimate, AuditConfig):
@@ -162,15 +130,6 @@ def test_a_field_of_the_wrong_kind_is_refused(change: dict[str, object]):
     assert loads(json.dumps(good), Leaf) == Leaf(value=1.0, name="a", sure=True)
     with pytest.raises(RecordError):
         loads(json.dumps(good | change), Leaf)
-
-
-def test_values_keep_the_rules_of_their_class_and_become_pythons():
-    text = dumps(AuditConfig()).replace('"tolerance":0.001', '"tolerance":1.4')
-    with pytest.raises(RecordError, match=r"tolerance must be in \[0, 1\]"):
-        loads(text, AuditConfig)
-    record = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
-    back = loads(dumps(record), Leaf)
-    assert back == Leaf(value=math.inf, name="a", sure=True) and type(back.sure) is bool
 
 
 STARTS = ("=1", "+1+1", "-1-1", "@x", "\tx", "\rx", "\nx", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\u0301=1")
@@ -210,11 +169,8 @@ def test_everything_reads_back_but_for_the_apostrophe(row: list[object]):
 
 
 def test_a_frame_keeps_numbers_and_empties_what_is_missing():
-    frame = pd.DataFrame(
-        {"n": [1, 2], "x": [-0.05, np.nan], "t": ["-x", None], "yes": [True, False], "d": [pd.NaT] * 2}
-    )
+    frame = pd.DataFrame({"n": [1, 2], "x": [-0.05, np.nan], "t": ["-x", None], "d": [pd.NaT] * 2})
     frame["i"] = pd.array([3, None], "Int64")
-    lines = csv_of_frame(frame).removeprefix(b"\xef\xbb\xbf").split(b"\r\n")
-    assert lines[1] == b'1,-0.05,"\'-x","True","",3' and lines[2] == b'2,"","","False","",""' and lines[3] == b""
+    assert read(csv_of_frame(frame))[1:] == [["1", "-0.05", "'-x", "", "3"], ["2", "", "", "", ""]]
     twice = pd.DataFrame([[1, None]], columns=["a", "a"])
     assert read(csv_of_frame(twice)) == [["a", "a"], ["1", ""]]

@@ -42,41 +42,30 @@ def both() -> tuple[AuditDataset, AuditDataset]:
 
 @pytest.mark.long
 def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
-    trained = run(replace(TRAINED, roles=SETS), dataset=both[0])
-    submitted = run(replace(AUDIT, roles=GIVING), dataset=both[1])
+    trained, submitted = (
+        run(replace(c, roles=data.roles), dataset=data) for c, data in zip((TRAINED, AUDIT), both, strict=True)
+    )
     for name in ("accuracy_train", "accuracy_test", "majority_test", "unfairness_train", "unfairness_test"):
         assert getattr(submitted.model, name) == getattr(trained.model, name), name
-    assert (
-        submitted.model.rates_train == trained.model.rates_train
-        and submitted.model.rates_test == trained.model.rates_test
-    )
-    assert np.array_equal(submitted.model.scores, trained.model.scores) and submitted.model.has_scores
-    assert not submitted.model.needs_sensitive and not submitted.model.randomised
-    assert submitted.strong == trained.strong
-    for name in ("train", "attack", "validation", "test"):
-        assert np.array_equal(*(getattr(audited.subject.splits, name) for audited in (submitted, trained))), name
+    assert submitted.model.rates_test == trained.model.rates_test and submitted.strong == trained.strong
     assert trained.subject.trainable and not submitted.subject.trainable
     for pair, attack in trained.attacks.items():
-        again = submitted.attacks[pair]
-        assert again.held_out_accuracy == attack.held_out_accuracy
-        assert np.array_equal(again.attacked.probability, attack.attacked.probability), pair
-    for tolerance in (0.0, 0.02, 0.1):
-        for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
-            now, was = (audited.disclose(tolerance, **settings) for audited in (submitted, trained))  # type: ignore[arg-type]
-            assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
+        assert np.array_equal(submitted.attacks[pair].attacked.probability, attack.attacked.probability), pair
+    for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
+        now, was = (audited.disclose(0.02, **settings) for audited in (submitted, trained))  # type: ignore[arg-type]
+        assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
 
 
 def test_membership_attacks_are_the_same_but_for_those_with_shadow_models(both: tuple[AuditDataset, AuditDataset]):
     settings = MembershipSettings(shadows=4)
     *_, was = STUDY.run(subject_of(TRAINED, both[0]), settings)
-    subject = subject_of(AUDIT, both[1])
-    *_, now = STUDY.run(subject, settings)
-    assert list(now.guesses) == ["loss", "released", "quantile"] and STUDY.steps(subject, settings) == 0
+    *_, now = STUDY.run(subject_of(AUDIT, both[1]), settings)
+    assert list(now.guesses) == ["loss", "released", "quantile"] and "lira" in was.guesses
     for name in now.guesses:
         assert now.curves[name].to_dict() == was.curves[name].to_dict()
         assert now.advantages[name] == was.advantages[name] and now.gaps[name] == was.gaps[name]
-    (why,) = (text for text in STUDY.checks(now, settings)["membership_auc"].assumptions if "Not tried" in text)
-    assert "LiRA" in why and "a model that can be trained again is needed" in why and "lira" in was.guesses
+    assumptions = STUDY.checks(now, settings)["membership_auc"].assumptions
+    assert any("LiRA" in text and "a model that can be trained again is needed" in text for text in assumptions)
 
 
 def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from core.datasets.catalog import default_cache_folder
-from core.desk.ledger import default_ledger
-from core.store.history import default_history
-from tests import hermetic
-from tests.guard import sitecustomize as guard
 from tests.patience import MINUTE, finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,46 +119,6 @@ def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(o
     assert inside == {"PASSED"}
     assert len(outcomes) == 10
     assert [test for test, statuses in outcomes.items() if "ERROR" not in statuses] == []
-
-
-def test_every_folder_of_this_process_and_of_its_children():
-    code = (
-        "import tempfile\nfrom pathlib import Path\nfrom core.datasets.catalog import default_cache_folder\n"
-        "from core.desk.ledger import default_ledger\nfrom core.store.history import default_history\n"
-        "print(Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history())"
-    )
-    started = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    mine = [Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history()]
-    assert started.stdout.split() == [str(location) for location in mine]
-    assert all(hermetic.run_folder() in Path(location).parents for location in mine)
-    inherited = {name for name in os.environ if name.startswith(hermetic.UNSET)}
-    assert inherited <= {"MPLBACKEND"}  # which Streamlit sets when it is imported
-
-
-@pytest.mark.parametrize(
-    ("path", "writes", "allowed"),
-    [
-        ("/home/me/.cache/fairleak/x", False, False),
-        ("/home/me", False, False),
-        ("/home/mean/x", False, True),  # no folder of the user's
-        ("/usr/x", True, False),
-        ("/no/such/folder/x", True, True),  # where nothing can be written
-        ("/home/me/code/fairleak/README.md", False, True),
-        ("/home/me/code/fairleak/README.md", True, False),
-        ("/home/me/code/fairleak/core/__pycache__/a.pyc", True, True),
-        ("/home/me/.pyenv/lib/python3/os.py", False, True),
-        ("/tmp/x", False, False),
-        ("/tmp/fairleak-tests-1/main/home/x", True, True),
-        ("/usr/share/x", False, True),
-        ("/usr/share/x", True, False),
-        ("/dev/null", True, True),
-    ],
-)
-def test_of_folders_in_each_other_the_innermost_counts(path: str, writes: bool, allowed: bool):
-    tested = guard.Guard()
-    readable = ["/home/me/code/fairleak", "/home/me/.pyenv"]
-    tested.set(["/home/me", "/tmp"], readable, ["/tmp/fairleak-tests-1", "/dev"], log="")
-    assert tested.allows(path, writes) is allowed
 
 
 def test_no_wait_is_longer_than_a_minute():

@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.stats.estimates import tolerance_text
 from core.stats.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
 from core.studies.correction import true_tolerance
 from core.studies.fairness import metric_table, metrics_heading
 from core.studies.fairness.findings import fairness_metrics, headline
-from core.studies.fairness.study import four_fifths
 from core.studies.study import draw_people, subject_of
 from core.studies.subject import Subject
 
@@ -54,29 +52,14 @@ def test_deviation_and_difference_are_those_of_the_metrics(metric: str, records:
 
 def test_words_hold_the_numbers_of_the_table():
     audited = subject()
-    (measure,) = [
-        measure
-        for measure in fairness_metrics(audited)
-        if (measure.metric, measure.records) == ("equalized_odds", "test")
-    ]
-    *groups, deviation, difference = metric_table(audited, "test")
-    assert [row["Group or measure"] for row in groups] == [audited.dataset.group_names[code] for code in (1, 0)]
-    title = "Equalized odds: larger of both"
-    assert (
-        deviation[title]
-        == f"{measure.unfairness.value:.3f} ({measure.unfairness.low:.3f} to {measure.unfairness.high:.3f})"
-    )
-    assert difference[title].startswith(f"{measure.difference.value:.3f} (")
-    assert groups[0][title] == "" and "n " in groups[0]["Statistical parity: selection rate"]
-    assert (
-        metric_table(audited, "training")[-1][title] == f"{gaps_of(audited, METRICS[3], audited.splits.train)[1]:.3f}"
-    )
     for splits in (audited.splits, replace(audited.splits, train=audited.splits.test, test=audited.splits.train)):
         turned = replace(audited, splits=splits)  # one of the two sets is treated less equally
         gaps = {metric: gaps_of(turned, metric, splits.test)[0] for metric in METRICS}
         largest = max(METRICS, key=lambda metric: (gaps[metric], -METRICS.index(metric)))
         sentence = f"Unfairness on the test set is largest by {METRIC_TITLES[largest].lower()}: {gaps[largest]:.3f} ("
         assert metrics_heading(turned, "test set").startswith(sentence)
+    difference = metric_table(audited, "training")[-1]["Equalized odds: larger of both"]
+    assert difference == f"{gaps_of(audited, METRICS[3], audited.splits.train)[1]:.3f}"
 
 
 def test_a_metric_without_people_is_not_measured():
@@ -86,10 +69,6 @@ def test_a_metric_without_people_is_not_measured():
     audited = replace(audited, dataset=replace(audited.dataset, labels=labels))
     measures = {measure.metric: measure for measure in fairness_metrics(audited) if measure.records == "test"}
     assert math.isnan(measures["predictive_equality"].unfairness.value) and measures["predictive_equality"].rates == ()
-    assert measures["equal_opportunity"].unfairness.value == pytest.approx(
-        measures["statistical_parity"].unfairness.value
-    )
-    assert metric_table(audited, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
     assert metric_table(audited, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
 
 
@@ -108,19 +87,14 @@ HOLDS = [
 @pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
 @pytest.mark.parametrize(("train", "test", "what", "unseen_sign", "means"), HOLDS)
 def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, unseen_sign: str, means: str):
-    base_subject = subject(method=method, tolerance=0.1)
-    unseen = replace(base_subject.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
-    finding = headline(
-        replace(base_subject, model=replace(base_subject.model, unfairness_train=train, unfairness_test=unseen))
-    )
-    first_set, second_set = (
-        ("training set", "test set") if base_subject.has_true_sets else ("people attacked", "others")
-    )
-    sign = "≤" if what == "satisfies" else ">"
-    sentence = f"{what} its fairness constraint on the {first_set}: {train:g} {sign} 0.1. "
-    sentence += f"Estimate on the {second_set}: {test[0]:.6g} {unseen_sign} 0.1."
+    audited = subject(method=method, tolerance=0.1)
+    unseen = replace(audited.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
+    audited = replace(audited, model=replace(audited.model, unfairness_train=train, unfairness_test=unseen))
+    finding = headline(audited)
     smallest = method == "given" and train == 0.1  # the tolerance is what holds, and not asked for
-    assert (sentence in finding.point) != smallest and finding.so_what.startswith(means) and finding.to_do
+    assert (f"{what} its fairness constraint on the " in finding.point) != smallest
+    assert smallest or f"{test[0]:.6g} {unseen_sign} 0.1." in finding.point
+    assert finding.so_what.startswith(means) and finding.to_do
 
 
 @pytest.mark.parametrize("method", ["threshold_optimizer", "unmitigated", "dp_id3"])
@@ -130,67 +104,36 @@ def test_a_model_without_a_tolerance(method: str):
 
 
 def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satisfy():
-    achieved = subject(method="given").model.unfairness_train
-    smallest = true_tolerance(0.0, achieved)
-    taken, looser = (
-        headline(subject(method="given", tolerance=tolerance)) for tolerance in (smallest, smallest + 0.001)
-    )
-    assert (
-        "constraint" not in taken.point and f"{tolerance_text(smallest)} is the smallest that holds" in taken.evidence
-    )
-    assert "satisfies its fairness constraint" in looser.point and "smallest" not in looser.evidence
-    trained = headline(subject(method="exponentiated_gradient", tolerance=smallest))
-    assert "satisfies its fairness constraint" in trained.point
+    smallest = true_tolerance(0.0, subject(method="given").model.unfairness_train)
+    for method, tolerance, satisfied in (
+        ("given", smallest, False),
+        ("given", smallest + 0.001, True),
+        ("exponentiated_gradient", smallest, True),
+    ):
+        finding = headline(subject(method=method, tolerance=tolerance))
+        assert ("satisfies its fairness constraint" in finding.point) == satisfied
+        assert ("is the smallest that holds" in finding.evidence) != satisfied
 
 
-@pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
-def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it(method: str):
+def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it():
     people, groups = draw_people(600, np.random.default_rng(4)), np.tile([0, 1], 300).astype(np.uint8)
     predictions = (np.tile(np.repeat(np.arange(100), 2), 3) < np.where(groups, 55, 45)).astype(np.uint8)
-    base_subject = subject_of(replace(people, sensitive=groups), predictions, (200, 200, 200), seed=4)
-    assert base_subject.model.unfairness_train > 0.05  # by 4e-17
-    finding = headline(replace(base_subject, config=replace(base_subject.config, method=method, tolerance=0.05)))
-    assert "violates" not in finding.point and "does not hold for the people attacked" not in finding.so_what
-    assert "The estimate for new people is within the tolerance" in finding.so_what
+    equal = subject_of(replace(people, sensitive=groups), predictions, (200, 200, 200), seed=4)
+    assert equal.model.unfairness_train > 0.05  # by 4e-17
+    config = replace(equal.config, method="exponentiated_gradient", tolerance=0.05)
+    assert "violates" not in headline(replace(equal, config=config)).point
 
 
 @pytest.mark.parametrize("answer", [0, 1])
-@pytest.mark.parametrize(
-    ("method", "remedy"),
-    [
-        ("given", "Check that these"),
-        ("dp_id3", "Choose a larger ε,"),
-        ("exponentiated_gradient", "Choose a larger tol"),
-    ],
-)
-def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(method: str, remedy: str, answer: int):
+def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(answer: int):
     people = draw_people(sum(SIZES), np.random.default_rng(4))
-    base_subject = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
-    finding = headline(replace(base_subject, config=replace(base_subject.config, method=method)))
-    roles = base_subject.dataset.roles
-    assert f"the same answer ({roles.label} = {answer})" in finding.point
-    assert "decides nothing" in finding.point and finding.so_what.startswith("It has no use")
-    assert finding.to_do.startswith(remedy)
-    assert "fair and private because" in finding.point and base_subject.model.constant_scores(base_subject.splits)
+    constant = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
+    finding = headline(constant)
+    assert f"the same answer ({constant.dataset.roles.label} = {answer})" in finding.point
+    assert "fair and private because" in finding.point and constant.model.constant_scores(constant.splits)
     scores = np.random.default_rng(4).random(sum(SIZES))
-    telling = headline(replace(base_subject, model=replace(base_subject.model, scores=scores, has_scores=True)))
+    telling = headline(replace(constant, model=replace(constant.model, scores=scores, has_scores=True)))
     assert "private" not in telling.point and "its scores differ" in telling.so_what
-    one_unlike = base_subject.model.predictions.copy()
-    one_unlike[base_subject.splits.train[0]] = 1 - answer
-    varied = replace(base_subject, model=replace(base_subject.model, predictions=one_unlike))
-    assert "same answer" not in headline(varied).point
-
-
-@pytest.mark.parametrize("accepted", [(0, 0, 18), (9, 10, 9), (0, 1, 20)])
-def test_the_ratio_of_three_groups_has_an_interval_that_a_ratio_can_have(accepted: tuple[int, int, int]):
-    audited = subject()
-    test, groups = audited.splits.test[:60], np.repeat([0, 1, 2], 20)
-    predictions, group = audited.model.predictions.copy(), audited.dataset.sensitive.copy()
-    group[test] = groups
-    predictions[test] = np.concatenate([np.arange(20) < n for n in accepted])
-    dataset = replace(audited.dataset, sensitive=group, group_names=("a", "b", "c"))
-    few = replace(audited.splits, test=test)
-    changed = replace(audited, dataset=dataset, model=replace(audited.model, predictions=predictions), splits=few)
-    ratio = four_fifths(changed).estimate
-    assert ratio is not None and ratio.value == min(accepted) / max(accepted)
-    assert 0.0 <= ratio.low <= ratio.value <= ratio.high <= 1.0
+    one_unlike = constant.model.predictions.copy()
+    one_unlike[constant.splits.train[0]] = 1 - answer
+    assert "same answer" not in headline(replace(constant, model=replace(constant.model, predictions=one_unlike))).point

@@ -19,8 +19,7 @@ from core.base.object_files import UnstorableError, pack, unpack
 from core.base.serialize import RecordError
 from core.datasets import AuditDataset
 from core.report import Reports, to_json
-from core.stats.estimates import Estimate, proportion
-from core.studies.attriguard.result import Exposure
+from core.stats.estimates import proportion
 from core.studies.correction import CorrectionResult
 from core.studies.subject import AuditConfig
 from tests import expected
@@ -66,12 +65,6 @@ def test_a_table_comes_back_with_types_rows_and_missing_cells():
         pack(pd.DataFrame({"when": pd.to_datetime(["2026-01-01"])}))
 
 
-def test_what_occurs_twice_is_one_object_again():
-    estimate, array = proportion(1, 2), np.arange(3)
-    first, second, third, fourth = unpack(pack([estimate, array, estimate, array]))
-    assert first is third and second is fourth
-
-
 def test_what_the_reader_has_is_named_only():
     dataset = expected.demo()
     content = pack([dataset], {id(dataset): "demo"})
@@ -90,39 +83,6 @@ def test_an_audit_comes_back_with_what_was_computed_and_says_the_same():
     calls = len(again.subject._cache)
     assert again.disclose(0.02) == now and len(again.subject._cache) == calls
     assert again.disclose(0.0212) == audit.disclose(0.0212)
-
-
-def test_a_memo_leaves_out_what_cannot_be_written():
-    audit = expected.audit()
-    audit.subject._cache["a function"] = lambda: 1
-    dataset = audit.subject.dataset
-    try:
-        again = unpack(pack(audit, {id(dataset): "demo"}), {"demo": dataset}.get)
-    finally:
-        del audit.subject._cache["a function"]
-    assert "a function" not in again.subject._cache
-    assert 0 < len(again.subject._cache) <= len(audit.subject._cache)
-
-
-def test_a_cached_property_comes_back_computed_and_a_model_does_not():
-    ones = np.ones((2, 2), dtype=np.int64)
-    shares = np.array([0.5, 0.5])
-    exposure = Exposure(
-        attribute="group",
-        unit="columns",
-        values=("a", "b"),
-        truth=ones[0],
-        predicted=ones[0],
-        size=ones,
-        reached=ones == 1,
-        target=shares,
-        shares=shares,
-        defense=object(),
-    )
-    assert isinstance(exposure.majority, Estimate)
-    again = unpack(pack(exposure))
-    assert vars(again)["majority"] == exposure.majority
-    assert again.defense is None
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,16 +15,15 @@ from hypothesis import given, settings
 
 from core import experiment
 from core.__main__ import main
-from core.auditing import AuditPlan, DataPlan, ModelPlan, catalogue_plan, plan_text
+from core.auditing import AuditPlan, ModelPlan, plan_text
 from core.auditing.plan import changed_plan
 from core.auditing.run import audited_of, measured
-from core.datasets import load, read_table
+from core.datasets import read_table
 from core.experiments.experiment import grid_of, run_experiment
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import estimate_columns
 from core.studies.registry import STUDIES
-from core.studies.study import Measurement, Outcome, Study
-from core.studies.subject import AuditConfig
+from core.studies.study import Measurement, Outcome
 from pages.shell.background import ResultStore
 from pages.shell.study_jobs import StudyRun
 from tests import samples
@@ -73,12 +70,13 @@ def by_check(name: str, measurements: Iterable[Measurement]) -> dict[str, Measur
 @st.composite
 def plans(draw: st.DrawFn, name: str) -> AuditPlan:
     """Plans of a small table, whose model is trained or given, with some settings of a study."""
-    config = AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", train_share=0.5)
-    plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), config=config)
+    plan = samples.plan(train_share=0.5)
     if draw(st.booleans()):
         roles = replace(samples.ROLES, prediction="answer")
         plan = replace(
-            plan, config=replace(config, method=GIVEN_PREDICTIONS, roles=roles), model=ModelPlan(kind="predictions")
+            plan,
+            config=replace(plan.config, method=GIVEN_PREDICTIONS, roles=roles),
+            model=ModelPlan(kind="predictions"),
         )
     varied = {f"{name}.{key}": draw(st.sampled_from(values)) for key, values in SETTINGS[name].items()}
     return changed_plan(plan, varied | {"model.seed": draw(st.integers(0, 3))})
@@ -96,7 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", CHECKED_STUDIES)
-def test_report_page_command_notebook_and_experiment_give_one_number(name: str, folder: Path) -> None:
+def test_report_page_command_notebook_and_experiment_give_one_number(name: str, folder: Path):
     content = (folder / "people.csv").read_bytes()
     table = read_table(content, "people.csv")
 
@@ -122,30 +120,3 @@ def test_report_page_command_notebook_and_experiment_give_one_number(name: str, 
         (folder / "rows.json").unlink(missing_ok=True)
 
     check()
-
-
-def test_notebook_and_report_give_one_number() -> None:
-    plan = changed_plan(catalogue_plan("demo"), {"model.method": "unmitigated", "membership.shadows": 0})
-    audited = audited_of(plan, load("demo"))
-    frame = experiment(plan, studies=("fairness", "membership")).frame()
-    for row in frame.to_dict("records"):
-        assert estimate_columns("value", measured(row["check"], audited).estimate).items() <= row.items()
-
-
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_a_study_has_one_settings_and_one_result_class(study: Study[Any, Any]) -> None:
-    folder = Path(inspect.getfile(type(study))).parent
-    classes = {
-        node.name
-        for file in folder.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    }
-    assert [name for name in classes if name.endswith("Settings")] == [study.settings.__name__]
-    results = {
-        method.__annotations__["result"]
-        for method in (study.findings, study.charts, study.checks, study.tables)
-        if method.__qualname__.startswith(type(study).__name__)
-    }
-    (result,) = results
-    assert study.run.__annotations__["return"] == f"Iterator[{result}]"

@@ -81,10 +81,10 @@ def divergence(p: np.ndarray, q: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("tolerance", [None, 0.0, 0.02])
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("shared", [False, True])
-def test_it_is_what_minimising_the_divergence_finds(metric: str, tolerance: float | None, k: int, shared: bool) -> None:
+def test_it_is_what_minimising_the_divergence_finds(metric: str, tolerance: float, k: int, shared: bool):
     rng = np.random.default_rng(k)
     n = 12
     predictions, labels = np.arange(n) % 3 == 0, np.arange(n) % 2
@@ -95,17 +95,13 @@ def test_it_is_what_minimising_the_divergence_finds(metric: str, tolerance: floa
     disclosed = {"tolerance": tolerance, "metric": metric, "labels": labels, "group_shares": shares}
     ours = soft_projection(posterior, predictions, **disclosed)
     assert ours.converged
-    if tolerance is None and not shared:
-        assert np.array_equal(ours.probability, posterior)
-        return
     assert ours.value > 1e-3
     theirs = by_primal(posterior, soft_constraints(predictions, n_groups=k, **disclosed))
     assert ours.value == pytest.approx(divergence(theirs, posterior), abs=1e-7)
-    assert ours.value == pytest.approx(divergence(ours.probability, posterior), abs=1e-9)
     assert ours.probability == pytest.approx(theirs, abs=2e-4)  # the divergence is flat: 1e-7 in it is 3e-4 here
 
 
-def test_a_known_share_and_a_bound_only_certainty_can_meet_by_hand() -> None:
+def test_a_known_share_and_a_bound_only_certainty_can_meet_by_hand():
     # by hand: all at 1/5, share 1/2, so everybody is shifted by log 4 and the divergence is n · log(5/4)
     done = project(np.full(6, 0.2), one_row(3.0, n=6))
     assert done.probability == pytest.approx(0.5, abs=1e-10)
@@ -118,7 +114,7 @@ def test_a_known_share_and_a_bound_only_certainty_can_meet_by_hand() -> None:
 
 
 @pytest.mark.parametrize("bound", [-1.0, 4.5, 1.0])
-def test_what_nobody_can_meet_is_said_and_changes_nothing(bound: float) -> None:
+def test_what_nobody_can_meet_is_said_and_changes_nothing(bound: float):
     q = np.array([1.0, 1.0, 0.5, 0.2])
     done = project(q, one_row(bound, n=4))
     assert done.status == "infeasible" and not done.converged
@@ -128,53 +124,23 @@ def test_what_nobody_can_meet_is_said_and_changes_nothing(bound: float) -> None:
     assert done.reason == f"No probabilities meet the constraints: the closest miss one by {missed:.3g} records."
 
 
-def test_many_patterns_give_what_few_give() -> None:
-    """Every record its own pattern: another way through the sums, the same result."""
-    rng = np.random.default_rng(3)
-    n = 900
-    q, predictions = rng.dirichlet(np.ones(4), n), rng.random(n) < 0.4
-    few = soft_constraints(predictions, n_groups=4, tolerance=0.002, group_shares=[0.3, None, None, 0.2])
-    many = Constraints(
-        pattern=np.arange(n)[::-1],
-        weights=few.weights[:, few.pattern[::-1]],
-        groups=few.groups,
-        bound=few.bound,
-        equality=few.equality,
-    )
-    from_few, from_many = project(q, few), project(q, many)
-    assert from_few.converged and from_many.converged and from_few.value > 0.1
-    assert from_many.probability == pytest.approx(from_few.probability, abs=1e-9)
-
-
-def test_records_outside_the_metric_keep_their_numbers_to_the_bit() -> None:
-    rng = np.random.default_rng(1)
-    q, labels, predictions = rng.random(400), rng.random(400) < 0.5, rng.random(400) < 0.3
-    done = soft_correct(q, predictions, tolerance=0.0, metric="equal_opportunity", labels=labels)
-    assert np.array_equal(done[~labels], q[~labels])
-    assert not np.array_equal(done[labels], q[labels])
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"tolerance": 1.4}, "tolerance must be in [0, 1], got 1.4"),
         ({"metric": "parity"}, "metric must be one of"),
         ({"metric": "equal_opportunity"}, "labels must be given for equal_opportunity"),
         ({"group_shares": [0.5]}, "group_shares must have one entry a group (2), got 1"),
         ({"group_shares": [0.5, 0.7]}, "group_shares must allow a sum of 1"),
         ({"group_shares": [(0.6, 0.5), None]}, "in rising order"),
-        ({"group_shares": [(0.1, 0.2, 0.3), None]}, "must be a number or an interval"),
         ({"group_shares": [-0.1, None]}, "group_shares of group 0 must be in [0, 1]"),
         ({"probability": [0.5, 1.2]}, "probability must be in [0, 1], got 1.2"),
-        ({"probability": [0.5, math.nan]}, "probability must be in [0, 1], got nan"),
         ({"probability": [0.5]}, "same length"),
         ({"probability": [[0.5, 0.4], [0.5, 0.5]]}, "must add up to 1"),
         ({"probability": [[1.0], [1.0]]}, "at least 2 groups, got 1"),
-        ({"probability": 0.5}, "must have shape (n,) or (n, K)"),
         ({"probability": [], "predictions": []}, "at least one record"),
     ],
 )
-def test_bad_settings_are_answered_in_one_sentence(settings: dict, message: str) -> None:
+def test_bad_settings_are_answered_in_one_sentence(settings: dict, message: str):
     arguments = {"probability": [0.5, 0.4], "predictions": [0, 1], "tolerance": 0.1} | settings
     with pytest.raises(InputError) as caught:
         soft_correct(**arguments)
@@ -182,20 +148,7 @@ def test_bad_settings_are_answered_in_one_sentence(settings: dict, message: str)
     assert str(caught.value).count("\n") == 0
 
 
-def test_near_certainty_is_rounded_in_favour_of_the_truth() -> None:
-    """A float near 1 knows its complement to few digits; whoever is in group 0 after all must not pay for that."""
-    rng = np.random.default_rng(4)
-    q = np.concatenate([1 - 10 ** -rng.uniform(12, 15.9, 200), rng.random(200)])
-    done = project(q, one_row(float(q.sum()) + 3.0, n=400))
-    shift = -done.multipliers[0]
-    assert done.converged and shift > 0
-    complement = (1 - q) * np.exp(-shift) / (q + (1 - q) * np.exp(-shift))
-    remainder = 1 - done.probability
-    assert (remainder >= complement * (1 - 1e-12)).all()
-    assert (remainder <= complement + 2.3e-16).all()
-
-
-def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch):
     """Multipliers of negative dual value would break the promise; then nothing is moved."""
     monkeypatch.setattr("core.stats.projection.climb", lambda dual, point: dual.at(np.array([5.0])))
     q = np.full(6, 0.2)
@@ -207,38 +160,30 @@ def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_interval_is_two_inequalities():
     rng = np.random.default_rng(5)
     q, pattern, weights = rng.uniform(0.05, 0.95, 200), rng.integers(0, 6, 200), rng.normal(size=(3, 6))
-    truth = (rng.random(200) < q) @ weights[:, pattern].T
-    bound, width = truth + rng.uniform(-1.5, 1.5, 3), np.full(3, 1.5)
-    common = {"pattern": pattern, "groups": np.tile([0.0, 1.0], (3, 1)), "weights": weights}
-    by_interval = project(q, Constraints(**common, bound=bound, equality=np.ones(3, bool), width=width))
-    by_inequalities = project(
-        q,
-        Constraints(
-            pattern=pattern,
-            weights=np.vstack([weights, -weights]),
-            groups=np.tile([0.0, 1.0], (6, 1)),
-            bound=np.concatenate([bound + width, width - bound]),
-            equality=np.zeros(6, bool),
-        ),
+    bound = (rng.random(200) < q) @ weights[:, pattern].T + rng.uniform(-1.5, 1.5, 3)
+    interval = {"equality": np.ones(3, bool), "width": np.full(3, 1.5), "bound": bound, "weights": weights}
+    ends = np.concatenate([bound + 1.5, 1.5 - bound])
+    inequalities = {"equality": np.zeros(6, bool), "bound": ends, "weights": np.vstack([weights, -weights])}
+    first, second = (
+        project(q, Constraints(pattern=pattern, groups=np.tile([0.0, 1.0], (len(rows["bound"]), 1)), **rows))
+        for rows in (interval, inequalities)
     )
-    assert (
-        by_interval.converged
-        and by_inequalities.converged
-        and by_interval.value == pytest.approx(by_inequalities.value, abs=1e-9)
-    )
-    assert by_interval.probability == pytest.approx(by_inequalities.probability, abs=1e-7)
+    assert first.converged and second.converged
+    assert first.value == pytest.approx(second.value, abs=1e-9)
+    assert first.probability == pytest.approx(second.probability, abs=1e-7)
 
 
-def test_noise_is_weighed_by_its_variance_and_may_say_what_is_impossible():
+def test_noise_is_weighed_by_its_variance():
     # the size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature
     q = np.full(100, 0.5)
-    projection = project(q, one_row(60.0, n=100, variance=25.0))
-    size = projection.probability.sum()
-    assert projection.converged and size == pytest.approx(55.0, abs=0.1)
-    shift = math.log(size / (100 - size))
-    assert shift * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
+    size = project(q, one_row(60.0, n=100, variance=25.0)).probability.sum()
+    assert size == pytest.approx(55.0, abs=0.1)
+    assert math.log(size / (100 - size)) * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
     assert project(q, one_row(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
     assert project(q, one_row(60.0, n=100, variance=1e12)).probability == pytest.approx(q, abs=1e-6)
+
+
+def test_noise_may_say_what_is_impossible_and_a_width_may_not():
     q = np.full(10, 0.5)
     noisy = project(q, one_row(13.0, n=10, variance=4.0))
     assert noisy.converged and 5 < noisy.probability.sum() < 10

@@ -59,19 +59,6 @@ def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run
     assert "Verification failed: the hash of entry 3" in out and "Good entries before: 2." in out
 
 
-def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert run(f"{REGISTER} --ledger here/mine")[0] == 0
-    assert (tmp_path / "here" / "mine").exists() and not (tmp_path / "data").exists()
-    assert run("status --ledger here/mine")[1].count("loans") == 1
-    monkeypatch.setenv("FAIRLEAK_LEDGER", "here/mine")
-    assert run("status")[1].count("loans") == 1
-    run(f"{REGISTER} --ledger made --count-epsilon 50")
-    out = run(f"{ASK} --ledger made --answer-epsilon 2 --quote")[1]
-    sizes = pd.read_csv("people.csv").sex.value_counts()
-    expected = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
-    assert float(out.split()[-1]) == pytest.approx(expected, rel=0.05)
-
-
 def test_the_documented_sample_can_be_followed(run: Run):
     """The files and commands of the page work as they stand there, in their order."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "query-desk.md").read_text("utf-8")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from core.__main__ import main
 from core.auditing import AuditPlan, ReleaseAudit
 from core.base.settings_text import parsed, quoted
-from core.cli import Console
-from core.cli.console import Block, aligned, visible
+from core.cli.console import visible
 from tests import samples
 from tests.refusals import refused
 from tests.samples_report import sample, with_texts
@@ -32,33 +31,12 @@ def check_lines(text: str) -> list[str]:
     return lines
 
 
-def test_what_steers_a_terminal_is_seen():
-    assert visible("\x1b[31mred\x1b[0m\r\n") == "�[31mred�[0m��"
-    assert visible("a\u202eb\u200fc\u2066d\ud800\u00a0e") == "a�b�c�d� e"
-    assert visible("Zoë, 日本, שלום, 👩, −1 %") == "Zoë, 日本, שלום, 👩, −1 %"
-
-
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.characters()))
 def test_any_text_is_one_printable_line(text: str):
     seen = visible(text)
     assert seen.isprintable() and len(seen) == len(text) and visible(seen) == seen
     assert seen == text if text.isprintable() else seen != text
-
-
-def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
-    import sys
-
-    console = Console(out=sys.stdout, err=sys.stderr)
-    table_text = aligned(["name", HOSTILE], [[HOSTILE, "1"], ["b", "2"]])
-    console.result(table_text)
-    console.result(HOSTILE)
-    console.result(Block.of([HOSTILE, "second"]))
-    console.note(HOSTILE)
-    console.counting(HOSTILE)(1, 2)
-    output = capsys.readouterr()
-    assert len(check_lines(output.out)) == 4 + 1 + 2 and len(check_lines(output.err)) == 2
-    assert len({len(line) for line in table_text.split("\n")[:2]}) == 1
 
 
 def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):

@@ -11,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.charts import DARK, LIGHT, Palette
-from core.charts.drawing import Axis, Scale, percents
-from core.charts.lines import Curve, draw_lines
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.theme import fit, plain, separate_labels, short, visible_labels, visible_ticks, width
-from core.stats.estimates import Estimate
+from core.charts.drawing import percents
+from core.charts.theme import fit, plain, separate_labels, short, width
 from tests.unit.charts.checks import check, check_axes, check_table
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
@@ -29,8 +26,8 @@ ELSEWHERE |= {"draw_gaps", "draw_fullness", "draw_budget", "draw_sets"}
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CHARTS)
-@pytest.mark.parametrize("seed", range(6))
-def test_nasty_names_stay_words_and_numbers_stand_where_the_table_says(name: str, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_nasty_names_stay_words_and_numbers_stand_where_the_table_says(name: str, seed: int):
     """That no words collide or are cut is measured in a browser: tests/browser/test_labels.py."""
     drawing = chart(name, seed)
     figure = check(drawing)
@@ -47,31 +44,8 @@ def test_nasty_names_stay_words_and_numbers_stand_where_the_table_says(name: str
     assert tags <= {"<b>", "</b>", "<br>", "<span>", "</span>"}
 
 
-def test_what_is_written_is_told_and_in_the_table() -> None:
-    rates = [Estimate(value=rate, low=rate - 0.1, high=rate + 0.1, n=50) for rate in (0.23, 0.87)]
-    marks = [Mark(of=rates[0], color="before", name="before"), Mark(of=rates[1], color="leak", name="after")]
-    rows = draw_rows("Rows", [Row(name=name, marks=marks) for name in ("a <b>", "c")], percents("Rate"), first="who")
-    assert rows.table.to_dict("list").items() >= {"who": ["a <b>", "c"], "before": [0.23] * 2}.items()
-    assert {"before, low", "after, high"} <= set(rows.table.columns)
-    assert all(text in rows.alt for text in ("a <b>", "c", "23", "87"))
-    curve = Curve(x=[0, 1], of=rates, color="leak", name="a  <b>")
-    lines = draw_lines("Lines", [curve], x=Scale(title="x"), y=percents("y"))
-    assert set(lines.table.columns) == {"curve", "x", "value", "value, low", "value, high"}
-    assert lines.table.value.tolist() == [0.23, 0.87] and "a <b>" in lines.alt and "87" in lines.alt
-
-
-def test_more_names_than_there_is_room_for_keep_the_finding_the_highest_and_the_lowest() -> None:
-    rates = [0.5 + i / 1000 for i in range(30)]
-    curves = [Curve(x=[0, 1], of=[r, r], color="ink", name=f"c{i}", value="") for i, r in enumerate(rates)]
-    curves[11] = Curve(x=[0, 1], of=[rates[11]] * 2, color="leak", name="finding", value="", width=3)
-    drawing = draw_lines("Curves", curves, x=Scale(title="x"), y=percents("y"), height=250)
-    labels = [plain(note.text) for note in check(drawing).layout.annotations]
-    assert {"finding", "c0", "c29"} <= set(labels) and len(labels) < 15
-    assert visible_labels([1.0, 2.0, 3.0], [False, True, False], 2) == [1, 2]
-
-
 @given(st.text(max_size=60), st.integers(20, 300))
-def test_names_are_shortened_in_the_middle_and_harmless(name: str, pixels: int) -> None:
+def test_names_are_shortened_in_the_middle_and_harmless(name: str, pixels: int):
     label = fit(name, pixels)
     flat = " ".join(name.split())
     assert width(label) <= pixels or len(plain(label)) <= 1
@@ -80,7 +54,7 @@ def test_names_are_shortened_in_the_middle_and_harmless(name: str, pixels: int) 
 
 
 @given(st.lists(st.floats(0, 1), max_size=6))
-def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: list[float]) -> None:
+def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: list[float]):
     axis = percents("").over(rates)
     low, high = axis.ends
     assert 0 <= low <= high - 4 and high <= 100
@@ -90,18 +64,12 @@ def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: 
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
-def test_labels_are_spread_apart_inside_the_chart(heights: list[float]) -> None:
+def test_labels_are_spread_apart_inside_the_chart(heights: list[float]):
     placed = separate_labels(heights, 10, 0, 100)
     assert all(-1e-9 <= p <= 100 + 1e-9 for p in placed)
     ordered = sorted(placed)
     assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
     assert [p for _, p in sorted(zip(heights, placed, strict=True), key=lambda pair: pair[0])] == ordered
-
-
-def test_visible_ticks_leave_out_marks_that_are_too_close() -> None:
-    x = Axis(ends=(0, 30), marks=range(31), labels=[f"{10**6 + i:,}" for i in range(31)], title="")
-    visible = visible_ticks([mark / 30 for mark in x.marks], x.labels, pixels=200)
-    assert 0 in visible and 30 in visible and len(visible) < 6
 
 
 def contrast(foreground: str, background: str) -> float:
@@ -117,7 +85,7 @@ def contrast(foreground: str, background: str) -> float:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_words_can_be_read_on_every_ground(palette: Palette) -> None:
+def test_words_can_be_read_on_every_ground(palette: Palette):
     roles = ("ink", "leak", "before", "strongest", "prior", "chance", "first", "second", "grey", "fail")
     assert all(contrast(getattr(palette, role), palette.background) >= 4.5 for role in roles)
     assert all(contrast(color, palette.pale) >= 4.5 for color in (palette.ink, palette.grey))

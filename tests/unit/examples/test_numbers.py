@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from dataclasses import replace
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core.learn.examples import EXAMPLES, LESSON, Answer, Example, Step, example, lesson, sheet
-from core.learn.examples.attriguard import RATED, attacker
-from core.learn.examples.membership import EPSILON, SEED, records
-from core.learn.glossary import GLOSSARY
-from core.models.dp_id3 import DPID3Classifier
-from core.studies.attriguard import representatives
-from core.studies.correction import correct
+from core.learn.examples import EXAMPLES, Answer, Example, Step, example, lesson, sheet
 from tests.html_reader import Reader
-from tests.unit.test_vocabulary import hits, long_sentences
 
 
 def step(case: Example, i: int) -> Step:
@@ -74,140 +64,32 @@ def test_numbers_by_hand(name: str):
         assert not case.answer.accepts(float(right) - 1)
 
 
-CELLS = {
-    ("correction", 2, "Sum"): "1.07; 1.10; 1.19",
-    ("correction", 2, "People changed"): "4, 5; 4, 11; 11, 12",
-    # accepted and advantaged: the flip takes 1/8 away; refused and other: it takes 1/12 away
-    ("flips", 3, "SPᵢ − SP₀"): "−0.125; −0.125; −0.0833; +0.0833; +0.125; −0.0833; −0.0833",
-    ("flips", 3, "Group"): "advantaged; advantaged; other; other; advantaged; other; other; advantaged",
-    ("noise", 4, "Scale of the noise"): "5.5263; 1.1053; 0.5526; 0.1105",
-    ("noise", 4, "Accuracy at most"): "52.5%; 62.2%; 73.1%; 99.3%",
-    ("fairpick", 4, "Men"): "5; 1; 2",
-    ("fairpick", 4, "Women"): "2; 4; 2",
-    ("split", 3, "True counts"): "8, 2; 2, 8; 6, 4; 4, 6",
-    ("lira", 3, "ln Λ"): "0; +0.5; +18; −12; −2; +8; 0; +4.5",
-    ("panda", 2, "Gain for Cedar"): "+4; −2; +3; +2; +1",
-    ("panda", 3, "Inferred city"): "Ash; tie; Cedar",
-    ("budget", 4, "Ash"): "100.0%; 75.0%; 50.0%; 25.0%; 20.0%",
-    (
-        "budget",
-        5,
-        "Shares M",
-    ): "0.5, 0.25, 0.25; 0.167, 0.5, 0.333; 0.2, 0.4, 0.4; 0.3, 0.3, 0.4; 0.2, 0.4, 0.4; 0.4, 0.4, 0.2",
-}
-"""Example, step and column -> its first cells by hand."""
-
-
-@pytest.mark.parametrize(("name", "number", "column"), CELLS)
-def test_cells_by_hand(name: str, number: int, column: str):
-    expected = CELLS[name, number, column].split("; ")
-    assert cells(step(example(name), number), column)[: len(expected)] == expected
-
-
-def test_the_interval_of_the_model_s_leak_follows_from_its_written_formula():
-    case = example("imputation")
-    assert (case.numbers["gained"], case.numbers["lost"]) == ("2", "1")
-    assert "gained 2.5, lost 1.5, m = 22 people: (1 ± 1.96 · √(4 − 1² / 22)) / 22" in step(case, 4).computation
-    low, high = ((1 + sign * 1.96 * math.sqrt(4 - 1 / 22)) / 22 for sign in (-1, 1))
-    assert [case.numbers["low"], case.numbers["high"]] == pytest.approx([100 * low, 100 * high], abs=0.01)
-    assert "−13 to +22 points" in step(case, 4).result
-
-
-def test_both_corrections_look_alike_to_the_attacker():
-    gains, loses = example("correction"), example("correction-loses")
-    assert gains.table == loses.table and gains.steps[:3] == loses.steps[:3]
-    truth = cells(step(gains, 4), "Truth"), cells(step(loses, 4), "Truth")
-    accepted = [word == "accepted" for word in cells(gains, "Model says")]
-    for guesses in truth:  # the constraint is true: 5 women of the 10 accepted, 5 of the 10 refused
-        assert sum(word == "woman" for word, yes in zip(guesses, accepted, strict=True) if yes) == 5
-        assert guesses.count("woman") == 10
-
-
-def test_correction_that_cannot_be():
-    case = example("correction-impossible")
-    assert "infeasible" in step(case, 2).result
-    assert cells(step(case, 3), "Unfairness")[8] == "0.0056" and cells(step(case, 3), "Accepted")[8] == "4"
-    assert min(map(float, cells(step(case, 3), "Unfairness"))) == 0.0056
-    shares = zip(cells(step(case, 3), "Women's rate"), cells(step(case, 3), "Men's rate"), strict=True)
-    differences = [float(abs(Fraction(women) - Fraction(men))) for women, men in shares]
-    assert [float(cell) for cell in cells(step(case, 3), "Difference between groups")] == pytest.approx(
-        differences, abs=5e-5
-    )
-    accepted = [word == "accepted" for word in cells(case, "Model says")]
-    guess = [word == "woman" for word in cells(case, "Attacker guesses")]
-    assert correct(guess, accepted, tolerance=1 / 181).reconstruction is None
-
-
-def test_the_noise_of_one_person():
-    case = example("panda")
-    sizes = [[int(cells(step(case, 4), f"To {city}")[i]) for city in ("Ash", "Birch", "Cedar")] for i in range(8)]
-    assert sizes == [[0, 2, 2], [2, 0, 2], [1, 1, 0], [0, 2, 1], [1, 0, 1], [0, 1, 3], [1, 0, 2], [2, 1, 0]]
-    noise = representatives(RATED[:1], attacker())
-    assert noise.noisy[2].tolist() == [0, 0, 1, 1, 0]  # the record the steps arrive at
-
-
-def test_the_private_split_is_that_of_the_tree():
-    x, y = records()
-    tree = DPID3Classifier(EPSILON, 1, SEED, domains=[2, 2], classes=[0, 1]).fit(x, y)
-    assert ("degree", "lives in town")[tree.tree_.attribute[0]] == example("split").numbers["first"]
-    assert tree.budget_ledger_.total == EPSILON
-    stopped = [
-        DPID3Classifier(1.0, 1, seed, domains=[2, 2], classes=[0, 1]).fit(x, y).depth_ == 0 for seed in range(99)
-    ]
-    reaches_23 = math.exp(-3 / 4) / (1 + math.exp(-1 / 4))  # discrete Laplace noise of 3 or more at ε = 1/4
-    assert np.mean(stopped) == pytest.approx(1 - reaches_23, abs=0.13)  # three standard errors
-
-
 EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_is_complete(name: str):
     case = example(name)
-    assert (case.name, case.title) == (name, EXAMPLES[name])
-    assert 3 <= len(case.steps) <= 6
-    assert 5 <= case.minutes <= 20
-    assert case.goal.endswith(".") and case.discuss.endswith("?") and not case.needs.endswith(".")
+    assert 3 <= len(case.steps) <= 6 and 5 <= case.minutes <= 20
     assert (Path(__file__).parents[3] / "pages" / f"{case.page}.py").is_file()
     assert case.answer.accepts(case.answer.right)
-    for wrong in set(case.answer.choices) - {case.answer.right}:
-        assert not case.answer.accepts(wrong)
+    assert not any(case.answer.accepts(wrong) for wrong in set(case.answer.choices) - {case.answer.right})
     for table in (case.table, *(step.table for step in case.steps if step.table)):
-        assert all(len(row) == len(table.columns) for row in table.rows)
-        assert 2 <= len(table.to_frame()) <= 20
-    text = " ".join((case.story, case.lesson, *(step.text + step.result for step in case.steps)))
-    assert "safe" not in text.lower() and "!" not in text
-    assert not re.search(r"(?<![\w−])-\d", text), "a hyphen for a minus"
+        assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("solution", [False, True])
-def test_a_sheet_needs_nothing_else(name: str, solution: bool):
+def test_a_sheet_needs_nothing_else_and_tells_only_what_it_may(name: str, solution: bool):
     case = example(name)
     page = sheet(case, solution=solution)
     tags = Reader(page)
-    assert tags.open == []
-    assert not set(tags.tags) & {"script", "link", "img", "iframe", "form", "a"}
+    assert tags.open == [] and not set(tags.tags) & {"script", "link", "img", "iframe", "form", "a"}
     assert not any(key in ("src", "href", "style") or key.startswith("on") for _, key in tags.attributes)
-    assert "@media print" in page and "url(" not in page and "@import" not in page
-    for part in (case.question, case.table.caption, case.discuss, f"{case.minutes} minutes"):
-        assert part in tags.text
-    assert (case.goal in tags.text) == solution, "a goal may reveal the answer"
-    meanings = {term: meaning for chapter in GLOSSARY.values() for term, meaning in chapter.items()}
-    assert case.terms and all(f"{term}: {meanings[term]}" in tags.text for term in case.terms)
-    for step in case.steps:
-        assert step.title in tags.text
-        assert (step.result in tags.text) == solution
-        assert step.task and (solution or step.task in tags.text)
-    assert (case.answer.why in tags.text) == solution
-    assert (case.lesson in tags.text) == solution
-    marked = sum(
-        len(table.marked)
-        for table in (case.table, *(example_step.table for example_step in case.steps if example_step.table))
-    )
-    assert not solution or page.count('<tr class="marked">') == marked
-    lines = [line for step in case.steps for line in step.formula.splitlines()]
-    assert not solution or page.count('display="block"') == len(lines) >= 2
+    assert "url(" not in page and "@import" not in page
+    assert {part in tags.text for part in (case.question, case.discuss, *(step.title for step in case.steps))} == {True}
+    answers = (case.goal, case.answer.why, case.lesson, *(step.result for step in case.steps))
+    assert {answer in tags.text for answer in answers} == {solution}
     assert "\\" not in page and "$" not in page, "a command that MathML lacks"
 
 
@@ -226,19 +108,6 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
     assert "<script" not in page and "script" not in tags.tags
     assert tags.text.count("{{ 7 * 7 }}") >= 8
     assert f"Table: {EVIL}" in tags.labels
-
-
-def test_no_sentence_is_long():
-    case = [example(name) for name in EXAMPLES]
-    texts = [
-        part
-        for scenario in case
-        for part in (scenario.goal, scenario.story, scenario.lesson, scenario.discuss, scenario.question)
-    ]
-    texts += [part for scenario in case for part in (scenario.answer.why, scenario.answer.hint)]
-    texts += [part for scenario in case for step in scenario.steps for part in (step.text, step.task, step.result)]
-    sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.?:;])\s+", text)]
-    assert [sentence for sentence in sentences if len(sentence.split()) > 25] == []
 
 
 def worlds(case: Example) -> np.ndarray:
@@ -282,43 +151,3 @@ PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"
 
 def test_the_documentation_has_the_same_lesson():
     assert PAGE.read_text(encoding="utf-8") == lesson(), "make docs"
-
-
-def test_it_says_standard_terms_in_short_sentences():
-    rows = [cell for line in lesson().splitlines() for cell in line.split(" | ")]
-    assert [hit for row in rows for hit in hits(row)] == []
-    assert [
-        sentence for part in re.split(r"\n(?=- |\d\. |\|)| \| ", lesson()) for sentence in long_sentences(part)
-    ] == []
-
-
-def test_it_lasts_45_minutes_without_a_break():
-    times = [(int(start), int(end)) for start, end in re.findall(r"^\| (\d+) to (\d+) \|", lesson(), re.MULTILINE)]
-    assert times[0][0] == 0 and times[-1][1] == 45
-    assert all(phase[1] == following[0] for phase, following in pairwise(times))
-
-
-def test_its_examples_exist():
-    quoted = set(re.findall(r"“([^”]+)”", lesson()))
-    titles = set(EXAMPLES.values())
-    assert {EXAMPLES[name] for name in LESSON} <= quoted
-    assert len(quoted & titles) == 10
-    where = [line.split(" | ")[2].strip(" |") for line in lesson().splitlines() if re.match(r"\| \d", line)]
-    assert [title for cell in where for title in re.findall(r"“([^”]+)”", cell)] == [EXAMPLES[name] for name in LESSON]
-
-
-def test_what_it_says_of_its_examples_is_computed():
-    text = lesson()
-    corrected, loses, imputation = (example(name) for name in LESSON[:3])
-    assert "corrects two guesses" in text and corrected.numbers["effect"] == "corrects 2 guesses"
-    assert "two guesses spoiled" in text and loses.numbers["effect"] == "spoils 2 guesses"
-    assert "75% correct" in text and imputation.numbers["alone_share"] == 0.75
-    assert corrected.numbers["changed"] == "4 and 5" and "persons 4 and 5" in text
-
-
-@pytest.mark.parametrize("name", ["correction", "correction-loses"])
-def test_the_people_and_counts_that_the_teacher_reads_out_are_those_of_the_example(name: str):
-    (row,) = (line for line in lesson().splitlines() if line.endswith(f"| “{EXAMPLES[name]}” |"))
-    numbers = example(name).numbers
-    assert f"the women are persons {numbers['women']}. " in row
-    assert f": {numbers['right_before']} correct before, {numbers['right_after']} after." in row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from core.experiments.engine import FileStore
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, people
 from tests.patience import PATIENT
-from tests.unit.experiments.test_engine import models, never, places
+from tests.unit.experiments.test_engine import models, never
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = [replace(BASE, tolerance=0.05), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
@@ -89,11 +88,6 @@ def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address:
     assert {p.config: p for p in points} == {p.config: p for p in models(CONFIGS, people())}
     again = models(CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store"), measure=never)
     assert {p.config for p in again} == set(CONFIGS)
-
-
-def test_a_cluster_worker_computes_in_one_thread_elsewhere(address: str):
-    (point,) = places(CONFIGS[:1], people(), scheduler=address)
-    assert point.process != os.getpid() and point.threads == 1
 
 
 def test_workers_of_other_versions_are_refused(address: str, monkeypatch: pytest.MonkeyPatch):

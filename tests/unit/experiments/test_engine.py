@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.base.errors import Cancelled, FairLeakError, InputError
+from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset
-from core.experiments import engine
 from core.experiments.engine import FileStore, MemoryStore, measured_points
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
@@ -59,42 +57,32 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
-    log = tmp_path / "log"
-    store = FileStore(tmp_path / "store")
-    noted = partial(models, n_jobs=n_jobs, store=store, measure=partial(logged, log=log))
-    first = by_config(noted(CONFIGS[:2], people()))
+def test_what_is_stored_is_not_measured_again(tmp_path: Path):
+    log, store = tmp_path / "log", FileStore(tmp_path / "store")
+    noted = partial(models, store=store, measure=partial(logged, log=log))
+    list(noted(CONFIGS[:2], people()))
     progress: list[tuple[int, int]] = []
-    twice = [*CONFIGS, CONFIGS[3]]
-    both = noted(twice, people(), report=lambda *steps: progress.append(steps))
-    once = by_config(models(CONFIGS, people()))
-    assert by_config(both) == once == once | first
-    assert len(begun(log)) == 4 and len(store) == 4
+    both = noted([*CONFIGS, CONFIGS[3]], people(), report=lambda *steps: progress.append(steps))
+    assert by_config(both) == by_config(models(CONFIGS, people()))
+    assert len(begun(log)) == 4 and len(store) == 4 and not store.notes
     assert progress == [(2, 4), (3, 4), (4, 4)]
-    assert not store.notes
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(n_jobs: int, tmp_path: Path):
+def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(tmp_path: Path):
     def stop(done: int, total: int) -> None:
         if done == 2:
             raise Cancelled("Stopped.")
 
     store = FileStore(tmp_path / "store")
     with pytest.raises(Cancelled):
-        list(places(CONFIGS, people(), n_jobs=n_jobs, store=store, report=stop))
+        list(places(CONFIGS, people(), n_jobs=2, store=store, report=stop))
     assert len(store) == 2
-    assert len(list(places(CONFIGS, people(), n_jobs=n_jobs, store=store))) == 4
+    assert len(list(places(CONFIGS, people(), store=store))) == 4
 
 
 def never(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
     raise AssertionError("measured again")
-
-
-def fatal(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
-    os._exit(7)
 
 
 def refused(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
@@ -107,36 +95,10 @@ def test_a_configuration_that_cannot_be_measured_says_why(n_jobs: int):
         list(models(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
 
 
-@pytest.mark.long
-def test_a_lost_worker_is_one_sentence_and_another_experiment_can_follow():
-    with pytest.raises(FairLeakError, match="A worker process was killed"):
-        list(models(CONFIGS, people(), n_jobs=2, measure=fatal))
-    assert len(list(places(CONFIGS, people(), n_jobs=2))) == 4
-
-
-@pytest.mark.long
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
     uploaded = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):
         list(models(CONFIGS, uploaded, store=FileStore(tmp_path / "store"), measure=never))
     with pytest.raises(InputError, match="must stay on this machine"):
         list(models(CONFIGS, uploaded, scheduler="tcp://127.0.0.1:1", measure=never))
-    assert len(list(places(CONFIGS, uploaded, n_jobs=2, store=MemoryStore()))) == 4
-
-
-def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_was_uploaded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine._process, "last", None)
-    monkeypatch.setattr(engine, "_settle", lambda parent: None)
-    seen: list[AuditDataset] = []
-
-    def look(config: AuditConfig, dataset: AuditDataset) -> Surroundings:
-        seen.append(dataset)
-        return surroundings(config, dataset)
-
-    first = people()
-    shuffled = replace(first, sensitive=first.sensitive[::-1].copy())  # its fingerprint is the same
-    uploaded = replace(first, uploaded=True)
-    for sent in (first, pickle.loads(pickle.dumps(first)), shuffled, uploaded, pickle.loads(pickle.dumps(uploaded))):
-        engine.measure_in_process(0, BASE, sent, look, 1)
-    assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is uploaded and seen[4] is not uploaded
-    assert engine._process.last is not None and engine._process.last[1] is shuffled
+    assert len(list(places(CONFIGS, uploaded, store=MemoryStore()))) == 4

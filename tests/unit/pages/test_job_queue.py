@@ -90,11 +90,6 @@ def test_the_first_job_of_a_session_goes_before_ten_of_another(jobs: Jobs):
     assert jobs.order()[:4] == ["a0", "b0", "a1", "a2"]
 
 
-def test_sessions_take_turns(jobs: Jobs):
-    jobs.add("a1", "a2", "a3", "b1", "b2", "c1")
-    assert jobs.order() == ["a1", "b1", "c1", "a2", "b2", "a3"]
-
-
 def test_new_sessions_pass_a_waiting_one_once_at_most(jobs: Jobs):
     jobs.add("a1", "a2", "b1")
     jobs.end("a1")
@@ -104,18 +99,6 @@ def test_new_sessions_pass_a_waiting_one_once_at_most(jobs: Jobs):
     wait_until(lambda: len(jobs.started) == 3, "the third job")
     jobs.add("d1", "e1")
     assert jobs.order() == ["a1", "b1", "a2", "c1", "d1", "e1"]
-
-
-def test_a_session_with_a_running_job_lets_others_go_first():
-    two = Jobs(dict.fromkeys(Urgency, 2))
-    two.add("a1", "b1", "a2", "c1", "d1")
-    two.end("b1")
-    wait_until(lambda: len(two.started) == 3, "the third job")
-    assert two.started == ["a1", "b1", "c1"]
-    two.end("c1")
-    wait_until(lambda: len(two.started) == 4, "the fourth job")
-    assert two.started[-1] == "d1"
-    two.close()
 
 
 def test_urgent_jobs_go_first(jobs: Jobs):
@@ -161,12 +144,3 @@ def test_a_job_that_two_sessions_want_has_the_turn_of_either(jobs: Jobs):
     jobs.add("b1")
     jobs.queue.share(jobs.requests["a4"], "c")
     assert jobs.order() == ["a1", "a4", "b1", "a2", "a3"]
-
-
-def test_a_sweep_without_a_place_holds_up_nobody():
-    server = Jobs({**dict.fromkeys(Urgency, 2), Urgency.SWEEP: 1})
-    server.add("a1", "a2", urgency=Urgency.SWEEP)
-    server.now = 10 * PATIENCE
-    server.add("b1", urgency=Urgency.LONG)
-    assert server.started == ["a1", "b1"]
-    server.close()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from core.base.errors import InputError
-from core.datasets.catalog import demo_table
-from pages.shell import background, cached, state
+from pages.shell import background
 from pages.shell.background import Background, Job, ResultStore, State, ensure_started, start, stop
 from pages.shell.job_queue import JobQueue, Urgency
 from tests.patience import PATIENT
@@ -26,27 +24,7 @@ def gate() -> threading.Event:
     return threading.Event()
 
 
-def test_the_oldest_result_goes_first(store: ResultStore) -> None:
-    for key in "abcd":
-        store.put(key, key)
-    assert [store.get(key) for key in "abcd"] == [None, "b", "c", "d"]
-
-
-def test_what_a_stopped_job_has_made_outlives_the_next_job(store: ResultStore) -> None:
-    def half(job: Job) -> None:
-        job.partial.append("half")
-        job.cancel()
-        job.report(1, 2)
-
-    for key in "abcd":
-        store.start(key, half).wait(PATIENT)
-    store.start("nothing", lambda job: job.cancel()).wait(PATIENT)
-    store.start("next", lambda job: "made").wait(PATIENT)
-    jobs = {key: store.job(key) for key in ("a", "b", "c", "d", "nothing")}
-    assert {key: job.partial for key, job in jobs.items() if job is not None} == {k: ["half"] for k in "bcd"}
-
-
-def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.MonkeyPatch):
     clock, left = [0.0], []
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
 
@@ -64,15 +42,7 @@ def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.
     assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
 
 
-def test_a_release_during_the_computation(store: ResultStore, gate: threading.Event) -> None:
-    job = store.start("k", lambda job: gate.wait(PATIENT))
-    store.release()
-    gate.set()
-    job.wait(PATIENT)
-    assert job.state == "cancelled" and store.get("k") is None
-
-
-def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threading.Event) -> None:
+def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threading.Event):
     put, ended = store.put, threading.Event()
 
     def slow(*about: object, **options: object) -> None:
@@ -89,7 +59,7 @@ def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threa
     assert store.get("k") is None
 
 
-def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: threading.Event) -> None:
+def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: threading.Event):
     def work(job: Job) -> str:
         gate.wait(PATIENT)
         job.report(1, 2)
@@ -104,19 +74,9 @@ def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: th
     assert (stopping.state, restarted.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
 
 
-def test_what_a_session_brought_outlives_its_results(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cached, "_session_store", lambda name: store)
-    cached.store_upload("upload", "table", "model file")  # type: ignore[arg-type]
-    for key in "abcd":
-        store.put(key, key)
-    assert (cached.uploaded_data("upload"), cached.own_model()) == ("table", "model file")
-    cached.store_upload("upload")
-    assert cached.uploaded_data("upload") is None and cached.own_model() is None
-
-
 def test_a_job_that_waits_for_its_turn_can_be_cancelled(
     store: ResultStore, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr(background, "QUEUE", JobQueue(dict.fromkeys(Urgency, 1)))
     first = store.start("first", lambda job: gate.wait(PATIENT), lane="sweep")
     second = store.start("second", lambda job: "never", lane="sweep")
@@ -151,7 +111,7 @@ def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
 
 def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
     store: ResultStore, session: dict, gate: threading.Event
-) -> None:
+):
     first, second = counted(store, "one", gate), counted(store, "other", gate)
     assert first.state is None and first.latest is None
     assert ensure_started(first, patience=PATIENT) and first.latest == 0
@@ -168,7 +128,7 @@ def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
 
 def test_work_that_a_session_has_stopped_waits_until_it_is_started(
     store: ResultStore, session: dict, gate: threading.Event
-) -> None:
+):
     work = counted(store, "one", gate)
     ensure_started(work, patience=PATIENT)
     stop(work)
@@ -182,46 +142,10 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(
     assert work.result == [0, 1, 2]
 
 
-def test_what_has_failed_is_not_tried_again_by_itself(store: ResultStore, session: dict) -> None:
+def test_what_has_failed_is_not_tried_again_by_itself(store: ResultStore, session: dict):
     def broken(job: Job) -> None:
         raise InputError("There must be people.")
 
     work = Background("broken", store, "k", broken, lane="fetch")
     assert not ensure_started(work, patience=PATIENT) and not ensure_started(work)
     assert work.state == State.FAILED and work.job is not None and work.job.error == "There must be people."
-
-
-def test_what_somebody_has_begun_is_started_by_hand(store: ResultStore, session: dict, gate: threading.Event) -> None:
-    gate.set()
-    first, like = counted(store, "one", gate), counted(store, "like", gate)
-    first.begin("the same")
-    first.job.wait(PATIENT)
-    like.begin("the same")
-    assert first.result == [0, 1, 2] and like.begun("the same") and like.job is None
-
-
-def test_a_tuned_forest_attacks_only_under_the_roles_it_was_tuned_for(session: dict) -> None:
-    demo, tuned = demo_table(), (("n_estimators", 10),)
-    state.keep_forest(demo, tuned)
-    assert state.config(demo).forest == tuned
-    session["page_now"] = "data"
-    state.keep_roles("demo", replace(demo.roles[0], excluded=("sector",)))
-    assert state.config(demo).forest is None
-    state.forget_roles("demo")
-    assert state.config(demo).forest == tuned
-    assert state.config(replace(demo, frame=demo.frame.head(500))).forest is None
-
-
-def test_back_and_forward_forget_what_is_in_the_address_and_nothing_else(
-    session: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "from_history", lambda: True)
-    state.bind("told")
-    session |= {"told": 0.1, "told_began": [0.005, 0.2], "guard_data": "table", "page_now": "model"}
-    state.choose("told", 0.2)
-    assert state.begin_run("correction")
-    assert not {"told", "told_began"} & {*session} and session["guard_data"] == "table"
-    monkeypatch.setattr(state, "from_history", lambda: False)
-    state.choose("told", 0.3)
-    assert not state.begin_run("correction")
-    assert session["told"] == 0.3  # nothing is left of the choice before

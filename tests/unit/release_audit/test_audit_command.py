@@ -19,7 +19,6 @@ from core.auditing import (
     MembershipSettings,
     OutputsPlan,
     ReleaseAudit,
-    SelfTest,
     audit_steps,
     catalogue_plan,
     kept_tolerance,
@@ -30,73 +29,40 @@ from core.auditing import (
     run_audit,
 )
 from core.auditing.inputs import dataset_of
-from core.auditing.policy import Policy, default_policy, judge, policy_text, predictions_policy
-from core.auditing.result import model_summary
+from core.auditing.policy import Policy, default_policy, judge, policy_text
 from core.auditing.run import audited_of
-from core.report import Reports, from_json
-from core.stats.estimates import proportion
+from core.report import from_json
 from tests import model_samples, samples
 from tests.policy_samples import policy as limits
 from tests.refusals import refused
+from tests.samples_report import sample
 
 Capture = pytest.CaptureFixture[str]
 
-PLAN = replace(
-    catalogue_plan("demo"),
-    bias_queries=BiasQueriesSettings(questions=5, people=50, epsilon=0.5, repeats=3),
-    membership=MembershipSettings(shadows=4),
-)
-PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
-
-
-@pytest.fixture(scope="module")
-def reports() -> Reports:
-    return Reports(run_audit(SMALL, samples.table(1500), default_policy()))
-
-
-@pytest.fixture
-def audit(reports: Reports) -> ReleaseAudit:
-    return reports.audit
-
-
+DEMO = catalogue_plan("demo")
 SMALL = replace(
-    PLAN,
-    config=replace(PLAN.config, roles=samples.ROLES),
+    DEMO,
+    config=replace(DEMO.config, method="unmitigated", tolerance=0.05, roles=samples.ROLES),
     bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2),
     membership=MembershipSettings(shadows=0),
 )
 
 
-@pytest.mark.long
-def test_a_false_promise_is_told_to_the_auditor_alone(reports: Reports):
-    """How false it is tells the unfairness on the training records, which no public summary tells."""
-    inside = reports.document
-    measurement = {measurement.check: measurement for measurement in inside.measurements}["correction_gain"]
-    true = measurement.details["disclosed tolerance used"]
-    assert true - 0.001 < inside.model.achieved <= true and inside.model.achieved > 0.05
-    assert measurement.attacked.startswith(
-        f"The disclosed tolerance 0.05 does not hold; the attackers used {true:g}, which does. "
-    )
-    assert "Correction with a true tolerance" in {table.title for table in inside.tables}
-    for content in reports.public_files.values():
-        assert f"{true:g}".encode() not in content.partition(b"<body>")[2]
+@pytest.fixture(scope="module")
+def audit() -> ReleaseAudit:
+    return run_audit(SMALL, samples.table(900), default_policy())
 
 
 def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     steps: list[tuple[int, int]] = []
     again = run_audit(
-        SMALL,
-        samples.table(1500),
-        default_policy(),
-        report=lambda done, total: steps.append((done, total)),
+        SMALL, samples.table(900), default_policy(), report=lambda done, total: steps.append((done, total))
     )
     first, second = (json.dumps({**run.to_dict(), "times": None}) for run in (audit, again))
     assert first == second
     total = audit_steps(SMALL)
     assert steps[0] == (0, total) and steps[-1] == (total, total)
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-    reseeded = audited_of(replace(SMALL, config=replace(SMALL.config, seed=8)), samples.table(1500))
-    assert model_summary(reseeded).fingerprint != audit.model.fingerprint
 
 
 @pytest.fixture
@@ -128,66 +94,50 @@ def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (limits(unfairness=0.9, targeted_leakage=0.99), 0, "Pass"),
         (limits(unfairness=0.9, targeted_leakage=0.6), 1, "Fail"),
         (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 non-members"),
-        (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
     ],
+    ids=["pass", "fail", "inconclusive"],
 )
 def test_exit_codes(policy: Policy, code: int, phrase: str, command: list[str], tmp_path: Path, capsys: Capture):
     (tmp_path / "ours.toml").write_text(policy_text(policy), encoding="utf-8")
     assert main(command) == code
-    output = capsys.readouterr()
-    assert phrase in output.out and output.out.startswith(
-        "Do not release" if code else "Every required limit is kept: Pass 2 of 2."
-    )
-    assert "policy: P, version 1" in output.out
-    assert ": The disclosed tolerance 0.05 does not hold; the attackers used 0." in output.out
+    output = capsys.readouterr().out
+    assert phrase in output and "policy: P, version 1" in output
+    assert output.startswith("Do not release") == bool(code)
 
 
 def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(
     command: list[str], tmp_path: Path, capsys: Capture
 ):
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
-    assert main(command) == 0
-    assert main(command) == 3
-    assert "--force replaces an earlier report" in capsys.readouterr().err
+    assert [main(command), main(command)] == [0, 3]
     assert main([*command, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
     assert "policy: FairLeak default" in capsys.readouterr().out
-    (tmp_path / "out" / "internal" / "mine.txt").write_text("keep me")
+    stranger = tmp_path / "out" / "internal" / "mine.txt"
+    stranger.write_text("keep me")
     assert main([*command, "--force"]) == 3
-    assert "with 'internal/mine.txt'" in capsys.readouterr().err
-    assert (tmp_path / "out" / "internal" / "mine.txt").read_text() == "keep me"
+    assert stranger.read_text() == "keep me"
 
 
 @pytest.mark.long
 def test_a_failed_self_test_blocks_the_release(
     small_demo: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
-    failed = SelfTest(
-        attack="Members caught",
-        false_alarms=proportion(3, 10),
-        detected=proportion(10, 10),
-        passed=False,
-        told="Null: nothing. Planted: all.",
-    )
+    failed = replace(sample().self_tests[0], passed=False)
     monkeypatch.setattr("core.auditing.self_test_in_subprocess", lambda folder, report=None: (failed,))
     monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
     assert main([*small_demo, str(tmp_path / "out")]) == 2
-    output = capsys.readouterr().out
-    assert output.startswith("Do not release yet: the self-test failed.\nThe self-test failed for “Members caught”: ")
+    assert capsys.readouterr().out.startswith("Do not release yet: the self-test failed.\n")
     report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
     assert from_json(report).verdict.overall == "inconclusive"
-    assert main([*small_demo, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["audit", "nowhere.toml", "--out", "out"], "PLAN must be a file that can be read, got 'nowhere.toml'"),
-        (["audit", "plan.toml"], "the following arguments are required: --out"),
         (["audit", "plan.toml", "--out", "no/out"], "--out must be a folder inside one that exists"),
-        (["audit", "plan.toml", "--out", "out", "--policy", "no.toml"], "--policy must be a file that can be read"),
         (["audit", "plan.toml", "--out", "out", "--policy", "plan.toml"], "plan.toml"),
-        (["audit", "plan.toml", "--out", "out", "--data", "no"], "must be a folder, got 'no'"),
         (["audit", "missing.toml", "--out", "out"], "data.file must be a file that can be read, got 'people.csv'"),
         (["audit", "leaving.toml", "--out", "out"], "data.file must be a file inside the plan's folder, got the link"),
         (
@@ -196,11 +146,9 @@ def test_a_failed_self_test_blocks_the_release(
         ),
         (["audit", "policy.toml", "--out", "out"], "policy must be a file that can be read, got 'absent.toml'"),
         (["init", "--file", "people2.csv", "--dataset", "demo"], "--dataset must be left out with --file"),
-        (["init", "--model", "m.onnx"], "--model must come with --file"),
         (["init", "--file", "nobody.csv"], "name yours with --attribute COLUMN."),
         (["init", "--file", "unlabelled.csv"], "could be the label; name yours with --label COLUMN."),
         (["init", "--file", "people2.csv", "--label", "origin", "--attribute", "origin"], "must be two columns"),
-        (["init", "--label", "hired"], "--label must come with --file, got 'hired' alone"),
     ],
 )
 def test_unusable_input_is_one_sentence(
@@ -254,82 +202,27 @@ def given_people(n: int) -> pd.DataFrame:
     return people.assign(prediction=np.where(p > 0.5, "yes", "no"))
 
 
-def applicants() -> pd.DataFrame:
-    """Return the people of the model files, with a sex."""
-    people = model_samples.people()
-    return people.assign(sex=["F" if i % 3 else "M" for i in range(len(people))])
-
-
-def test_gen_config_of_a_file_guesses_roles_that_can_be_audited(init: Init):
-    plan, text, notes = init(samples.frame(300).assign(model_score=np.linspace(0, 1, 300)))
-    roles = plan.config.roles
-    assert roles is not None and (roles.label, roles.positive) == ("hired", "yes")
-    assert (roles.sensitive, roles.group) == ("origin", ("north",))
-    assert plan.model.kind == "predictions" and roles.score == "model_score"
-    assert "Guesses from the columns" in notes and text.count("\n# ") > 15
-
-
 def test_gen_config_promises_what_the_predictions_keep_to(init: Init, tmp_path: Path):
     """And the audit by that plan finds the promise true, one step below it false."""
-    plan, text, _ = init(given_people(900), "--favourable", "yes")
+    plan, _, _ = init(given_people(900), "--favourable", "yes")
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     achieved, promised = audited_of(plan, table).model.unfairness_train, plan.config.tolerance
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
-    assert "# Guessed: the smallest, in steps of 0.001, that the predictions keep to" in text
     assert promised == kept_tolerance(dataset_of(plan, table), plan.config)
 
 
-def test_a_model_file_promises_what_its_answers_keep_to(init: Init, tmp_path: Path):
-    answered = ("--label", "approved", "--favourable", "yes")
-    plan, _, _ = init(applicants(), *answered, model=model_samples.pipeline(texts=False))
+def test_a_model_file_promises_what_its_answers_keep_to(init: Init, tmp_path: Path, capsys: Capture):
+    people = model_samples.people()
+    people = people.assign(sex=["F" if i % 3 else "M" for i in range(len(people))])
+    plan, text, _ = init(people, "--label", "approved", "--favourable", "yes", model=model_samples.pipeline())
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     achieved = audited_of(plan, table, model_file=load_model(plan, folder=tmp_path)).model.unfairness_train
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
-    assert plan.outputs == OutputsPlan() and plan.bias_queries.questions == 0
-
-
-def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(init: Init, tmp_path: Path, capsys: Capture):
-    plan, text, _ = init(applicants(), "--label", "approved", "--favourable", "yes", model=model_samples.pipeline())
-    table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
-    assert dataset_of(plan, table, model_file=load_model(plan, folder=tmp_path)).n == table.frame.shape[0]
-    text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')
+    assert (plan.outputs, plan.bias_queries.questions) == (OutputsPlan(), 0)
+    text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')  # the model answers with words
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
     message = refused(capsys, "audit", tmp_path / "plan.toml", "--out", tmp_path / "out")
-    assert "one of the model's ('no', 'yes'), got 'maybe'" in message and "model.positive" in message
-
-
-@pytest.mark.parametrize(
-    ("columns", "outputs"),
-    [
-        ({}, OutputsPlan(released="labels")),
-        ({"score": np.linspace(0, 1, 300).round(3)}, OutputsPlan(decimals=3)),
-        ({"score": np.arange(300) % 2}, OutputsPlan(decimals=0)),
-        ({"score": np.linspace(0, 1, 300).round(6)}, OutputsPlan(decimals=6)),
-        ({"score": np.linspace(0, 1, 300).round(7)}, OutputsPlan()),
-    ],
-)
-def test_gen_config_says_what_is_released_and_promises_no_answers(
-    columns: dict[str, object], outputs: OutputsPlan, init: Init
-):
-    plan, _, _ = init(given_people(300).drop(columns="score").assign(**columns))
-    assert (plan.outputs, plan.bias_queries.questions, plan.model.kind) == (outputs, 0, "predictions")
-    assert catalogue_plan("demo").outputs == OutputsPlan() and catalogue_plan("demo").bias_queries.questions == 0
-
-
-@pytest.mark.long
-def test_a_plan_for_predictions_names_the_policy_for_them(
-    init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-):
-    plan, text, notes = init(given_people(500), "--favourable", "yes")
-    assert plan.policy == "" and 'policy = "predictions"' in notes
-    (tmp_path / "plan.toml").write_text(text.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
-    monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
-    command = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test", "--force"]
-    for more, policy in (([], predictions_policy()), (["--policy", "default"], default_policy())):
-        main([*command, *more])
-        assert f"policy: {policy.name}, version" in capsys.readouterr().out
-        report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-        assert from_json(report).policy.name == policy.name
+    assert "one of the model's ('no', 'yes'), got 'maybe'" in message
 
 
 def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path, capsys: Capture):
@@ -338,11 +231,8 @@ def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path,
     table, plan = tmp_path / "data" / "people.csv", tmp_path / "plan.toml"
     samples.frame(300).to_csv(table, index=False)
     assert main(["init", "--file", str(table), "-o", str(plan)]) == 0
-    written_plan = read_plan(plan.read_text(encoding="utf-8"))
-    assert written_plan.data.file == "data/people.csv"
-    assert len(load_table(written_plan, folder=tmp_path, data_folder=None, cache_folder=None).frame) == 300
-    capsys.readouterr()
+    assert read_plan(plan.read_text(encoding="utf-8")).data.file == "data/people.csv"
     elsewhere = tmp_path / "plans" / "plan.toml"
-    assert main(["init", "--file", str(table), "-o", str(elsewhere)]) == 3
-    assert "--file must be a file in the folder of the plan, or below it" in capsys.readouterr().err
+    message = refused(capsys, "init", "--file", table, "-o", elsewhere)
+    assert "--file must be a file in the folder of the plan, or below it" in message
     assert not elsewhere.exists()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +17,14 @@ from core.auditing import SelfTest, cached_self_test, self_test_in_subprocess
 from core.auditing import run as module
 from core.auditing.run import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
 from core.base.errors import Cancelled
-from core.base.serialize import dumps
 from core.base.settings import Settings
 from core.cli.audit import self_test_beside
 from core.stats.estimates import Estimate, proportion
-from core.studies.membership.roc import members_above
 from core.studies.registry import STUDIES
-from core.studies.study import SHARE, Finding, Measurement, Plant, ReportProgress, Study, draw_people, posterior
+from core.studies.study import Finding, Measurement, Plant, ReportProgress, Study, draw_people, posterior
 from core.studies.subject import Subject
-from tests.samples_report import sample
 
 ALL = trials()
-TESTS = sample().self_tests
 
 
 def measured(value: float, low: float, high: float, check: str = "attribute_excess") -> Measurement:
@@ -74,51 +67,28 @@ def trial_of(phrase: str) -> Trial:
 
 
 @pytest.mark.parametrize("tried", ALL, ids=lambda case: case[1].attack)
-def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial) -> None:
+def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial):
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
     assert sum(finds_leak(*tried, seed, False) for seed in range(2)) <= 1
-    assert tried[1].explanation.startswith("Null: ") and ". Planted" in tried[1].explanation
 
 
-def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> None:
+def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none():
     limited = {check for _, plant in ALL for check in plant.limits}
     declared = {check.name for study in STUDIES.values() for check in study.declared}
     assert declared - limited == {"attribute_bits", "targeted_leakage", "attriguard_cost"}
     assert [name for name, study in STUDIES.items() if not study.plants] == []
 
 
-@pytest.mark.long
-def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
-    quick = [trial_of("learns a table"), trial_of("answered questions"), trial_of("disclosed constraint")]
-    tests = self_test(runs=20, tried=quick)
-    assert all(test.passed and test.detected.value == 1.0 for test in tests), tests
-    assert [test.false_alarms.n for test in tests] == [20, 10, 10]
-    assert self_test(runs=20, tried=quick[:1]) == tests[:1]
-    shares = {self_test(runs=60, seed=seed, tried=quick[:1])[0].false_alarms.value for seed in range(3)}
-    assert len(shares) > 1
-
-
 @pytest.mark.parametrize("always", [True, False])
-def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
     for test in self_test(runs=10, tried=[trial_of("learns a table"), trial_of("disclosed constraint")]):
         assert not test.passed
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
 
-@pytest.mark.long
-def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fixed(fpr: float, false: np.ndarray, true: np.ndarray) -> Estimate:
-        caught = members_above(fpr * (false[-1] + 1), false, true)
-        return replace(proportion(float(caught), int(true[-1]), level=0.2), level=0.95)
-
-    monkeypatch.setattr(sys.modules["core.studies.membership.roc"], "tpr_estimate", fixed)
-    study, plant = trial_of("ties")
-    assert not self_test(runs=10, tried=[(study, replace(plant, share=1.0))])[0].passed
-
-
-def test_rates_bounds_and_the_number_of_runs() -> None:
+def test_rates_bounds_and_the_number_of_runs():
     tested = self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]
     assert tested.false_alarms == proportion(4, 25) and tested.detected == proportion(13, 13)
     assert not tested.passed and tested.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
@@ -126,14 +96,6 @@ def test_rates_bounds_and_the_number_of_runs() -> None:
     assert not self_test(runs=100, tried=[trial(lambda run, planted: planted and run < 47)])[0].passed
     assert module.passes(proportion(0, 50), proportion(19, 20))
     assert allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
-
-
-def test_progress_is_told_and_may_stop_it() -> None:
-    steps: list[tuple[int, int]] = []
-    self_test(runs=50, tried=[trial(lambda run, planted: planted)], report=lambda *step: steps.append(step))
-    assert steps == [(done, 75) for done in range(1, 76)]
-    with pytest.raises(Cancelled):
-        self_test(runs=10, tried=[trial(lambda run, planted: planted)], report=stop)
 
 
 def stop(done: int, total: int) -> None:
@@ -152,15 +114,12 @@ def stop(done: int, total: int) -> None:
         (Measurement(check="membership_gap", outcome="not_run", reason="Nobody."), 0.0, False),
     ],
 )
-def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(
-    measurement: Measurement, limit: float, leak: bool
-) -> None:
+def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(measurement: Measurement, limit: float, leak: bool):
     assert breaks(measurement, limit) == leak
 
 
-def test_the_law_of_the_people() -> None:
+def test_the_law_of_the_people():
     people = draw_people(40_000, np.random.default_rng(0))
-    assert people.sensitive.mean() == pytest.approx(SHARE, abs=0.01)
     p = posterior(people)
     for low in (0.2, 0.4, 0.6, 0.8):  # of people with a probability near p, the share p are of group 1
         near = np.abs(p - low) < 0.1
@@ -186,56 +145,45 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def test_it_is_kept_until_anything_it_rests_on_changes(
+def test_cached_self_test_is_made_again_once_a_package_changes(
     tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     folder = tmp_path / "new" / "folder"
     first = cached_self_test(folder)
     assert cached_self_test(folder) == first and len(counted) == 1
-    file = kept_file(folder)
-    assert [path.name for path in folder.iterdir()] == [file.name] and len(file.stem) == len("self-test-") + 64
+    assert list(folder.iterdir()) == [kept_file(folder)]
     monkeypatch.setattr(module, "versions", lambda: {"numpy": "0.1"})
     cached_self_test(folder)
     assert len(counted) == 2
 
 
-def changed(content: bytes) -> bytes:
-    document = json.loads(content)
-    document["tests"][0]["passed"] = False
-    return json.dumps(document).encode()
-
-
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: b"",
         lambda content: content[: len(content) // 2],
         lambda content: b"\xff\xfe" + content,
-        lambda content: b"[]",
         lambda content: b'{"tests": []}',
         lambda content: b"[" * 100_000,
-        changed,
+        lambda content: content.replace(b"true", b"false", 1),
     ],
+    ids=["half", "no text", "empty", "nested", "changed"],
 )
 def test_a_damaged_or_foreign_file_is_written_anew(
     tmp_path: Path, counted: list[int], damage: Callable[[bytes], bytes]
-) -> None:
+):
     first = cached_self_test(tmp_path)
     file = kept_file(tmp_path)
     content = file.read_bytes()
+    assert damage(content) != content
     file.write_bytes(damage(content))
     assert cached_self_test(tmp_path) == first and len(counted) == 2
     assert file.read_bytes() == content
 
 
-def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, counted: list[int]) -> None:
-    results: list[tuple[SelfTest, ...]] = []
-    workers = [threading.Thread(target=lambda: results.append(cached_self_test(tmp_path))) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert len(results) == 4 and len(set(map(str, results))) == 1
+def test_cached_self_test_by_several_at_once_and_where_nothing_can_be_written(tmp_path: Path, counted: list[int]):
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(cached_self_test, [tmp_path] * 4))
+    assert len(set(map(str, results))) == 1
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
     taken = tmp_path / "file"
     taken.write_text("")
@@ -245,23 +193,13 @@ def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, count
 # --------------------------------------------------------------------------------------------- in a process of its own
 
 
-def test_what_is_kept_needs_no_process_and_one_finds_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child has the asker's folder, code and packages: it finds what was kept under them."""
-    kept_file(tmp_path).write_text(dumps(module._cached_tests(TESTS)), encoding="utf-8")
-    with monkeypatch.context() as patch:
-        patch.delattr(module, "run_in_subprocess")
-        assert self_test_in_subprocess(tmp_path, report=stop) == TESTS
-    monkeypatch.setattr(module, "cached_results", lambda folder: None)
-    assert self_test_in_subprocess(tmp_path, report=lambda *_: None) == TESTS
-
-
-def test_it_ends_when_it_is_stopped(tmp_path: Path) -> None:
+def test_it_ends_when_it_is_stopped(tmp_path: Path):
     with pytest.raises(Cancelled):
         self_test_in_subprocess(tmp_path, report=stop)
     assert not list(tmp_path.iterdir())
 
 
-def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch):
     ended: list[bool] = []
 
     def endless(folder: Path, report: Callable[[int, int], None]) -> object:
