@@ -1,15 +1,52 @@
-"""The least noise on a linear classifier, one record at a time, with which Jia and Gong (2018) compare PANDA.
+"""Other searches for noise on a linear classifier, one record at a time: the softmax' order, and the minimum.
 
-`weights` (d, m) and `offsets` (m,) give the m scores of a record x (d,) in [0, 1].
+What Jia and Gong (2018) compare PANDA with, written plainly. `weights` (d, m) and `offsets` (m,) give the m scores of a
+record x (d,) in [0, 1].
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 _LEAD = 1e-6  # of what the scores are measured in
+
+
+def leads(x: Floats, weights: Floats, offsets: Floats, i: int) -> bool:
+    """Return whether class i has the largest score."""
+    score = x @ weights + offsets
+    return bool((np.delete(score[i] - score, i) > 0).all())
+
+
+def by_softmax(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | None:
+    """Move entries to 0 or 1 in the order of what they add to class i's probability, by its gradient."""
+
+    def gain(moved: Floats) -> tuple[Floats, Floats]:
+        score = moved @ weights + offsets
+        p = np.exp(score - score.max())
+        gradient = weights[:, i] - weights @ (p / p.sum())
+        goal = np.where(gradient > 0, 1.0, 0.0)
+        return np.where(moved == x, (goal - moved) * gradient, -np.inf), goal
+
+    return _walk(x, weights, offsets, i, gain)
+
+
+def _walk(
+    x: Floats, weights: Floats, offsets: Floats, i: int, gain: Callable[[Floats], tuple[Floats, Floats]]
+) -> Floats | None:
+    x = x.copy()
+    for _ in range(x.size):
+        if leads(x, weights, offsets, i):
+            return x
+        gains, goal = gain(x)
+        best = int(gains.argmax())
+        if not gains[best] > 0:
+            return None
+        x[best] = goal[best]
+    return x if leads(x, weights, offsets, i) else None
 
 
 def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, upper_bound: int) -> int:
