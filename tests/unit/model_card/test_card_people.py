@@ -150,9 +150,8 @@ def test_advise_finds_the_finest_precision_that_pins_nobody():
     _, advice = advised()
     pins = {(row.decimals, row.epsilon): row.pinned for row in advice.tried}
     assert pins[None, None] > 0
-    assert advice.decimals is not None
-    assert all(pins[d, None] == 0 for d in range(1, advice.decimals + 1))
-    assert advice.decimals == 4 or pins[advice.decimals + 1, None] > 0
+    harmless = [d for d in range(1, 5) if not any(pins[coarser, None] for coarser in range(1, d + 1))]
+    assert advice.decimals == max(harmless, default=None)
     assert advice.epsilon is not None
     assert all(pins[None, e] == 0 for (_, e) in pins if e and e <= advice.epsilon)
 
