@@ -39,10 +39,11 @@ from tests.samples_report import sample
 
 Capture = pytest.CaptureFixture[str]
 
-DEMO = catalogue_plan("demo")
+PLAN = catalogue_plan("demo")
+PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
 SMALL = replace(
-    DEMO,
-    config=replace(DEMO.config, method="unmitigated", tolerance=0.05, roles=samples.ROLES),
+    PLAN,
+    config=replace(PLAN.config, roles=samples.ROLES),
     bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2),
     membership=MembershipSettings(shadows=0),
 )
