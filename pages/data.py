@@ -79,7 +79,7 @@ def pending_finding(form: column_roles.Form) -> None:
     shell.finding(
         point,
         f"{escape(table.title)}: {count(rows)} records, {columns} columns. In memory only: a reload loses it. "
-        "*Audited* stays as it is until you press *Confirm and audit*.",
+        "*Audited* stays as it is until you press *Confirm and audit*, which opens the Report.",
         so_what=pending_meaning(gate),
         to_do=pending_steps(blocks, questions),
     )
@@ -182,10 +182,7 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     differs = "A model that copies these labels copies the difference. It can also make the attribute easier to infer."
     links: tuple[str, ...] = ()
     to_do = "Choose a dataset or upload your own, then check the column roles below."
-    if is_upload and dataset.predictions is None:
-        to_do = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
-        links = ("model", "choose")
-    elif is_upload:
+    if is_upload:
         to_do = "Every page now audits this table. *Report* judges the model; *Model* shows its rates by group."
         links = ("report", "model")
     no_difference = (

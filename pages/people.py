@@ -15,12 +15,13 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.base.files import csv_of_frame
+from core.base.settings import values_of
 from core.stats.estimates import count
+from pages._people.people_run import PeopleRun, identifier_columns, names_of_people
 from pages._report import report_plan
 from pages.shell import cached, panels
 from pages.shell.background import ensure_started
 from pages.shell.controls import settings_of
-from pages.shell.study_jobs import StudyRun
 
 with shell.head():
     st.markdown(":red-badge[:material/lock: Internal only] never in the public summary")
@@ -28,8 +29,7 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.theme import group_style
-from core.studies.bias_queries import answers_text, mechanism_of
-from core.studies.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.studies.people import CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.studies.people.people_study import (
     SHORT,
     best_effect,
@@ -37,6 +37,7 @@ from core.studies.people.people_study import (
     effect_rows,
     fix_text,
     people_rows,
+    without_fix,
 )
 
 MOST = 200
@@ -57,22 +58,17 @@ def people_html() -> str:
     """Return the table of the people shown in the theme's colours; names of a user's table are harmless."""
     attacks = (SHORT[attack.attack] for attack in result.attacks)
     look = f'scope="col" style="color: {colours.grey}; background: {colours.background}"'
-    names = ("Record", "Group", *attacks, "Attacks", "Imputation", "Smallest fix")
+    names = [identifier or "Record", "Group", *attacks, "Attacks", "Imputation", "Smallest fix"]
+    if not has_fix:
+        names.pop()
     head = "".join(f"<th {look}>{escape(name)}</th>" for name in names)
     rows = "".join(f"<tr>{''.join(_cells(index))}</tr>" for index in indices[:MOST].tolist())
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f'{_STYLE}<div class="fl-people" tabindex="0"><table>{body}</table></div>'
 
 
-def _answers(n: int, noise: str, epsilon: float) -> str:
-    """Return how many bias queries are answered, and how."""
-    if not n:
-        return "no answers"
-    return answers_text(n, mechanism_of(noise, epsilon=epsilon))
-
-
 def _cells(index: int) -> Iterator[str]:
-    yield f"<td>{int(result.rows[index])}</td>"
+    yield f"<td>{escape(identifiers[index])}</td>"
     yield f"<td>{_group(index)}</td>"
     for attack, leak, hit in zip(
         result.attacks, result.leaks[index], result.identified[index], strict=True
@@ -90,6 +86,8 @@ def _cells(index: int) -> Iterator[str]:
         yield _mark("○ too", colours.strongest, "imputation finds this person too")
     else:
         yield "<td></td>"
+    if not has_fix:
+        return
     fix = fix_text(result, index)
     if fix.startswith("none"):
         quiet = f' style="color: {colours.grey}"'
@@ -115,8 +113,13 @@ def _group(index: int) -> str:
 
 
 colours = shell.palette()
-_EVERYBODY = "All groups"
-_PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "training": "model"}
+_PAGES = {
+    "outputs": "report",
+    "correction": "correction",
+    "queries": "desk",
+    "card": "model_card",
+    "training": "model",
+}
 """What a remedy changes -> the page that does it."""
 
 top = st.container()
@@ -126,16 +129,17 @@ row = st.container(key="people_controls").columns(
 at_least = panels.pick(
     "Found by at least", [1, 2, 3], key="people_at_least", default=1, container=row[0]
 )
-groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
+groups = {"": "All groups", **{name: name for name in dataset.group_names}}
 group = panels.choose(
     "Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", container=row[1]
 )
 record = row[2].text_input(
     "Person",
-    placeholder="record number",
+    placeholder="record",
     key="people_record",
-    max_chars=12,
-    help="Row of the table as it is used; the first one is 0. People who were not drawn cannot be looked up.",
+    max_chars=40,
+    help="Row of the table as it is used, the first one 0, or what the chosen column has. People who were not drawn "
+    "cannot be looked up.",
 )
 hidden = row[3].toggle(
     "Count only what imputation does not find",
@@ -147,34 +151,47 @@ hidden = row[3].toggle(
 )
 try:
     with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
-        settings = settings_of(PeopleSettings, "people")
+        columns = identifier_columns(table, dataset)
+        identifier = st.selectbox(
+            "Named by",
+            ["", *columns],
+            index=1 + columns.index(dataset.roles.person) if dataset.roles.person in columns else 0,
+            format_func=lambda column: shell.escape(column) or "row number",
+            key=f"people_identifier_{table.fingerprint[:8]}",
+            disabled=not columns,
+            persist_state="session",
+            help="A column of identifiers that is no part of the audit. It stays in this session: "
+            "reports and files have row numbers.",
+        )
+        audit_plan = report_plan.plan_of(config, table)
+        planned = audit_plan.people_settings
+        settings = settings_of(PeopleSettings, "people", values_of(planned))
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-subject = cached.audit(config, table).subject
-work = StudyRun(PEOPLE, subject, settings, cached.store_of(config.dataset))
+work = PeopleRun(report_plan.subject(config, table, audit_plan), settings)
 ensure_started(work)
 result: PeopleAtRisk = work.first(work.show_progress)
+identifiers = [str(row) for row in result.rows]
+if identifier:
+    identifiers = names_of_people(table, dataset, identifier, result)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
-plan = report_plan.plan_of(config, table).bias_queries
-planned = _answers(plan.questions, plan.mechanism, plan.epsilon)
-answers = _answers(settings.answers, settings.noise, settings.answer_epsilon)
-if planned != answers and not result.attacks[list(ATTACKS).index("queries")].reason:
-    note = f"Bias queries of your audit plan differ ({planned}): set that under Attack settings."
+if settings != planned:
+    note = "Not as your audit plan has it: Attack settings were changed here. The Report goes by the plan."
     headline = replace(headline, caveats=(note,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
 links = () if best is None else (_PAGES[best.plan[0].slot],)
 with top:
     panels.finding(headline, *links)
-one_group = "" if group == _EVERYBODY else group
 try:
     indices = result.chosen(
         at_least=at_least,
-        group=one_group,
+        group=group,
         record=record,
         hide_imputed=hidden,
+        identifiers=identifiers,
     )
 except InputError as error:
     panels.problem(str(error))
@@ -186,7 +203,8 @@ with left:
     if record.strip():
         title = f"Record {shell.escape(record.strip())}"
     note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
-    note += ". Record: row of the table as it is used, first = 0"
+    if not identifier:
+        note += ". Record: row of the table as it is used, first = 0"
     if indices.size > MOST:
         note += f"; the first {MOST} are shown"
     rows = people_rows(result, indices)
@@ -198,6 +216,9 @@ with left:
         panels.download(
             "Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows
         )
+    has_fix = any(fix_text(result, index) for index in indices)
+    if no_fix := without_fix(result, indices):
+        st.caption(no_fix)
     if rows:
         st.html(people_html())
     else:
@@ -214,13 +235,14 @@ with right:
         )
     else:
         shell.whisper("Which attacks find the same people", "Nobody is found by any attack.")
-    numbers = " · ".join(f"{k}: **{count(int((result.number == k).sum()))}**" for k in range(5))
+    numbers = " · ".join(f"{k}: **{count(int((result.number == k).sum()))}**" for k in range(6))
     st.caption(f"People by number of attacks: {numbers}.")
     panels.notes(*by_chance.caveats)
 
 panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
-    f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
+    f"**Found.** The attacks are those of the Report. All but membership start from imputation and add what is "
+    "published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
     f"alone has at most {IMPUTABLE:.0%}. Membership flags those who score above the threshold that 1% of the "
     "non-members exceed.\n\n"

@@ -11,7 +11,6 @@ from .adversary import (
     permuted_by_set,
     permuted_predictions,
     train_adversary,
-    train_strong_adversary,
     tune_forest,
 )
 from .imputation import (
@@ -43,6 +42,5 @@ __all__ = [
     "permuted_predictions",
     "train_adversary",
     "train_imputation",
-    "train_strong_adversary",
     "tune_forest",
 ]

@@ -166,6 +166,11 @@ class AuditPlan(Result):
         return dict(self.studies).get(PEOPLE.name)
 
     @property
+    def people_settings(self) -> PeopleSettings:
+        """How people at risk are looked for: what the plan says of them, or what the rest of it publishes."""
+        return self.people or PeopleSettings(**_published(self.studied))
+
+    @property
     def attackers(self) -> AttackersPlan:
         """What the model's owner states about attackers; empty where the plan has no table for it."""
         return dict(self.studies).get(_ATTACKERS) or AttackersPlan()
@@ -197,9 +202,30 @@ class AuditPlan(Result):
 
     def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
         """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
+        if study == PEOPLE.name:
+            return self.people_settings
         if study in self.studied:
             return self.studied[study]
         return default()
+
+
+def _published(studied: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of people at risk by what a plan's other settings answer, publish and train."""
+    answers = studied["bias_queries"]
+    settings = {
+        "answers": answers.questions,
+        "noise": answers.mechanism,
+        "answer_epsilon": answers.epsilon,
+        "answer_decimals": answers.decimals,
+        "shadows": studied["membership"].shadows,
+    }
+    if card := studied.get("model_card"):
+        settings |= {
+            "models": card.n_models,
+            "decimals": card.decimals,
+            "card_epsilon": card.epsilon,
+        }
+    return settings
 
 
 _ATTACKERS = "attackers"
@@ -285,11 +311,14 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
     parts: dict[str, Any] = {
         title: built(part, tables[title], title) for title, part in PARTS.items()
     }
-    more: tuple[tuple[str, Any], ...] = tuple(
-        (name, built(part, tables[name], name))
+    optional: dict[str, Any] = {
+        name: built(part, tables[name], name)
         for name, part in optional_tables().items()
         if name in content
-    )
+    }
+    if PEOPLE.name in optional:  # what it leaves out is as the rest of the plan has it
+        listed = {**_published({**parts, **optional}), **tables[PEOPLE.name]}
+        optional[PEOPLE.name] = built(PeopleSettings, listed, PEOPLE.name)
     register = built(RegisterPlan, tables["register"], "register")
     if bool(register.model) != bool(register.version):
         missing, present = ("version", "model") if register.model else ("model", "version")
@@ -301,7 +330,7 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
         model=model,
         config=config,
         register=register,
-        studies=more,
+        studies=tuple(optional.items()),
         **parts,
     )
 

@@ -36,7 +36,7 @@ from ..stats.estimates import Estimate, plain_row, proportion
 from ..studies.attriguard.defense import TableDefense
 from ..studies.bias_queries import DECODERS
 from ..studies.correction import ATTACKERS
-from ..studies.people import MEMBERS, PEOPLE
+from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import (
     Check,
@@ -48,6 +48,7 @@ from ..studies.study import (
     Row,
     Study,
     not_run,
+    result_name,
 )
 from ..studies.subject import OutputsPlan, Progress, splits_with_unanswered, train_model
 from .inputs import Audited, access_of, input_of, require_answers
@@ -357,7 +358,7 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         )  # whose steps `audit_steps` counts as one
         return result, settings
 
-    return audited.once(f"result {study.name} {settings}", make)
+    return audited.once(result_name(study.name, settings), make)
 
 
 def people_section(audited: Audited) -> PeopleSection | None:
@@ -369,13 +370,6 @@ def people_section(audited: Audited) -> PeopleSection | None:
     def report(done: int, total: int) -> None:
         audited.progress.reach(audited.progress.done)  # which may stop it
 
-    try:
-        if settings.shadows == audited.plan.membership.shadows:  # judged already
-            guesses = result_of(STUDIES["membership"], audited)[0].guesses
-            if "lira" in guesses:
-                audited.once(MEMBERS.format(settings.shadows), lambda: guesses["lira"])
-    except Exception as error:
-        _broken(error)  # which its own checks say
     try:
         *_, result = PEOPLE.run(audited, settings, report)
     except Exception as error:

@@ -64,13 +64,6 @@ def _is_real(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def at_least_zero(value: float, *, name: str) -> float:
-    """Return `value` as a float if it is a finite number of at least 0."""
-    if not (_is_real(value) and 0.0 <= value < math.inf):
-        raise InputError(f"{name} must be a number of at least 0, got {value!r}.")
-    return float(value)
-
-
 def privacy_budget(value: float) -> float:
     """Return `value` as a float if it is in [LEAST_EPSILON, inf]; infinity is no privacy."""
     if not (_is_real(value) and value >= LEAST_EPSILON):  # also catches nan

@@ -179,7 +179,7 @@ def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any
 
 def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:
     """Return the plan's settings of a study; what leaves it out there is what the command sets."""
-    if arguments.plan is None:
+    if arguments.plan is None and study.name in STUDIES:
         settings = study.settings()
     else:
         settings = plan.settings_of(study.name, study.settings)

@@ -24,8 +24,9 @@ Guesses hold until somebody changes them: the same four with evidence, ``possibl
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
-`cautions` say what to look at besides: a lopsided attribute, near copies of attribute, label or prediction, columns
-mostly missing, dates, a header like a record. `shared_lines` are the facts as a form has them, a line for each kind.
+`cautions` say what to look at besides: an outcome chosen as good that reads like a harm, a lopsided attribute, near
+copies of attribute, label or prediction, columns mostly missing, dates, a header like a record. `shared_lines` are the
+facts as a form has them, a line for each kind.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ from .columns import (
     text_of,
     with_crossed,
 )
-from .name_patterns import SCORE_NAMES
-from .roles import Roles, as_written, check_values, groups_of, value_problems
+from .name_patterns import SCORE_NAMES, few_texts, outcome_sign, positive_rank
+from .roles import MOST_LABELS, Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts
 
 if TYPE_CHECKING:
@@ -288,6 +289,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     sides: dict[str, npt.NDArray[np.float64]] = {}
+    cautioned += _harmful_outcome(frame, roles)
     if roles.sensitive:
         try:
             codes, names, _ = groups_of(frame[roles.sensitive], roles)
@@ -394,6 +396,41 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
             )
         )
     return cautioned
+
+
+def _harmful_outcome(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+    """Say that the outcome chosen as good for the person reads like a harm, where nothing reads the other way.
+
+    Values of the label may read like a harm or a benefit, and names of columns: the label's, of which one value says
+    yes, and those of predictions and scores, which are about one value.
+    """
+    chosen = roles.favourable
+    if not chosen or roles.label not in frame:
+        return []
+    values = few_texts(frame[roles.label], MOST_LABELS)
+    about = {value: value for value in values}
+    for value in values:
+        if positive_rank(value) == 1:
+            about[roles.label] = value
+    about |= dict.fromkeys((roles.prediction, roles.score), roles.positive)
+    against = []
+    for name, value in about.items():
+        sign = outcome_sign(name)
+        if value != chosen:
+            sign = -sign
+        if sign > 0:
+            return []
+        if sign < 0:
+            against.append(f"{text_of(name)} (about {text_of(value)})")
+    if not against:
+        return []
+    return [
+        _caution(
+            "harmful_outcome",
+            f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person, and may be bad.",
+            f"By the names: {', '.join(against)}. If so, fairness is counted on the wrong outcome.",
+        )
+    ]
 
 
 def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Fact]:

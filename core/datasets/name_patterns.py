@@ -233,6 +233,27 @@ _DEFAULT_VALUES = (
 )
 """What a name of a class score may call the two values of a label, the negative one first."""
 
+_HARMS = re.compile(
+    r"\b(default|delinq|bankrupt|charged? ?off|arrears|unpaid|fraud|scam|den(y|ied|ial)|reject|declin|refus|recid"
+    r"|reoffend|rearrest|arrest|convict|violat|fail|drop ?out|dismiss|fired|laid off|layoff|evict|foreclos|died|dead"
+    r"|death|deceased|mortality|readmi|relapse|adverse|bad\b|poor\b|ineligib|risk\b|pd\b|hazard)"
+)
+_BENEFITS = re.compile(
+    r"\b(approv|accept|grant|hire[ds]?\b|admit|admission|promot|re ?paid|re ?pay|paid|pass(ed)?\b|surviv|good\b"
+    r"|graduat|award|eligib|low risk)"
+)
+_NEGATIONS = re.compile(r"\b(no|not|non|never|without)\b")
+
+
+def outcome_sign(name: str) -> int:
+    """Return 1 for a name that reads like something good for a person, -1 for something bad, 0 for any other."""
+    plain = plain_name(name)
+    sign = bool(_BENEFITS.search(plain)) - bool(_HARMS.search(plain))
+    if _NEGATIONS.search(plain):
+        return -sign
+    return sign
+
+
 SET_NAMES_OF_COLUMNS = (
     *(
         "split",

@@ -41,6 +41,7 @@ from .checked_table import (
     text_codes,
 )
 from .columns import is_numeric, text_of
+from .name_patterns import is_score
 
 if TYPE_CHECKING:
     import pandas
@@ -385,13 +386,35 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
             "model, which hides leaks.",
             key="data.excluded",
             columns=(copy.column,),
-            repairs=[
-                Repair(
-                    title="Treat as output",
-                    changes={"excluded": (*table.input_roles.excluded, copy.column)},
-                    result=f"{name} counts as an output of the model, and is no feature.",
-                )
-            ],
+            repairs=[_as_output(table, copy.column, answer)],
             confirm="It is a feature of the person",
             by_column=True,
         )
+
+
+def _as_output(table: CheckedTable, column: str, answer: str) -> Repair:
+    """Return the repair that makes a copy an output: the score, or one that is left out.
+
+    A release has one prediction and one score of each person. What else follows from the score reveals no more than it.
+    """
+    name = text_of(column)
+    if _may_be_score(table, column):
+        return Repair(
+            title="Treat as output",
+            changes={"score": column},
+            result=f"{name} is the model's score: it is released and attacked with {answer}.",
+        )
+    return Repair(
+        title="Leave out as output",
+        changes={"excluded": (*table.input_roles.excluded, column)},
+        result=f"{name} is no feature, and is not attacked by itself: {answer}, which it copies, is.",
+    )
+
+
+def _may_be_score(table: CheckedTable, column: str) -> bool:
+    """Whether a copy can be the score that is missing beside predictions, and points as they do."""
+    predicted = table.predictions
+    cells = table.frame[column]
+    if table.roles.score or predicted is None or not is_score(cells):
+        return False
+    return bool(cells[predicted == 1].mean() > cells[predicted == 0].mean())

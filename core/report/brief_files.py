@@ -86,11 +86,6 @@ def brief_file(report: Report, signatures: Signatures = (), *, ending: str) -> b
     return brief_html(report, signatures).encode("utf-8")
 
 
-def word_count(text: str) -> int:
-    """Return the words of a text: what stands between blanks and holds a letter or a digit."""
-    return sum(bool(re.search(r"\w", word)) for word in text.split())
-
-
 def _printed_word_count(text: str) -> int:
     """Return the words of a text at most, where long ones are broken at the end of a line."""
     return sum(-(-len(word) // _BROKEN) for word in text.split() if re.search(r"\w", word))

@@ -73,7 +73,7 @@ CONTENTS = {
     "decision": "the verdict word on the release, and how many checks have which word",
     "self_test": "whether FairLeak's self-test was passed, failed or not run",
     "caveats": "the kinds of caveats, one fixed sentence for each",
-    "not_tested": "the checks that were not run, and those without a limit",
+    "not_tested": "the checks that were not run or not attacked, and those without a limit",
     "fingerprint": "the SHA-256 of the summary's own content",
 }
 """Part of the summary -> what it tells; "kind" and "schema" name the format."""
@@ -150,12 +150,12 @@ class PolicyWithoutLimits(Policy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedCheck(Limit):
-    """One check with its limit, which `limit` says in words, and its verdict word."""
+    """One check with its limit, which `limit` says in words, and its verdict, a key of `VERDICT_TITLES`."""
 
     title: str
     definition: str
     limit: str
-    verdict: Status
+    verdict: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,9 +301,9 @@ def _value_text(setting: Setting, value: Any) -> str:
     return str(value)
 
 
-def _verdicts(report: Report) -> dict[str, Status]:
-    """Return check -> verdict of those with a limit, in the policy's order."""
-    verdicts = {row.check: row.verdict for row in report.verdict.checks}
+def _verdicts(report: Report) -> dict[str, str]:
+    """Return check -> verdict of those with a limit, in the policy's order; what was not attacked did not pass."""
+    verdicts = {row.check: row.display_verdict for row in report.rows}
     return {limit.check: verdicts[limit.check] for limit in report.policy.limits}
 
 
@@ -335,12 +335,19 @@ def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
     return tuple(dict.fromkeys(caveat.kind for caveat in in_order(report.caveats)))
 
 
+_UNTESTED = {
+    "not_run": "not run",
+    "not_attacked": "not attacked, as nothing of the kind is released",
+}
+"""Verdict of a check that was not tested -> the reason in words."""
+
+
 def _not_tested(report: Report) -> Iterator[str]:
     attribute = report.data.attribute
     verdicts = _verdicts(report)
     for check, verdict in verdicts.items():
-        if verdict == "not_run":
-            yield f"{check_title(check, attribute)}: not run."
+        if verdict in _UNTESTED:
+            yield f"{check_title(check, attribute)}: {_UNTESTED[verdict]}."
     for check in CHECKS:
         if check not in verdicts:
             yield f"{check_title(check, attribute)}: the policy has no limit for it."

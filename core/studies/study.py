@@ -313,6 +313,11 @@ _Answers = tuple[Codes, Floats | None]
 _ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
 
 
+def result_name(study: str, settings: Any) -> str:
+    """Return the name under which a subject keeps the whole result of a study, with its settings."""
+    return f"result {study} {settings}"
+
+
 def answers_of_model(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
     """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
     chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels

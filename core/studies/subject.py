@@ -549,6 +549,19 @@ class Subject:
         return np.round(self.model.scores, outputs.decimals)
 
     @property
+    def released_text(self) -> str:
+        """What is released: "predicted labels and scores with 3 decimals"."""
+        if self.released_scores is None:
+            return OutputsPlan(released="labels").text
+        return self.outputs.text
+
+    def releasing(self, outputs: OutputsPlan) -> Subject:
+        """Return the same model with another release; what is made of the model, both keep."""
+        changed = replace(self, outputs=outputs, progress=Progress(1))
+        changed._model_cache = self._model_cache
+        return changed
+
+    @property
     def has_true_sets(self) -> bool:
         """Whether the training records are those the model was trained on."""
         return self.trainable or self.dataset.sets is not None

@@ -324,6 +324,8 @@ def _apply(draft: Draft, gate: Gate) -> None:
         _use(draft, roles)
         drafted = [str(key) for key in st.session_state if draft.mark in str(key)]
         panels.forget(*drafted)  # the roles it began with may come back
+        if draft.current is None:
+            st.switch_page("pages/report.py", query_params={})
         st.rerun()
 
 

@@ -23,7 +23,7 @@ from core.base.serialize import fingerprint
 from core.base.settings import params
 from core.datasets.dataset import Table
 from core.models import GIVEN_PREDICTIONS
-from core.studies.people import PEOPLE, PeopleSettings
+from core.studies.people import PEOPLE
 from core.studies.subject import AuditConfig
 from pages._report.report_policy import current_policy
 from pages.shell import cached, shell
@@ -221,13 +221,10 @@ def attacks(config: AuditConfig, table: Table) -> None:
     if config.method == GIVEN_PREDICTIONS:
         membership = _asked_before().membership
     parts: dict[str, Any] = {"bias_queries": answers, "membership": membership, "attriguard": guard}
-    if people:  # with these answers and shadow models
-        noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
-        people_settings = PeopleSettings(
-            answers=answers.questions, shadows=membership.shadows, **noise
-        )
-        parts["studies"] = ((PEOPLE.name, people_settings),)
-    st.session_state[_REQUEST] = AuditPlan(**parts)
+    request = AuditPlan(**parts)
+    if people:
+        request = replace(request, studies=((PEOPLE.name, request.people_settings),))
+    st.session_state[_REQUEST] = request
     st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
     st.rerun()
 

@@ -488,6 +488,9 @@ class Background:
         latest = self.latest
         if latest is None:
             self.watch(show, every=0.5)
+            if self.busy:  # holds the places of a finding, of what follows from it, and of a chart
+                for height in (60, 96, 380):
+                    st.skeleton(height)
             if state.drawn() and not self.busy:
                 st.button(
                     "Back to the result before", key="back_to_drawn", on_click=state.restore_drawn

@@ -146,14 +146,18 @@ def filled(
 def settings_of(cls: type[S], prefix: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> S:
     """Draw the settings of a study, three in a row, their values bound to the address; return what is set.
 
-    `defaults` are values that the page begins with, where those of the settings leave the study out. A list that is no
-    choice of names, a table and a file stay at their defaults.
+    `defaults` are values that the page begins with, where those of the settings leave the study out or a plan has
+    others; a setting that nobody has changed follows them. A list that is no choice of names, a table and a file stay
+    at their defaults.
     """
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen = {}
     places = st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        first = {"value": defaults[name]} if name in defaults else {}
+        first = {}
+        if name in defaults:
+            first = {"value": defaults[name]}
+            state.follow(f"{prefix}_{name}", defaults[name])
         value = bound(setting, f"{prefix}_{name}", container=places[number % 3], **first)
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
@@ -294,14 +298,6 @@ def _warn_without(page: str) -> None:
     panels.problem(_WITHOUT[without])
     if page != "data":
         shell.link("data")
-
-
-def audited_title() -> str:
-    """Return what the audited table is called."""
-    name = state.dataset_name()
-    if name in CATALOG:
-        return CATALOG[name].title
-    return "your earlier table"
 
 
 def _summary() -> str:

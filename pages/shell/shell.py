@@ -37,14 +37,27 @@ class PageHead:
 
 
 _PAGES = {
-    "Audit": {
+    "": {
         "overview": PageHead("Overview", "flag", "What does a fair model reveal about people?"),
+    },
+    "Decide": {
         "data": PageHead("Data", "table_rows", "Which table, and what are its columns?"),
+        "report": PageHead(
+            "Report", "fact_check", "May this model be released?", title="Release report"
+        ),
+        "models": PageHead(
+            "Models", "inventory_2", "Which models are in use, and what was decided about each?"
+        ),
+        "choose": PageHead(
+            "Choose a model",
+            "compare_arrows",
+            "Which of many models gives the best accuracy within all limits?",
+        ),
+    },
+    "Explore": {
         "model": PageHead(
             "Model", "balance", "Is the model fair, also for people it was not trained on?"
         ),
-    },
-    "Leakage": {
         "correction": PageHead(
             "Correction",
             "tune",
@@ -68,8 +81,6 @@ _PAGES = {
         "people": PageHead(
             "People at risk", "person_search", "Whom do the attacks find, and what would stop it?"
         ),
-    },
-    "Defences": {
         "attriguard": PageHead(
             "AttriGuard", "shield", "Can noise on a person's record stop attribute inference?"
         ),
@@ -79,26 +90,13 @@ _PAGES = {
             "How can others ask about fairness without learning about a person?",
             title="Private query desk",
         ),
-    },
-    "Decision": {
-        "choose": PageHead(
-            "Choose a model",
-            "compare_arrows",
-            "Which of many models gives the best accuracy within all limits?",
-        ),
         "experiment": PageHead(
             "Experiment",
             "science",
             "How do leaks change with what is trained and what is released?",
         ),
-        "report": PageHead(
-            "Report", "fact_check", "May this model be released?", title="Release report"
-        ),
-        "models": PageHead(
-            "Models", "inventory_2", "Which models are in use, and what was decided about each?"
-        ),
     },
-    "Learn": {
+    "Teach": {
         "learn": PageHead("Worked examples", "school", "How does each method work, step by step?"),
         "glossary": PageHead("Glossary", "menu_book", "What do the words mean?"),
     },
@@ -268,19 +266,18 @@ def navigation() -> Any:
         section: [page(name, head.label, head.icon) for name, head in pages.items()]
         for section, pages in _PAGES.items()
     }
-    sections["Audit"][0] = page(
-        "home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True
-    )
+    home = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
     without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
-    sections["Leakage"] += [
+    sections["Explore"] += [
         page(name, study.title, _study_icon(name), "study")
         for name, study in STUDIES.items()
         if name in without
     ]
     alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
-    chosen = st.navigation({**sections, "": [alias]}, position="sidebar", expanded=True)
+    sections[""] = [home, alias]
+    chosen = st.navigation(sections, position="sidebar", expanded=True)
     if chosen == alias:
-        st.switch_page(sections["Audit"][0], query_params=st.query_params.to_dict())
+        st.switch_page(home, query_params=st.query_params.to_dict())
     if not person.opens(chosen.url_path):
         first = next((name for name in _HEADS if person.opens(name)), "")
         if first and not chosen.url_path:  # the bare address

@@ -263,7 +263,8 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
 def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = sample()
     dashboard.open("data").upload("scored.csv", scored())
-    dashboard.favour().click("use_roles").open("report")
+    dashboard.favour().press("use_roles")
+    dashboard.settle()  # the button leads to the Report
     assert "released: scores rounded to 3 decimals" in dashboard.plain_finding
     section(dashboard, "attacked")
     dashboard.widget("asked_outputs_").set_value(OutputsPlan(released="labels"))

@@ -239,6 +239,8 @@ class View:
             self.answer(role, value)
         self.regroup(group)
         self.press("use_roles")
+        self.finding_with("erdict", "released:")
+        self.go("Data")
 
     def answer(self, role: str, value: str) -> None:
         """Choose a value of the label on the Data page: for what the score predicts, or what is good for a person."""

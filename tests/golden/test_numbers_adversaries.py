@@ -23,6 +23,7 @@ from core.studies.attribute import study
 from core.studies.attribute.study import AttackerPosteriors, AttributeSettings
 from core.studies.study import SyntheticRecords, draw_people, subject_of
 from tests.golden.numbers import NamedValues, compare_numbers, refused
+from tests.reference.strong_adversary import train_strong_adversary
 
 Outputs = output_evidence.Outputs
 
@@ -68,7 +69,7 @@ def _trained() -> NamedValues:
                     ),
                 )
             for categorical in (None, CATEGORICAL, ~CATEGORICAL & False):
-                strong = adversary.train_strong_adversary(*training, categorical=categorical, seed=3)
+                strong = train_strong_adversary(*training, categorical=categorical, seed=3)
                 name = f"{k} groups, strong, {seen is not None}, {categorical}"
                 yield name, (strong.estimator.n_iter_, strong.probability(*held_out).round(4))
         records = adversary.AttackedRecords(
@@ -81,13 +82,11 @@ def _trained() -> NamedValues:
         yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
     for counts in ((5, 5), (5, 6), (7, 7, 6), (7, 7, 7), (20, 1), (19, 2)):
         groups = np.repeat(np.arange(len(counts)), counts)
-        strong = adversary.train_strong_adversary(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
+        strong = train_strong_adversary(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
         yield f"stops early with {counts}", bool(strong.estimator.do_early_stopping_)
     many = np.column_stack([np.arange(600) % modulus for modulus in (255, 256, 3)])
     for categorical in ([True, True, False], [False, False, True]):
-        strong = adversary.train_strong_adversary(
-            many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical)
-        )
+        strong = train_strong_adversary(many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical))
         yield f"categories {categorical}", strong.estimator.is_categorical_
 
 

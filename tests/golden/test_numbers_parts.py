@@ -41,7 +41,6 @@ def answer(call: Callable[[], Any]) -> Any:
 def _validation() -> Iterator[tuple[str, Any]]:
     checks: dict[str, Callable[[Any], Any]] = {
         "unit": lambda value: validation.unit_interval(value, name="x"),
-        "zero": lambda value: validation.at_least_zero(value, name="x"),
         "epsilon": validation.privacy_budget,
         "seed": validation.seed_value,
         "whole": lambda value: validation.whole_number(value, name="x", least=1, most=3, also=", or none"),

@@ -67,10 +67,10 @@ def people_at_risk(seed: int) -> PeopleAtRisk:
     """Return people whom attacks find at random, of two groups or three, some found by imputation too."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 30))
-    leaks = rng.random((n, 4)) < rng.choice([0.0, 0.1, 0.4], 4)
+    leaks = rng.random((n, 5)) < rng.choice([0.0, 0.1, 0.4], 5)
     people = risk(leaks, reason="Not here." if seed % 3 == 1 else "")
     names = ("a", "b", "c") if seed % 2 else ("a", "b")
-    more = leaks | (rng.random((n, 4)) < 0.1)
+    more = leaks | (rng.random((n, 5)) < 0.1)
     attacks = tuple(
         replace(
             attack,
@@ -130,11 +130,12 @@ class Attacks:
     """Attacks on six people, each of which a remedy of its slot, or a private tree, keeps from some of them."""
 
     n = 6
-    settings = PeopleSettings()
+    settings = PeopleSettings(answers=9, models=2, noise="exact")
 
-    def run(self, attack: str, settings: PeopleSettings, training: Any = None) -> Any:
+    def run(self, attack: str, settings: PeopleSettings, training: Any = None, outputs: Any = None) -> Any:
         hit = np.array(
             {
+                "outputs": [0, 0, 0, 0, 0, outputs is None],
                 "correction": [1, 1, 0, 0, 0, 1],
                 "queries": [0, 1, 1, 0, 0, 1],
                 "card": [0, 0, 0, 1, 0, 1],
@@ -161,13 +162,15 @@ def in_remedies() -> NamedValues:
                 config=AuditConfig(method=method, epsilon=epsilon, tolerance=0.02),
                 model=SimpleNamespace(unfairness_train=unfairness),
                 trainable=epsilon != 10.0,
+                released_scores=np.array([0.25, 0.5]),
             )
             for settings in (
                 PeopleSettings(),
-                PeopleSettings(tolerance=0.05, answers=0, decimals=2),
-                PeopleSettings(noise="noisy_sums", answer_epsilon=5.0, decimals=None),
-                PeopleSettings(noise="noisy_sums", answer_epsilon=1.0, card_epsilon=2.0),
-                PeopleSettings(noise="rounded", answer_epsilon=1.0, card_epsilon=1.0, decimals=1),
+                PeopleSettings(answers=9, models=2),
+                PeopleSettings(tolerance=0.05, models=2, decimals=2),
+                PeopleSettings(answers=9, models=2, answer_epsilon=5.0, decimals=None),
+                PeopleSettings(answers=9, models=2, answer_epsilon=1.0, card_epsilon=2.0),
+                PeopleSettings(answers=9, models=2, noise="rounded", card_epsilon=1.0, decimals=1),
             ):
                 titles = [remedy.title for remedy in remedies_of(subject, settings)]
                 yield f"{method}, {epsilon}, {unfairness}, {settings.noise}, {settings.decimals}", titles
@@ -194,7 +197,7 @@ def subject() -> Subject:
 
 def in_attacks() -> NamedValues:
     """The attacks on some people of a small table, as a study runs them and under other settings."""
-    settings = PeopleSettings(people=60, answers=20, models=3, shadows=0)
+    settings = PeopleSettings(people=60, answers=20, noise="exact", models=3, shadows=0)
     *_, result = PEOPLE.run(subject(), settings)
     for identified in result.attacks:
         yield (

@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.adversaries import train_strong_adversary
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.studies.correction import Attribution, CorrectionResult
 from core.studies.correction.attribution import LeakStep, attribute_leak
 from tests.reference.data import needs_adult
+from tests.reference.strong_adversary import train_strong_adversary
 
 pytestmark = needs_adult
 

@@ -186,6 +186,11 @@ def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     return subject.once("attackers without the release", lambda: _imputing(subject))
 
 
+def attacked_rows(subject: Subject, position: str) -> Ints:
+    """Return the records that the attackers of a position judge, in the order of their posteriors."""
+    return np.concatenate([attacker.rows for attacker in _attackers(subject)[position]])
+
+
 def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     dataset = subject.dataset
     seed = subject.config.seed
@@ -469,10 +474,6 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             gains[measure] = (position, estimate)
         if report is not None:
             report(1, 1)
-        if subject.released_scores is not None:
-            outputs = subject.outputs
-        else:
-            outputs = OutputsPlan(released="labels")
         controls = []
         for control in CONTROLS:
             control_gains = {
@@ -485,7 +486,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         yield AttributeInference(
             attribute=subject.attribute,
             trained_on=subject.trained_on,
-            released=f"the {outputs.text}",
+            released=f"the {subject.released_text}",
             posteriors=posteriors,
             gains=gains,
             closing=tuple(closing_precision(subject, closed=settings.closed)),

@@ -1,15 +1,15 @@
 """People × attacks: whom each attack finds of the same people, who is found by several, and the fix of each.
 
-A remedy is what would no longer find a person, run again exactly and not guessed. They are a fixed list: a looser
-disclosed tolerance, noise on answers, fewer decimals or noise on the card, and a private tree in place of the model. A
-fix of a person is the smallest set of remedies under which none of the four attacks finds them: fewest first, then the
-smallest sum of places in `remedies_of`. Every set that is named was run.
+A remedy is what would no longer find a person, run again exactly and not guessed. They are a fixed list: fewer decimals
+or labels alone, a looser disclosed tolerance, noise on answers, fewer decimals or noise on the card, and a private tree
+in place of the model. A fix of a person is the smallest set of remedies under which no attack finds them: fewest first,
+then the smallest sum of places in `remedies_of`. Every set that is named was run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -19,15 +19,20 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.validation import Codes, Ints, Mask
+from ...base.validation import Codes, Ints, Mask, decimals_of
 from ...models import GIVEN_PREDICTIONS, PRIVATE_METHODS
 from ...stats.estimates import Estimate, difference, proportion
-from ..bias_queries import mechanism_of
-from ..correction import true_tolerance
 from ..model_card.pinned_people import CommonValue, common_values
 from ..model_card.release import precision_text
-from ..subject import Subject
-from .people_attacks import ATTACKS, IdentifiedRecords, PeopleAttacks, PeopleSettings
+from ..subject import OutputsPlan, Subject
+from .people_attacks import (
+    ATTACKS,
+    OUTPUT_ATTACKS,
+    IdentifiedRecords,
+    PeopleAttacks,
+    PeopleSettings,
+    disclosed_tolerance,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -40,8 +45,14 @@ CARD = (1.0,)
 TRAINING = (10.0, 1.0)
 """Disclosed tolerances; ε of the answers; decimals, and ε, of the card; ε of the private tree: the mildest first."""
 
-SLOTS = ("correction", "queries", "card", "training")
-"""What a remedy changes: what one attack is given, or the model, and so what all of them are."""
+SLOTS = {
+    "outputs": OUTPUT_ATTACKS,
+    "correction": ("correction",),
+    "queries": ("queries",),
+    "card": ("card",),
+    "training": tuple(ATTACKS),
+}
+"""What a remedy changes -> the attacks that see the change: of the model, all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +66,8 @@ class Remedy(Result):
     """Of `PeopleSettings`: field and value."""
     training: tuple[str, float] | None = None
     """Of the model: method and ε."""
+    outputs: OutputsPlan | None = None
+    """Of what is released about each person."""
 
 
 Plan = tuple[Remedy, ...]
@@ -68,11 +81,14 @@ def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...
 
 def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     config = subject.config
-    if settings.tolerance is None:
-        disclosed = config.tolerance
-    else:
-        disclosed = settings.tolerance
-    disclosed = true_tolerance(disclosed, subject.model.unfairness_train)
+    scores = subject.released_scores
+    if scores is not None:
+        if decimals_of(scores) > 1:
+            yield Remedy(
+                slot="outputs", title="scores with 1 decimal", outputs=OutputsPlan(decimals=1)
+            )
+        yield Remedy(slot="outputs", title="labels alone", outputs=OutputsPlan(released="labels"))
+    disclosed = disclosed_tolerance(subject, settings)
     for tolerance in TOLERANCES:
         if tolerance > disclosed:
             yield Remedy(
@@ -80,19 +96,19 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
                 title=f"disclosed tolerance {tolerance:g}",
                 change=(("tolerance", tolerance),),
             )
-    private = mechanism_of(settings.noise, epsilon=settings.answer_epsilon).noisy
+    private = settings.mechanism.noisy
     for epsilon in ANSWERS:
         if settings.answers and not (private and epsilon >= settings.answer_epsilon):
             change = (("noise", "noisy_sums"), ("answer_epsilon", epsilon))
             yield Remedy(slot="queries", title=f"noisy answers (ε = {epsilon:g})", change=change)
     for decimals in DECIMALS:
-        if settings.card_epsilon is None and (
-            settings.decimals is None or decimals < settings.decimals
-        ):
+        finer = settings.decimals is None or decimals < settings.decimals
+        if settings.models and settings.card_epsilon is None and finer:
             title = f"card with {precision_text(decimals, None)}"
             yield Remedy(slot="card", title=title, change=(("decimals", decimals),))
     for epsilon in CARD:
-        if settings.card_epsilon is None or epsilon < settings.card_epsilon:
+        more_precise = settings.card_epsilon is None or epsilon < settings.card_epsilon
+        if settings.models and more_precise:
             yield Remedy(
                 slot="card",
                 title=f"card with noise (ε = {epsilon:g})",
@@ -112,15 +128,18 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
 
 
 def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
-    """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again.
+    """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all are run again.
 
     One that cannot be run under the plan frees nobody: it finds whom it finds without.
     """
     settings = attacks.settings
-    training = next((remedy.training for remedy in plan if remedy.slot == "training"), None)
+    training = None
+    outputs = None
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
-    results = {name: attacks.run(name, settings, training) for name in ATTACKS}
+        training = remedy.training or training
+        outputs = remedy.outputs or outputs
+    results = {name: attacks.run(name, settings, training, outputs) for name in ATTACKS}
     leaks = {}
     for name, result in results.items():
         if result.reason:
@@ -136,11 +155,13 @@ def anybody(leaks: dict[str, Mask]) -> Mask:
 
 
 def plans(remedies: tuple[Remedy, ...]) -> Iterator[Plan]:
-    """Yield every set of remedies, one a slot at most, the smallest and mildest first."""
+    """Yield sets of remedies, one a slot at most, the smallest and mildest first; no other outputs of another model."""
     rank = {remedy: i for i, remedy in enumerate(remedies)}
     options = [(None, *(remedy for remedy in remedies if remedy.slot == slot)) for slot in SLOTS]
     every = [
-        tuple(remedy for remedy in chosen if remedy is not None) for chosen in product(*options)
+        tuple(filter(None, chosen))
+        for chosen in product(*options)
+        if not (chosen[0] and chosen[-1])
     ]
     yield from sorted(
         filter(None, every), key=lambda plan: (len(plan), sum(rank[remedy] for remedy in plan))
@@ -156,8 +177,7 @@ def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tupl
     fixes: list[Plan] = [()] * attacks.n
     left = anybody(before)
     for plan in plans(remedies):
-        slots = {remedy.slot for remedy in plan}
-        touched = ATTACKS.keys() if "training" in slots else slots & ATTACKS.keys()
+        touched = {attack for remedy in plan for attack in SLOTS[remedy.slot]}
         candidates = left & ~anybody(
             {name: leak & (name not in touched) for name, leak in before.items()}
         )
@@ -197,8 +217,10 @@ def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
 
 
 def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
-    """Return the last remedy of every slot together."""
+    """Return the last remedy of every slot together; of another model no other outputs."""
     last = {remedy.slot: remedy for remedy in remedies}
+    if "training" in last:
+        last.pop("outputs", None)
     return tuple(last[slot] for slot in SLOTS if slot in last)
 
 
@@ -235,12 +257,12 @@ class PeopleAtRisk(Result):
 
     @cached_property
     def identified(self) -> Mask:
-        """(n, 4): who finds whom, also whom imputation finds too."""
+        """(n, attacks): who finds whom, also whom imputation finds too."""
         return np.column_stack([attack.identified for attack in self.attacks])
 
     @cached_property
     def leaks(self) -> Mask:
-        """(n, 4): who finds whom that imputation does not find."""
+        """(n, attacks): who finds whom that imputation does not find."""
         return np.column_stack([attack.leak for attack in self.attacks])
 
     @property
@@ -310,12 +332,18 @@ class PeopleAtRisk(Result):
         )
 
     def chosen(
-        self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True
+        self,
+        *,
+        at_least: int = 1,
+        group: str = "",
+        record: str = "",
+        hide_imputed: bool = True,
+        identifiers: Sequence[str] | None = None,
     ) -> Ints:
         """Return places of the people found by at least so many attacks: most attacks first, then by record.
 
-        Whom imputation finds too counts only where that is not hidden. `record` is a row number, or "" for all.
-        InputError if it is no whole number, or that of nobody here.
+        Whom imputation finds too counts only where that is not hidden. `record` is a row number, or one of the
+        `identifiers`, (n,), where people have some, or "" for all. InputError if it is nobody's here.
         """
         if hide_imputed:
             counts = self.leaks.sum(axis=1)
@@ -323,7 +351,8 @@ class PeopleAtRisk(Result):
             counts = self.identified.sum(axis=1)
         keep = counts >= at_least
         if record.strip():
-            who = np.flatnonzero(self.rows == _row(record))
+            names = np.array(identifiers or [str(row) for row in self.rows])
+            who = np.flatnonzero(names == record.strip())
             if not who.size:
                 raise InputError(
                     f"Record must be of one of the {self.n:,} people drawn, got {record.strip()[:40]}."
@@ -336,10 +365,3 @@ class PeopleAtRisk(Result):
             (self.rows[places], -self.identified[places].sum(axis=1), -self.number[places])
         )
         return places[order]
-
-
-def _row(record: str) -> int:
-    text = record.strip()
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise InputError(f"Record must be a whole number, got {text[:40]!r}.")
-    return int(text)

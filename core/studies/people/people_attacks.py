@@ -1,10 +1,10 @@
-"""Four attacks on the same training records: what is published, whom each finds, and how many by chance.
+"""Five attacks on the same training records: what is published, whom each finds, and how many by chance.
 
-Found by an attribute attack is whose attribute it infers correctly with a probability of at least 99.5%. Correction,
-bias queries and model card start from one prior, imputation (`core.studies.subject.prior_of`), and each adds what is
-published. Whom imputation gives more than 95% by itself it finds too: that is no leak
-(`core.studies.model_card.pinned_people` draws the same line). Found by membership inference is a member above the
-threshold that 1% of the non-members exceed.
+They are those of an audit. Found by an attribute attack is whose attribute it infers correctly with a probability of at
+least 99.5%. Each starts from imputation (`core.studies.subject.prior_of`) and adds what is published: the outputs of
+the model, a disclosed tolerance, answers to bias queries, a model card. Whom imputation gives more than 95% by itself
+it finds too: that is no leak (`core.studies.model_card.pinned_people` draws the same line). Found by membership
+inference is a member above the threshold that 1% of the non-members exceed, by the attack that finds most members so.
 
 Answers and cards tell one group from everybody else. Of more than two groups, each is attacked so, with answers and
 numbers of its own: found is whom the attack on their own group finds.
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -28,27 +28,28 @@ from ...base.serialize import Result
 from ...base.settings import Param, Settings, params
 from ...base.validation import LEAST_EPSILON, Codes, Floats, Ints, Mask, child_generator
 from ...models import GIVEN_PREDICTIONS
+from ...stats.estimates import Estimate
 from ...stats.fairness import row_sets
-from ..bias_queries import NOISE_TITLES, BiasQueriesSettings, NoisySums, answers_text, mechanism_of
+from ..attribute.study import attacked_rows, released_gain
+from ..bias_queries import BiasQueriesSettings, NoisySums, answers_text, mechanism_of
 from ..bias_queries.decoders import AnsweredQueries, read_answers
 from ..bias_queries.gaps import design_scores
+from ..bias_queries.mechanisms import Mechanism
 from ..bias_queries.trials import FEWEST_IN_GROUP
 from ..correction import CorrectionSettings, true_tolerance
 from ..correction.soft import soft_correct
-from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipSettings, roc
-from ..membership.attack import MemberGuess, evidence_of
+from ..membership import REGISTRY, MembershipResult, MembershipSettings
 from ..membership.roc import LOW_FPR
+from ..membership.study import STUDY as MEMBERSHIP
+from ..membership.study import measured
 from ..model_card import ModelCardSettings, ReleasedPeople, measure_card, released_people
 from ..model_card.card_result import drawn_people
 from ..model_card.pinned_people import SETTLED, UNSURE
-from ..study import ReportProgress
-from ..subject import Subject, subject_of
+from ..study import ReportProgress, result_name
+from ..subject import OutputsPlan, Progress, Subject, subject_of
 
 _ANSWERS = params(BiasQueriesSettings)
 _CARD = params(ModelCardSettings)
-
-_NOISES = {name: title for name, title in NOISE_TITLES.items() if name != "smooth_laplace"}
-"""Noise that keeps its ε whatever that is."""
 
 MOST_PEOPLE = 1_000
 """Most people who are looked at, as on a model card."""
@@ -76,20 +77,21 @@ class PeopleSettings(Settings):
             least=0,
             most=1_000,
         ),
-    ] = 250
-    noise: Annotated[str, replace(_ANSWERS["mechanism"].param, options=_NOISES)] = "exact"
-    answer_epsilon: Annotated[
-        float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")
-    ] = 5.0
+    ] = 0
+    noise: Annotated[str, _ANSWERS["mechanism"].param] = "noisy_sums"
+    answer_epsilon: Annotated[float, _ANSWERS["epsilon"].param] = 1.0
+    answer_decimals: Annotated[
+        int, replace(_ANSWERS["decimals"].param, flag="--answer-decimals")
+    ] = 3
     models: Annotated[
         int,
         Param(
             "Models on the card",
-            "Models on the card: the audited one and variants of it.",
-            least=1,
+            "Models on the card: the audited one and variants of it; 0 for no card.",
+            least=0,
             most=50,
         ),
-    ] = 20
+    ] = 0
     decimals: Annotated[int | None, _CARD["decimals"].param] = 3
     card_epsilon: Annotated[
         float | None,
@@ -105,21 +107,30 @@ class PeopleSettings(Settings):
 
     @property
     def steps(self) -> int:
-        """About how many steps are reported: each model with its shadows."""
-        return 1 + 3 * (1 + self.shadows)
+        """About how many steps are reported: the attacks under each change, and shadow models of three models."""
+        return 30 + 3 * self.shadows
 
     def __post_init__(self) -> None:
         super(PeopleSettings, self).__post_init__()
         MembershipSettings(shadows=self.shadows)  # which has a rule of its own
 
+    @property
+    def mechanism(self) -> Mechanism:
+        """How bias queries are answered."""
+        return mechanism_of(self.noise, epsilon=self.answer_epsilon, decimals=self.answer_decimals)
+
 
 ATTACKS = {
+    "outputs": "Outputs",
     "correction": "Correction",
     "queries": "Bias queries",
     "card": "Model card",
     "membership": "Membership",
 }
 """Attack -> what pages call it, in the order of their columns."""
+
+OUTPUT_ATTACKS = ("outputs", "membership")
+"""Attacks on what the model releases about each person."""
 
 CERTAIN = SETTLED[1]
 IMPUTABLE = UNSURE[1]
@@ -129,10 +140,8 @@ _ALPHA = 0.025 / len(ATTACKS)
 """Below which a one-sided p-value of one attack counts (Bonferroni)."""
 
 CARDS = "people, card of {}"
-MEMBERS = "people, members by {} shadows"
 MODELS = "people, {} with ε = {}"
-"""Under which a subject keeps everybody with the models on a card, what the membership attack says of everybody, and
-itself with a model trained in another way."""
+"""Under which a subject keeps everybody with the models on a card, and itself with a model trained in another way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -153,12 +162,19 @@ class IdentifiedRecords(Result):
     """How many of the leaks it would find by chance alone."""
     beyond_chance: bool = False
     """Whether the leaks are more than chance alone gives, at 95% confidence for all attacks together."""
+    average: Estimate | None = None
+    """What the report measures of this attack over all training records, where that depends on outputs."""
+    measure: str = ""
+    """Of what that is: "accuracy", "balanced_accuracy" or "auc"."""
 
 
 def inferred(
-    attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = ""
+    attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "", *, tried: int = 1
 ) -> IdentifiedRecords:
-    """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
+    """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K).
+
+    It is the best of so many that were `tried`.
+    """
     n, k = prior.shape
     records = np.arange(n)
     sure = after >= CERTAIN
@@ -174,18 +190,18 @@ def inferred(
         identified=sure[records, truth],
         leak=claims[records, truth],
         chance=float(size @ ((claimed - hits) / np.maximum(n - size, 1))),
-        beyond_chance=min(p_values) * k < _ALPHA,
+        beyond_chance=min(p_values) * k * tried < _ALPHA,
     )
 
 
 def exceeding(
-    attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = ""
+    attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "", *, tried: int = 1
 ) -> IdentifiedRecords:
     """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
 
     `chosen` are indices of the evaluated records, whose scores are of shape (m,). The threshold is itself a
     non-member's score: where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that
-    j of them exceed.
+    j of them exceed. The attack is the best of so many that were `tried`.
     """
     outside = np.sort(score[~member])[::-1]
     threshold = outside[int(LOW_FPR * outside.size)]
@@ -199,7 +215,7 @@ def exceeding(
         identified=flagged,
         leak=flagged,
         chance=chosen.size * (above + unshared) / (outside.size + unshared),
-        beyond_chance=_fisher(hits, chosen.size, above, outside.size) < _ALPHA,
+        beyond_chance=_fisher(hits, chosen.size, above, outside.size) * tried < _ALPHA,
     )
 
 
@@ -210,18 +226,22 @@ def _fisher(hits: int, size: int, above: int, reference_size: int) -> float:
     return float(hypergeom.sf(hits - 1, size + reference_size, size, hits + above))
 
 
-class PeopleAttacks:
-    """The attacks on one sample of training records, each run once under each setting.
+def disclosed_tolerance(subject: Subject, settings: PeopleSettings) -> float:
+    """Return the tolerance that is disclosed to the attacker, raised until it holds for the training records."""
+    tolerance = settings.tolerance
+    if tolerance is None:
+        tolerance = subject.config.tolerance
+    return true_tolerance(tolerance, subject.model.unfairness_train)
 
-    `again` trains the audited model in another way; everything about it is then attacked again.
-    """
+
+class PeopleAttacks:
+    """The attacks on one sample of training records, each run once under each setting and change of the model."""
 
     def __init__(
         self, subject: Subject, settings: PeopleSettings, report: ReportProgress | None = None
     ) -> None:
         self.settings = settings
-        self._report = report
-        self._done = 0
+        self.progress = Progress(settings.steps, report)
         self.subject = subject
         self.dataset = subject.dataset
         self._results: dict[object, IdentifiedRecords] = {}
@@ -235,7 +255,6 @@ class PeopleAttacks:
         self.rows = self.people.rows
         self.prior = self.people.posteriors
         self.truth = self.people.codes
-        self.tick()
 
     @property
     def n(self) -> int:
@@ -247,53 +266,74 @@ class PeopleAttacks:
         """(n,): whom imputation finds, without the model."""
         return np.asarray(self.prior[np.arange(self.n), self.truth] > IMPUTABLE)
 
-    def tick(self) -> None:
-        """Report one more step."""
-        self._done += 1
-        if self._report is not None:
-            self._report(self._done, max(self._done, self.settings.steps))
-
     def run(
-        self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None
+        self,
+        attack: str,
+        settings: PeopleSettings,
+        training: tuple[str, float] | None = None,
+        outputs: OutputsPlan | None = None,
     ) -> IdentifiedRecords:
-        """Return whom an attack finds, of the audited model or one trained by another (method, ε)."""
+        """Return whom an attack finds: of the audited model, or one by another (method, ε), and with other outputs."""
         made_by, reads = _RUN[attack]
-        key = attack, tuple(getattr(settings, name) for name in reads), training
+        if attack not in OUTPUT_ATTACKS:
+            outputs = None
+        key = attack, tuple(getattr(settings, name) for name in reads), training, outputs
         if key not in self._results:
             try:
-                self._results[key] = made_by(self, self._subject(training), settings)
+                self._results[key] = made_by(self, self._subject(training, outputs), settings)
             except InputError as error:
-                nobody = np.zeros(self.n, dtype=np.bool_)
-                self._results[key] = IdentifiedRecords(
-                    attack=attack, reason=str(error), identified=nobody, leak=nobody
-                )
+                self._results[key] = self._nobody(attack, str(error))
+            self.progress.tick()
         return self._results[key]
 
-    def _subject(self, training: tuple[str, float] | None) -> Subject:
-        """Return the audited model, or it trained in another way on the same records."""
-        if training is None:
-            return self.subject
-        method, epsilon = training
+    def _nobody(self, attack: str, reason: str) -> IdentifiedRecords:
+        """Return an attack that finds nobody, as it cannot be run."""
+        nobody = np.zeros(self.n, dtype=np.bool_)
+        return IdentifiedRecords(attack=attack, reason=reason, identified=nobody, leak=nobody)
 
-        def train() -> Subject:
-            trained = subject_of(
-                replace(self.subject.config, method=method, epsilon=epsilon), self.dataset
-            )
-            trained.outputs = self.subject.outputs
-            return trained
+    def _subject(self, training: tuple[str, float] | None, outputs: OutputsPlan | None) -> Subject:
+        """Return the audited model, or it trained in another way on the same records, or with other outputs."""
+        model = self.subject
+        if training is not None:
+            method, epsilon = training
 
-        return self.subject.once(MODELS.format(method, epsilon), train)
+            def train() -> Subject:
+                config = replace(self.subject.config, method=method, epsilon=epsilon)
+                trained = subject_of(config, self.dataset)
+                trained.outputs = self.subject.outputs
+                return trained
+
+            model = model.once(MODELS.format(method, epsilon), train)
+        if outputs is None:
+            return model
+        return model.once(f"people, releasing {outputs}", lambda: model.releasing(outputs))
+
+    def _outputs(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
+        """Attack everything that the model releases, as the report does."""
+        gains = {
+            measure: released_gain(subject, measure)
+            for measure in ("accuracy", "balanced_accuracy")
+        }
+        measure = next((name for name, gain in gains.items() if gain[1].low > 0), "accuracy")
+        position, gain, posteriors = gains[measure]
+        chosen = self._positions(attacked_rows(subject, position))
+        attacker = posteriors[position]
+        identified = inferred(
+            "outputs",
+            attacker.before[chosen],
+            attacker.after[chosen],
+            self.truth,
+            subject.released_text,
+            tried=len(posteriors),
+        )
+        return replace(identified, average=gain, measure=measure)
 
     def _correction(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Tell the attacker the tolerance, raised until it holds for the training records."""
         rows = self.everybody.rows
         config = subject.config
         model = subject.model
-        if settings.tolerance is None:
-            disclosed = config.tolerance
-        else:
-            disclosed = settings.tolerance
-        applied = true_tolerance(disclosed, model.unfairness_train)
+        applied = disclosed_tolerance(subject, settings)
         after = soft_correct(
             self.everybody.posteriors,
             model.predictions[rows],
@@ -336,7 +376,7 @@ class PeopleAttacks:
             )
         m = min(settings.answers, inside.size)
         seed = config.seed
-        mechanism = mechanism_of(settings.noise, epsilon=settings.answer_epsilon)
+        mechanism = settings.mechanism
         rng = child_generator(seed, "people at risk, noise on answers")
         scores = design_scores(
             "jitter",
@@ -373,6 +413,8 @@ class PeopleAttacks:
 
     def _card(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Publish the card of the audited model, and of its variants."""
+        if not settings.models:
+            raise InputError("No model card is planned.")
         people = self.people
         predictions = np.vstack(
             [subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]]
@@ -422,18 +464,34 @@ class PeopleAttacks:
 
     def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Judge training and test records; a threshold has its FPR on the test records."""
-        guess: MemberGuess = subject.once(
-            MEMBERS.format(settings.shadows),
-            lambda: judged_members(subject, settings.shadows, lambda *_: self.tick()),
+        attacks = MembershipSettings(shadows=settings.shadows)
+
+        def judge() -> tuple[MembershipResult, MembershipSettings]:
+            *_, members = MEMBERSHIP.run(subject, attacks, lambda *_: self.progress.tick())
+            return members, attacks
+
+        result, _ = subject.once(result_name(MEMBERSHIP.name, attacks), judge)
+        checks = measured(result)
+        average: dict[str, Any] = {"average": checks["membership_auc"].estimate, "measure": "auc"}
+        if reason := checks["membership_caught"].reason:
+            return replace(self._nobody("membership", reason), **average)
+        rates = {name: curve.tpr_at(LOW_FPR).value for name, curve in result.curves.items()}
+        name = max(rates, key=lambda attack: np.nan_to_num(rates[attack]))
+        guess = result.guesses[name]
+        identified = exceeding(
+            "membership",
+            guess.score,
+            result.inside(guess) == 1,
+            self._positions(guess.rows),
+            f"{REGISTRY[name].phrase} at 1% FPR",
+            tried=len(rates),
         )
-        member = np.isin(guess.rows, subject.splits.train)
-        if reason := roc(guess.score, member).resolution_reason(LOW_FPR):
-            raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
-        position = {row: i for i, row in enumerate(guess.rows.tolist())}
-        chosen = np.array([position[row] for row in self.rows.tolist()], dtype=np.intp)
-        return exceeding(
-            "membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR"
-        )
+        return replace(identified, **average)
+
+    def _positions(self, rows: Ints) -> Ints:
+        """Return where these people stand among some rows that hold them all."""
+        order = np.argsort(rows)
+        return np.asarray(order[np.searchsorted(rows, self.rows, sorter=order)])
 
 
 def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:
@@ -452,33 +510,22 @@ def _about(codes: list[int], after: Floats) -> str:
 def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     """Return all training records with imputation of them, and the audited model's answers and its variants'."""
     trained = subject.trainable and subject.config.method != GIVEN_PREDICTIONS
-    family = "mixed" if trained else "audited"
-    return released_people(subject, ModelCardSettings(family=family, count=models, on="train"))
+    family = "mixed" if trained and models else "audited"
+    card = ModelCardSettings(family=family, count=max(1, models), on="train")
+    return released_people(subject, card)
 
 
 _RUN: dict[
     str,
     tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]],
 ] = {
+    "outputs": (PeopleAttacks._outputs, ()),
     "correction": (PeopleAttacks._correction, ("tolerance",)),
-    "queries": (PeopleAttacks._queries, ("answers", "noise", "answer_epsilon")),
-    "card": (PeopleAttacks._card, ("decimals", "card_epsilon")),
+    "queries": (
+        PeopleAttacks._queries,
+        ("answers", "noise", "answer_epsilon", "answer_decimals"),
+    ),
+    "card": (PeopleAttacks._card, ("models", "decimals", "card_epsilon")),
     "membership": (PeopleAttacks._membership, ("shadows",)),
 }
 """Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""
-
-
-def judged_members(
-    subject: Subject, shadows: int, report: ReportProgress | None = None
-) -> MemberGuess:
-    """Return what LiRA says of everybody; without shadow models, what boosting on everything released does.
-
-    InputError if no scores are released, or it is unknown whom the model was trained on.
-    """
-    if subject.released_scores is None:
-        raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
-    again = subject.trainable and shadows >= FEWEST_SHADOWS
-    evidence = evidence_of(subject, shadows, report)
-    if again:
-        return REGISTRY["lira"].judge(evidence)
-    return REGISTRY["released"].judge(evidence)

@@ -25,6 +25,7 @@ from ...stats.estimates import (
     points,
     share,
 )
+from ..attribute.study import MEASURES
 from ..study import Finding, ReportProgress, Study
 from ..subject import Subject
 from .people_at_risk import (
@@ -37,15 +38,21 @@ from .people_at_risk import (
     smallest_fixes,
     strongest_plan,
 )
-from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE, PeopleAttacks, PeopleSettings
+from .people_attacks import (
+    ATTACKS,
+    CERTAIN,
+    IMPUTABLE,
+    PeopleAttacks,
+    PeopleSettings,
+)
 
 KNOWS = (
     "features and labels of everybody, what is published, the sensitive attribute of other "
     "people, and scores of all"
 )
 
-PUBLISHED = ("queries", "card")
-"""Attacks on numbers that the settings say are published, which may not be so."""
+PUBLISHED = ("outputs", "queries", "card")
+"""Attacks on what the settings say is published, which may not be so."""
 
 
 def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
@@ -69,14 +76,14 @@ def headline(result: PeopleAtRisk) -> Finding:
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
         f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Expected by 2 or more if "
         f"attacks were independent: {tenths(result.expected(2))}.{_assumed(result)}",
-        so_what=" ".join((_groups(result), _imputed(result))),
+        so_what=" ".join(filter(None, (_groups(result), why_nobody(result), _imputed(result)))),
         to_do=what_helps(result),
         attacker_knows=KNOWS,
     )
 
 
 def _assumed(result: PeopleAtRisk) -> str:
-    """Say what is taken to be published, and how many are found without the answers."""
+    """Say what is taken to be published."""
     published = [
         attack for attack in result.attacks if attack.attack in PUBLISHED and not attack.reason
     ]
@@ -85,12 +92,7 @@ def _assumed(result: PeopleAtRisk) -> str:
     assumed = "; ".join(
         f"{ATTACKS[attack.attack].lower()} ({attack.setting})" for attack in published
     )
-    sentence = f" Assumed to be published: {assumed}."
-    columns = [column for column, attack in enumerate(result.attacks) if attack.attack != "queries"]
-    without = int(result.leaks[:, columns].any(axis=1).sum())
-    if without < result.at_least(1):
-        sentence += f" Found without bias queries: {count(without)}."
-    return sentence
+    return f" Published by the plan: {assumed}."
 
 
 def tenths(value: float) -> str:
@@ -117,7 +119,7 @@ def _groups(result: PeopleAtRisk) -> str:
             "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. "
             * tied
         )
-        return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
+        return ties.strip()
     if len(names) == 2:
         gap = result.gap(1)
         decimals = change_decimals(rates[0], rates[1], gap) or 1
@@ -132,6 +134,33 @@ def _groups(result: PeopleAtRisk) -> str:
         f"Found: {percent(rates[code], decimals=1)} of {names[code]}, compared with everybody else "
         f"(difference {points(gap)}, 95% CI {point_interval(gap)}, for all {len(names)} groups together)."
     )
+
+
+def why_nobody(result: PeopleAtRisk) -> str:
+    """Say why nobody can be named although attacks gain on average; "" where somebody is, or none gains."""
+    if result.beyond_chance:
+        return ""
+    sentences = []
+    for attack in result.attacks:
+        gain = attack.average
+        is_auc = attack.measure == "auc"
+        if gain is None or not gain.low > 0.5 * is_auc:
+            continue
+        if is_auc:
+            level = f"AUC {number_text(gain.value, '.2f')}, chance 0.50"
+        else:
+            level = f"{points(gain)} of {MEASURES[attack.measure]} over imputation"
+        if attack.reason:
+            singled_out = "nobody that could be named here"
+        elif attack.leak.any():
+            singled_out = "no more people than by chance"
+        else:
+            singled_out = "nobody"
+        sentences.append(
+            f"{ATTACKS[attack.attack]}: a gain on average ({level}), spread over many people; it singles out "
+            f"{singled_out}."
+        )
+    return " ".join(sentences)
 
 
 def _imputed(result: PeopleAtRisk) -> str:
@@ -164,14 +193,18 @@ def what_helps(result: PeopleAtRisk) -> str:
         sentences.append(f"With {plan_text(best.plan)}: {_freed(best, n_at_risk)}.")
     if together is not None and together.fewer > (0 if best is None else best.fewer):
         sentences.append(f"With the strictest remedy of every kind: {_freed(together, n_at_risk)}.")
-    if any(effect.freed for effect in result.effects):
-        frees = "leaves fewer people found"
-    else:
-        frees = "frees anybody"
-    return (
-        " ".join(sentences)
-        or f"No remedy on the list {frees}; a model without these records would."
-    )
+    return " ".join(sentences) or f"No remedy on the list leaves fewer people found; {_WITHOUT}."
+
+
+_WITHOUT = "a model without these records would"
+
+
+def without_fix(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> str:
+    """Say how many of some people no remedy on the list frees; "" where there are none."""
+    stuck = sum(bool(result.number[i]) and not result.fixes[i] for i in indices)
+    if not stuck:
+        return ""
+    return f"No remedy on the list frees {count(stuck)} of these {count(len(indices))}; {_WITHOUT}."
 
 
 def _freed(effect: Effect, total: int) -> str:
@@ -337,15 +370,21 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
 
 
 def fix_text(result: PeopleAtRisk, index: int) -> str:
-    """Write the smallest fix of a person, or why there is none."""
+    """Write the smallest fix of a person; "" where nothing on the list frees them, which `without_fix` says."""
     if not result.number[index]:
         if result.identified[index].any():
             return "none: imputation"
         return ""
-    return plan_text(result.fixes[index]) or "none on the list"
+    return plan_text(result.fixes[index])
 
 
-SHORT = {"correction": "Correction", "queries": "Queries", "card": "Card", "membership": "Member."}
+SHORT = {
+    "outputs": "Outputs",
+    "correction": "Correct.",
+    "queries": "Queries",
+    "card": "Card",
+    "membership": "Member.",
+}
 """Attack -> the head of its column."""
 
 # pixels of a row, and above and below all
@@ -355,7 +394,7 @@ _BELOW = 46
 _LINES = (44, 24, 6)  # pixels of the lines of the head above the plot
 _BARS = len(ATTACKS) - 0.4  # where bars begin, the columns of dots being one apart
 _WIDE = 1.3  # how long the longest axis of bars is
-_NARROW = 330  # pixels that the chart has at least
+_NARROW = 380  # pixels that the chart has at least
 
 
 def draw_sets(result: PeopleAtRisk) -> Drawing:
@@ -385,14 +424,9 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
     )  # its title, under the bars
     look: dict[str, Any] = {"y": 1, "refs": ("x", "paper"), "size": 12}
     for index, attack in enumerate(result.attacks):
-        run = not attack.reason
-        labels = (
-            SHORT[attack.attack],
-            f"<b>{count(int(attack.leak.sum()))}</b>",
-            tenths(attack.chance).replace("none", "0"),
-        )
-        if not run:
-            labels = (labels[0], "not run", "")
+        labels = [SHORT[attack.attack], "not run", ""]
+        if not attack.reason:
+            labels[1:] = [f"<b>{count(int(attack.leak.sum()))}</b>", tenths(attack.chance)]
         for up, text in zip(_LINES, labels, strict=True):
             color = "grey" if up == _LINES[-1] else "ink"
             drawing.remark(text, color, x=index, shift=(0, up), anchor=("center", "bottom"), **look)

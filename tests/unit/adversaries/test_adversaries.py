@@ -10,9 +10,9 @@ from core.adversaries import (
     permuted_by_set,
     permuted_predictions,
     train_adversary,
-    train_strong_adversary,
 )
 from core.datasets import AuditDataset
+from tests.reference.strong_adversary import train_strong_adversary
 from tests.samples import dataset
 
 

@@ -640,7 +640,7 @@ def choice(rng: Generator) -> Choice:
 
 def at_risk(rng: Generator) -> PeopleAtRisk:
     """Return people of whom none, a few or all are found."""
-    identified = rng.random((int(rng.choice([1, 30, 2000])), 4)) < rng.choice([0.0, 0.02, 0.5, 1.0])
+    identified = rng.random((int(rng.choice([1, 30, 2000])), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
     people_at_risk = risk(identified, reason=str(rng.choice(["", "No scores."])))
     attacks = (
         replace(attack, beyond_chance=not attack.reason and rng.random() < 0.5) for attack in people_at_risk.attacks

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.auditing import catalogue_plan
+from core.auditing.result import data_caveats
+from core.auditing.run import audited_of
 from core.datasets import Roles
 from core.datasets import cautions as found_cautions
 from tests import samples
@@ -85,6 +88,68 @@ def test_a_rare_group_is_told_by_balanced_accuracy():
     (first, second) = cautions(people(origin=rare, copy=rare), ROLES)
     assert first == caution and "Almost the attribute origin: copy." in second
     assert cautions(people(origin=np.where(np.arange(N) % 10 == 0, "north", "south")), ROLES) == ()  # 90 %
+
+
+HARMFUL = {  # label, its values, answers, and the value that is bad for the person
+    "yes to a harm": ("default", ("0", "1"), {}, "1"),
+    "yes to a camel-case harm": ("wasRejected", ("no", "yes"), {}, "yes"),
+    "no to a good thing": ("loan_approved", ("false", "true"), {}, "false"),
+    "no to the absence of a harm": ("no_default", ("n", "y"), {}, "n"),
+    "the value itself": ("status", ("paid back", "charged off"), {}, "charged off"),
+    "the other value": ("decision", ("granted", "b"), {}, "b"),
+    "the score": ("outcome", ("0", "1"), {"score": "default_risk"}, "1"),
+    "the prediction": ("y", ("0", "1"), {"prediction": "predicted_fraud"}, "1"),
+}
+
+
+@pytest.mark.parametrize("case", HARMFUL)
+def test_cautions_name_a_harmful_outcome_and_no_benefit(case: str):
+    label, values, answers, bad = HARMFUL[case]
+    table = people().rename(columns={"hired": label})
+    table[label] = table[label].map({"no": values[0], "yes": values[1]})
+    for role, column in answers.items():
+        table[column] = 0.5 if role == "score" else table[label]
+    roles = Roles(label=label, positive=values[1], sensitive="origin", group=("north",), **answers)
+    for value in values:
+        harms = [c for c in found_cautions(table, replace(roles, favourable=value)) if c.kind == "harmful_outcome"]
+        assert len(harms) == (value == bad), value
+        assert all(label in caution.point and value in caution.point and not caution.repairs for caution in harms)
+    assert not [c for c in found_cautions(table, roles) if c.kind == "harmful_outcome"]  # nothing is chosen yet
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "favourable"),  # of the catalogue, and of the tables that people bring
+    [
+        ("income", ("<=50K", ">50K"), ">50K"),
+        ("two_year_recid", ("0", "1"), "0"),
+        ("approved", ("f", "t"), "t"),
+        ("outcome", ("dropout", "graduate"), "graduate"),
+    ],
+)
+def test_cautions_name_no_harm_in_usual_labels(label: str, values: tuple[str, str], favourable: str):
+    table = people(score=0.5).rename(columns={"hired": label})
+    table[label] = table[label].map({"no": values[0], "yes": values[1]})
+    roles = Roles(label=label, positive=values[1], favourable=favourable, sensitive="origin", group=("north",))
+    assert cautions(table, roles) == ()
+
+
+def test_cautions_stand_among_the_caveats_of_the_verdict():
+    table = samples.table(N)
+    frame = people(hired=people()["hired"].map({"yes": "hired", "no": "rejected"}))
+    table = replace(table, frame=frame)
+    config = replace(
+        catalogue_plan("demo").config,
+        roles=replace(ROLES, positive="hired", favourable="rejected"),
+        method="unmitigated",
+    )
+    audited = audited_of(replace(catalogue_plan("demo"), config=config), table)
+    assert any("rejected is chosen as good for the person" in caveat.text for caveat in data_caveats(audited, table))
+
+
+def test_cautions_name_no_harm_where_names_contradict():
+    table = people(risk_score=0.5).rename(columns={"hired": "approved"})
+    roles = replace(ROLES, label="approved", score="risk_score")  # a score called risk that predicts approval
+    assert cautions(table, roles) == ()
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])

@@ -250,6 +250,20 @@ def test_a_copy_where_only_labels_are_released(name: str):
     assert blocking(frame, replace(ROLES, score="")) == {"copy"}
 
 
+def test_copy_facts_make_a_copy_the_output_that_is_missing():
+    people = base_people()
+    score = people["score"].to_numpy()
+    labels_alone = people.drop(columns="score").assign(x17=score, x18=np.round(100 * score))
+    roles = replace(ROLES, score="")
+    first, second = (fact for fact in check_input(labels_alone, roles) if fact.kind == "copy")
+    assert (first.repairs[0].changes, second.repairs[0].changes) == ({"score": "x17"}, {"excluded": ("x18",)})
+    assert "attacked with predicted" in first.repairs[0].result and "not attacked" in second.repairs[0].result
+    both = replace(roles, score="x17", excluded=("x18",))
+    assert blocking(labels_alone, both) == set()
+    turned = fact_of(labels_alone.drop(columns="x18").assign(x17=1 - score), "copy", roles)
+    assert turned.repairs[0].changes == {"excluded": ("x17",)}  # a score of the other value would block
+
+
 def test_a_credit_grade_that_nearly_decides_the_score_is_no_copy():
     rng = np.random.default_rng(2)
     n = 6_000

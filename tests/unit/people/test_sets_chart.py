@@ -12,7 +12,7 @@ from tests.unit.charts.checks import check, written
 
 
 def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
-    """Return people whom attacks find as an (n, 4) array says."""
+    """Return people whom attacks find as an (n, attacks) array says."""
     n = len(leaks)
     attacks = tuple(
         IdentifiedRecords(
@@ -38,8 +38,8 @@ def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
 
 
 def test_a_row_a_set_with_its_attacks_and_its_number():
-    leaks = np.zeros((50, 4), dtype=np.bool_)
-    leaks[:9, 3] = leaks[6:20, 1] = leaks[0, :] = True
+    leaks = np.zeros((50, len(ATTACKS)), dtype=np.bool_)
+    leaks[:9, 4] = leaks[6:20, 2] = leaks[0, :] = True
     drawing = draw_sets(risk(leaks))
     figure = check(drawing)
     rows = {row["attacks"]: row["people"] for row in drawing.rows}

@@ -29,6 +29,7 @@ from core.report.codec import report_of
 from core.report.public_summary import CONTENTS
 from core.report.report import strict
 from core.report.verification import readable_in_child
+from core.studies.study import Basis
 from tests.html_reader import Reader
 from tests.refusals import refused
 from tests.samples_report import HOSTILE, judged_audit, places, sample, with_texts
@@ -42,12 +43,13 @@ PAIRS = 200
 PUBLISHED = re.compile(
     r"kind|schema|times/started|provenance/fairleak|data/(attribute|label|synthetic|n)|self_tests/\d+/passed"
     r"|policy/.*|verdict/overall|verdict/checks/\d+/(check|verdict)|caveats/\d+/kind"
+    r"|measurements/\d+/(check|basis)"
     r"|plan/(title|data/dataset|data/file|model/(kind|threshold)|(outputs|bias_queries|membership|attriguard)/.*)"
     r"|plan/config/(method|epsilon|depth|metric|tolerance|train_share)"
 )
 """Places of an internal report that its summary may depend on."""
 
-SET = re.compile(r"plan/schema|measurements/\d+/(outcome|basis)")
+SET = re.compile(r"plan/schema|measurements/\d+/outcome")
 """Places that hold one of a few words or numbers."""
 
 
@@ -99,6 +101,8 @@ def synthetic(rng: random.Random) -> Document:
     for row in document["verdict"]["checks"]:
         row["verdict"] = rng.choice(verdicts)
     document["verdict"]["overall"] = rng.choice(verdicts)
+    for measurement in document["measurements"]:
+        measurement["basis"] = rng.choice(("measured", "declared", "not_released"))
     document["data"]["n"] = rng.randint(100, 100_000)
     kinds = rng.sample(list(CaveatKind), rng.randint(0, 8))
     document["caveats"] = [caveat.to_dict() for caveat in in_order(Caveat(kind, "x") for kind in kinds)]
@@ -159,6 +163,19 @@ def test_the_docs_list_all_that_it_tells_and_every_kind_of_caveat():
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
     assert rows == {**CONTENTS, **{str(kind): text for kind, text in FIXED.items()}}
     assert set(strict(public_summary(report_document(judged_audit())))) == {"kind", "schema", *CONTENTS}
+
+
+def test_a_pass_of_what_is_not_released_counts_as_not_attacked():
+    audit = judged_audit()
+    passed = next(check.check for check in Reports(audit).summary.checks if check.verdict == "pass")
+    measurements = [
+        replace(measurement, basis=Basis.NOT_RELEASED) if measurement.check == passed else measurement
+        for measurement in audit.measurements
+    ]
+    summary = Reports(replace(audit, measurements=tuple(measurements))).summary
+    assert {check.check: check.verdict for check in summary.checks}[passed] == "not_attacked"
+    assert summary.decision.counts == "Fail 3 · Inconclusive 1 · Not run 1 · Pass 2 · Not attacked 1"
+    assert any(text.endswith("not attacked, as nothing of the kind is released.") for text in summary.not_tested)
 
 
 def test_names_stay_names_in_markdown_and_html():
