@@ -32,6 +32,7 @@ SECONDS = {
     "tests/unit/desk/test_damage.py": 25,
     "tests/golden/test_golden.py": 31,
     "tests/app/test_desk.py": 20,
+    "tests/app/test_input_cases.py": 28,
     "tests/app/test_model_card_page.py": 15,
     "tests/app/test_pages.py": 25,
     "tests/app/test_report.py": 30,
