@@ -264,8 +264,8 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     attacks.instead = sample()
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.favour().press("use_roles")
-    dashboard.settle()  # the button leads to the Report
-    assert "released: scores rounded to 3 decimals" in dashboard.plain_finding
+    assert "released: scores rounded to 3 decimals" in dashboard.plain_finding  # the button leads to the Report
+    dashboard.open("report")
     section(dashboard, "attacked")
     dashboard.widget("asked_outputs_").set_value(OutputsPlan(released="labels"))
     dashboard.widget("asked_title").set_value("Loans, spring")
