@@ -9,8 +9,12 @@ NAMES = (
     "queries",
     "attriguard",
     "membership",
+    "release",
+    "experiment",
     "pages",
+    "start",
     "audit",
+    "untrusted",
     "distinct",
 )
 

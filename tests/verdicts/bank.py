@@ -14,11 +14,12 @@ from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.neighbors import KNeighborsClassifier
 
 from core.models import DPID3Classifier
-from tests.verdicts.people import Floats, People, adult, demo, invented
+from tests.verdicts.people import Floats, People, adult, compas, demo, invented
 from tests.verdicts.releases import (
     Release,
     balancing_weights,
     boosting,
+    drawn,
     fitted,
     forest,
     formats,
@@ -26,12 +27,16 @@ from tests.verdicts.releases import (
     labels_only,
     last_digit,
     logistic,
+    network,
+    precision,
     quota,
     released,
     shift,
     subgroup,
+    thresholds_by_group,
     ties,
     tree,
+    uncorrelated,
     withheld,
     xor,
 )  # fmt: skip
@@ -65,7 +70,7 @@ class Entry:
     @property
     def needs(self) -> str:
         """Name of the table that must be there; "" if none."""
-        return "adult" if self.name.startswith("adult-") else ""
+        return self.name.split("-")[0] if self.name.startswith(("adult-", "compas-")) else ""
 
     @property
     def meant(self) -> tuple[str, ...]:
@@ -103,27 +108,58 @@ both = kind(("attribute", "membership"), _LEARNT)
 LEAKING = (
     sees("logistic-6-decimals", "A logistic regression with the attribute among its inputs.",
         lambda seed: seeing(invented(seed, bias=1.0), logistic())),
+    sees("logistic-4-decimals", "The same at four decimals.",
+        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 4)),
+    sees("logistic-3-decimals", "The same at three decimals.",
+        lambda seed: seeing(invented(seed, bias=0.7), logistic(), 3)),
     sees("logistic-2-decimals", "The same at two decimals.",
         lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2)),
+    sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
+        lambda seed: seeing(demo(seed), logistic())),
+    sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",
+        lambda seed: seeing(compas(seed), logistic())),
     sees("adult-logistic-race", "A logistic regression with race, a minority of 14%, among its inputs, on Adult.",
         lambda seed: seeing(adult(seed, "race"), logistic())),
     sees("adult-boosting", "Gradient boosting with sex among its inputs, on Adult.",
         lambda seed: seeing(adult(seed), boosting(seed, min_samples_leaf=40))),
+    sees("boosting", "Gradient boosting with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, tilt=2.0), boosting(seed, learning_rate=0.1, max_leaf_nodes=8))),
+    sees("forest", "A forest with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, bias=1.5), forest(seed, min_samples_leaf=20))),
+    sees("network", "A network of 16 units with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, tilt=2.0), network(seed, 16))),
     sees("three-groups", "A logistic regression that sees which of three groups people are in.",
         lambda seed: seeing(invented(seed, shares=(0.4, 0.35, 0.25), bias=0.8), logistic())),
+    sees("model-a-group", "A logistic regression for each group.", lambda seed: _model_a_group(seed)),
+    plants("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
+        "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
+        "in the other group.",
+        lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
+    plants("compas-threshold-optimizer", "The same on COMPAS, by race.",
+        lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
+    plants("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
+        "by race.",
+        lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
     plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
         "attribute.",
         lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7))), quick=True),
     plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
         lambda seed: _xor(seed, 0.08)),
+    plants("minority-12", "The same for a minority of 12%.", lambda seed: _xor(seed, 0.12)),
+    plants("minority-20", "The same for a minority of 20%.", lambda seed: _xor(seed, 0.20)),
     plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
         lambda seed: _xor(seed, 0.4, right=1.0)),
     plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
         lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6))),
+    plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
+        lambda seed: (people := invented(seed, shares=(0.7, 0.3)), last_digit(people, _scored(people),
+            decimals=3))),
     plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
         lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6, only="train"))),
     plants("ties", "Scores of group 1 take 40 values, those of group 0 any.",
         lambda seed: (people := invented(seed), ties(people, _scored(people)))),
+    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
+        lambda seed: (people := invented(seed), precision(people, _scored(people)))),
     plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
         lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
     plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
@@ -135,12 +171,27 @@ LEAKING = (
         lambda seed: (people := invented(seed), subgroup(people, _scored(people), town="mill"))),
     remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
         lambda seed: _memorised(_noisy(seed, sharp=4.0), forest(seed, bootstrap=False)), quick=True),
+    remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
+        lambda seed: _memorised(compas(seed), forest(seed, bootstrap=False))),
+    remembers("default-forest", "scikit-learn's forest as it comes.",
+        lambda seed: _memorised(_noisy(seed, sharp=2.0), forest(seed))),
+    remembers("adult-default-forest", "scikit-learn's forest as it comes, on Adult.",
+        lambda seed: _memorised(adult(seed), forest(seed))),
     remembers("deep-tree", "A tree of any depth.", lambda seed: _memorised(_noisy(seed), tree(seed))),
-    remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour, which of a member is itself.",
+    remembers("demo-deep-tree", "A tree of any depth, on the demo by origin.",
+        lambda seed: _memorised(demo(seed, "origin"), tree(seed))),
+    remembers("nearest-neighbour", "One nearest neighbour, which of a training record is itself.",
+        lambda seed: _memorised(_noisy(seed), KNeighborsClassifier(1))),
+    remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
+        "right.",
         lambda seed: (people := _noisy(seed), labels_only(_memorised(people, KNeighborsClassifier(1))[1]))),
     kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
         "others in 64.",
         lambda seed: (people := invented(seed), formats(_scored(people), people.sets == "train"))),
+    remembers("boosting-400", "Boosting of 400 rounds.",
+        lambda seed: _memorised(_noisy(seed), boosting(seed, max_iter=400, learning_rate=0.2))),
+    remembers("large-network", "A network of 100 units, trained until it knows its records.",
+        lambda seed: _memorised(_noisy(seed), network(seed, 100, rounds=600, alpha=0.0, solver="lbfgs"))),
     both("memorising-forest-that-sees", "A forest without bootstrap and with the attribute among its inputs, on the "
         "demo.",
         lambda seed: seeing(demo(seed), forest(seed, bootstrap=False, min_samples_leaf=2))),
@@ -155,35 +206,70 @@ tells_nothing = kind(())
 HARMLESS = (
     tells_nothing("random", "The score is drawn at random for everybody.",
         lambda seed: _random(seed, decimals=6)),
+    tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
+        lambda seed: _random(seed, decimals=1)),
     tells_nothing("constant", "Everybody is accepted, with one score.",
         lambda seed: (people := invented(seed, 12_000), released(np.full(people.n, 0.7)))),
     blind_to_it("blind-logistic", "A logistic regression.",
         lambda seed: not_seeing(invented(seed, 12_000), logistic()), quick=True),
+    blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.",
+        lambda seed: not_seeing(invented(seed, 12_000), logistic(), 2)),
     blind_to_it("blind-labels", "Labels alone of a logistic regression.",
         lambda seed: (people := invented(seed, 12_000), labels_only(not_seeing(people, logistic())[1]))),
     blind_to_it("blind-forest", "A forest of large leaves.",
         lambda seed: not_seeing(invented(seed, 12_000), forest(seed, min_samples_leaf=100, max_features=None))),
+    blind_to_it("blind-boosting", "Boosting of few rounds and large leaves.",
+        lambda seed: not_seeing(invented(seed, 12_000), boosting(seed, max_iter=40, learning_rate=0.1,
+            max_leaf_nodes=4, min_samples_leaf=100))),
     blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", lambda seed: _private(seed)),
     blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
         lambda seed: _reweighed(seed)),
+    blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
+        lambda seed: _freed(seed)),
     blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
         "training and never after it.",
         lambda seed: _fair_demo(seed)),
     blind_to_it("adult-race", "A tree of depth 5 on Adult, which does not see race.",
         lambda seed: not_seeing(adult(seed, "race", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
             unfair=True),
+    blind_to_it("adult-sex", "A tree of depth 5 on Adult, which does not see sex.",
+        lambda seed: not_seeing(adult(seed, "sex", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)), unfair=True),
+    blind_to_it("adult-race-cautious", "A logistic regression on Adult that accepts from 0.9 on, and does not see "
+        "race.",
+        lambda seed: not_seeing(adult(seed, "race", 24_000), logistic(), threshold=0.9)),
+    blind_to_it("compas-blind", "A logistic regression on COMPAS, which does not see race.",
+        lambda seed: not_seeing(compas(seed), logistic()), unfair=True),
+    blind_to_it("coarse", "A logistic regression whose scores are taken to five well calibrated levels.",
+        lambda seed: _coarse(seed)),
+    blind_to_it("three-groups-blind", "A logistic regression, and people of three groups.",
+        lambda seed: not_seeing(invented(seed, 15_000, shares=(0.4, 0.35, 0.25)), logistic())),
     blind_to_it("five-groups-blind", "A logistic regression that accepts few, and people of five groups.",
         lambda seed: not_seeing(invented(seed, 24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic())),
     blind_to_it("proxies", "A logistic regression, where features tell the attribute of 19 people in 20 without it.",
         lambda seed: not_seeing(invented(seed, 12_000, proxy=3.2), logistic())),
+    blind_to_it("noise-features", "A network of random weights on two features that have to do with nothing.",
+        lambda seed: _of_noise(seed)),
     blind_to_it("small-600", "A score card set before these 600 people were seen.",
         lambda seed: _score_card(invented(seed, 600)), large_enough=False, quick=True),
+    blind_to_it("small-1200-minority", "A score card set before these 1,200 people, a quarter of them a minority, "
+        "were seen.",
+        lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))), large_enough=False),
 )  # fmt: skip
 
 
 def _scored(people: People) -> Floats:
     """Return the score of a logistic regression that does not see the attribute, inside (0, 1)."""
     return np.clip(fitted(people, logistic()), 0.002, 0.998)
+
+
+def _model_a_group(seed: int) -> Case:
+    people = invented(seed, bias=1.0)
+    parts = []
+    for group in (0, 1):
+        trained = (people.sets == "train") & (people.attribute == group)
+        model, x = logistic(), people.matrix()
+        parts.append(model.fit(x[trained], people.label[trained]).predict_proba(x)[:, 1])
+    return people, informed(people, np.column_stack(parts))
 
 
 def _xor(seed: int, share: float, right: float = 0.75) -> Case:
@@ -217,6 +303,11 @@ def _reweighed(seed: int) -> Case:
     return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
 
 
+def _freed(seed: int) -> Case:
+    people = invented(seed, 12_000, bias=1.0, proxy=0.5)
+    return people, released(fitted(uncorrelated(people), logistic()))
+
+
 def _fair_demo(seed: int) -> Case:
     people = demo(seed)
     x, train = people.matrix(), people.train
@@ -224,6 +315,23 @@ def _fair_demo(seed: int) -> Case:
     model.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
     release = released(np.clip(model._pmf_predict(x)[:, 1], 0.0, 1.0))
     return people, replace(release, prediction=np.asarray(model.predict(x, random_state=seed)).astype(np.int64))
+
+
+def _coarse(seed: int) -> Case:
+    people = invented(seed, 12_000)
+    score = fitted(people, logistic())
+    level = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
+    rates = np.array([people.label[people.train][level[people.train] == k].mean() for k in range(5)])
+    return people, released(rates[level], decimals=3)
+
+
+def _of_noise(seed: int) -> Case:
+    people = invented(seed, 12_000)
+    rng = np.random.default_rng([seed, 9])
+    luck = rng.normal(size=(people.n, 2)).round(2)
+    logit = np.tanh(luck @ rng.normal(size=(2, 6))) @ rng.normal(size=6)
+    features = people.features.assign(luck=luck[:, 0], chance=luck[:, 1])
+    return replace(people, features=features), released(1.0 / (1.0 + np.exp(-logit)))
 
 
 def _score_card(people: People) -> Case:

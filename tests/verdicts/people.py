@@ -1,4 +1,4 @@
-"""People the models of the bank decide about: out of a known law, from the demo, from Adult."""
+"""People the models of the bank decide about: out of a known law, from the demo, from Adult, from COMPAS."""
 
 from __future__ import annotations
 
@@ -104,17 +104,31 @@ def demo(seed: int, attribute: str = "sex") -> People:
 def adult(seed: int, attribute: str = "sex", n: int = 12_000) -> People:
     """Return n people of Adult with complete records, by sex or by race (white, or not)."""
     group = {"sex": "Female", "race": "White"}[attribute]
-    return _of_table(_adult(), seed, n, label=("income", ">50K"), attribute=(attribute, group))
+    return _of_table(_table("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
+
+
+def compas(seed: int, attribute: str = "race") -> People:
+    """Return the people of COMPAS with complete records, by race (African-American, or not) or sex."""
+    group = {"race": "African-American", "sex": "Female"}[attribute]
+    near_the_label = ("decile_score", "is_recid", "score_text")
+    return _of_table(
+        _table("compas"),
+        seed,
+        None,
+        label=("two_year_recid", "1"),
+        attribute=(attribute, group),
+        without=near_the_label,
+    )
 
 
 def data_folder() -> Path:
-    """Return where Adult lies."""
+    """Return where Adult and COMPAS lie."""
     return Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
-@lru_cache(maxsize=1)
-def _adult() -> Table:
-    return load("adult", data_folder=data_folder())
+@lru_cache(maxsize=2)
+def _table(name: str) -> Table:
+    return load(name, data_folder=data_folder())
 
 
 def _of_table(
@@ -124,6 +138,7 @@ def _of_table(
     *,
     label: tuple[str, str],
     attribute: tuple[str, str],
+    without: tuple[str, ...] = (),
 ) -> People:
     rng = np.random.default_rng([seed, 7])
     frame = table.frame if table.name == "demo" else table.frame.dropna()
@@ -132,7 +147,7 @@ def _of_table(
     codes, truth = ((frame[column].astype(str) == value).to_numpy(np.int64) for column, value in (attribute, label))
     if attribute[1] == "White":  # the smaller group is group 1
         codes = 1 - codes
-    features = frame.drop(columns=[label[0], attribute[0]])
+    features = frame.drop(columns=[label[0], attribute[0], *without])
     return People(features=features, attribute=codes, label=truth, sets=_thirds(len(frame), rng))
 
 

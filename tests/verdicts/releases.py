@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from fairlearn.postprocessing import ThresholdOptimizer
+from fairlearn.preprocessing import CorrelationRemover
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.verdicts.people import Codes, Floats, People
@@ -76,6 +80,19 @@ def tree(seed: int, **settings: Any) -> Any:
     return DecisionTreeClassifier(random_state=seed, **settings)
 
 
+def network(seed: int, *layers: int, rounds: int = 60, alpha: float = 1e-3, solver: str = "adam") -> Any:
+    return MLPClassifier(layers, max_iter=rounds, alpha=alpha, solver=solver, random_state=seed)
+
+
+def thresholds_by_group(people: People, *, constraint: str = "demographic_parity") -> Floats:
+    """Return the chances, shape (n, K), with which fairlearn's threshold optimizer accepts people of each group."""
+    x, train = people.matrix(), people.train
+    optimizer = ThresholdOptimizer(estimator=logistic(), constraints=constraint, predict_method="predict_proba")
+    optimizer.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
+    columns = [optimizer._pmf_predict(x, sensitive_features=np.full(people.n, k))[:, 1] for k in range(people.groups)]
+    return np.clip(np.column_stack(columns), 0.0, 1.0)
+
+
 def balancing_weights(people: People) -> npt.NDArray[np.float64]:
     """Return weights that make label and attribute independent among the training records (Kamiran and Calders)."""
     y, s = people.label, people.attribute
@@ -86,6 +103,16 @@ def balancing_weights(people: People) -> npt.NDArray[np.float64]:
             seen = cell[people.train].mean()
             weights[cell] = (y[people.train] == label).mean() * (s[people.train] == group).mean() / seen
     return weights
+
+
+def uncorrelated(people: People) -> People:
+    """Return the people with features freed of the attribute guessed from these features, never of the true one."""
+    x, train = people.matrix(), people.train
+    guess = logistic().fit(x[train], people.attribute[train]).predict_proba(x)[:, 1]
+    remover = CorrelationRemover(sensitive_feature_ids=[x.shape[1]])
+    both = np.column_stack([x, guess])
+    freed = remover.fit(both[train]).transform(both)
+    return replace(people, features=pd.DataFrame(freed).rename(columns="x{}".format))
 
 
 # Leaks made by hand.
@@ -111,6 +138,11 @@ def ties(people: People, score: Floats) -> Release:
     grid = (np.arange(40) + 0.5) / 40 + 0.000137
     tied = grid[np.abs(score[:, None] - grid).argmin(axis=1)]
     return informed(people, np.column_stack([score, tied]))
+
+
+def precision(people: People, score: Floats) -> Release:
+    """Group 1's scores have two decimals, group 0's have four."""
+    return informed(people, np.column_stack([score.round(4), score.round(2)]))
 
 
 def formats(score: Floats, short: npt.NDArray[np.bool_]) -> Release:

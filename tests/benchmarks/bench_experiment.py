@@ -1,0 +1,73 @@
+"""How long an experiment over 49 tolerances takes, and what a second worker is worth.
+
+Run from the repository's root: ``python -m tests.benchmarks.bench_experiment [short]``. One worker and two are compared
+on all 49; "short" takes every fourth, where the start of two workers (some 6 s) weighs more. Adult where FAIRLEAK_DATA
+has it, else the demo. Nothing is stored.
+
+Limits: two workers at least 1.7 x as fast as one (on two cores or more), and the same points to the bit.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from core.auditing import AuditPlan, catalogue_plan
+from core.datasets import AuditDataset, build_dataset, load
+from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
+from core.experiments.engine import measured_points
+from core.experiments.experiment import ModelMeasure, ModelMeasurements, models_of
+from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
+
+SPEED_UP = 1.7
+
+Models = Sequence[tuple[AuditPlan, ...]]
+
+
+def people() -> tuple[str, AuditDataset]:
+    """Return Adult, or the demo where Adult is not here."""
+    name = "adult" if is_adult_available() else "demo"
+    table = load(name, data_folder=DATA)
+    return name, build_dataset(table, table.roles[0])
+
+
+def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, list[ModelMeasurements]]:
+    """Return the wall time of an experiment, worker start included, and its models in order."""
+    started = time.perf_counter()
+    measure = ModelMeasure(MEASURES)
+    results = list(measured_points(models, dataset, n_jobs=n_jobs, measure=measure, result=ModelMeasurements))
+    return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
+
+
+def print_times(n_jobs: int, wall: float, results: list[ModelMeasurements]) -> None:
+    """Print what an experiment took."""
+    print(
+        f"{len(results)} tolerances, {n_jobs} worker{'s' if n_jobs > 1 else ''}: {wall:.1f} s in all, "
+        f"{wall / len(results):.2f} s a model (median of its own time "
+        f"{median(result.seconds for result in results):.2f} s)",
+        flush=True,
+    )
+
+
+def main(length: str = "") -> None:
+    """Measure and print."""
+    name, dataset = people()
+    models = models_of(attacked_by_all(tolerance_points(catalogue_plan(name), PAPER_TOLERANCES, (42,))))
+    print(f"Experiment over tolerances, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
+    timed(models[:1], dataset, 1)  # imports and caches
+    if length == "short":
+        models = models[::4]
+    walls, results = {}, {}
+    for n_jobs in (1, 2):
+        walls[n_jobs], results[n_jobs] = timed(models, dataset, n_jobs)
+        print_times(n_jobs, walls[n_jobs], results[n_jobs])
+    ratio = walls[1] / walls[2]
+    same = ("the same numbers to the bit with one worker and with two", results[1] == results[2])
+    verdicts([(f"two workers >= {SPEED_UP:g} x one: {ratio:.2f} x", ratio >= SPEED_UP), same])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,48 @@
+"""How fast a release is metered, projected and measured: 15,000 people, 50 models, in every precision.
+
+Run from the repository's root: ``python -m tests.benchmarks.bench_release``. The posterior and the models are invented;
+what is slow in practice, training them, is not timed. Limit: 2 seconds of processor time for a whole study with
+published group sizes.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from core.studies.model_card import ModelCardSettings, measure_card
+from tests.benchmarks.measuring import verdicts
+from tests.release_samples import people
+
+PEOPLE, MODELS, LIMIT_SECONDS = 15_000, 50, 2.0
+PLANS: dict[str, dict[str, Any]] = {
+    "exact": {"decimals": None},
+    "4 decimals": {"decimals": 4},
+    "3 decimals": {"decimals": 3},
+    "2 decimals": {"decimals": 2},
+    "1 decimal": {"decimals": 1},
+    "epsilon 10": {"decimals": None, "epsilon": 10.0},
+    "exact, sizes unknown": {"decimals": None, "sizes": False},
+    "rates, sizes unknown": {"decimals": None, "sizes": False, "statistics": ("sp_rate", "tpr_rate", "fpr_rate")},
+}
+
+
+def main() -> None:
+    """Print the processor seconds of each plan and one verdict."""
+    who = people(PEOPLE, MODELS)
+    print(f"A release of {MODELS} models over {PEOPLE:,} people, metered, projected and measured")
+    taken = {}
+    for name, plan in PLANS.items():
+        start = time.process_time()
+        measured_card = measure_card(who, ModelCardSettings(family="mixed", count=MODELS, **plan))
+        taken[name] = time.process_time() - start
+        print(
+            f"{name:<22} {taken[name]:>6.2f} s  {measured_card.measured.bits.value:>6.1f} bits  {measured_card.status}",
+            flush=True,
+        )
+    worst = max(seconds for name, seconds in taken.items() if "unknown" not in name)
+    verdicts([(f"{worst:.2f} s <= {LIMIT_SECONDS:g} s with sizes", worst <= LIMIT_SECONDS)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What it costs to ask a model file in a process of its own: ``python -m tests.benchmarks.bench_untrusted``.
+
+Limit: 1.3 times the time in this process, or 0.3 seconds more, whichever is larger; from the file to the answers.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from core.models import model_files as opened
+from core.models.model_answers import decide, matched
+from core.models.model_files import _raw, read_model
+from tests.model_samples import as_onnx, as_skops
+
+_SIZES = (240, 60_000, 500_000)
+
+
+def _people(rows: int) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.normal(size=(rows, 8)).round(3), columns=[f"feature {j}" for j in range(8)])
+
+
+def _files() -> dict[str, bytes]:
+    train = _people(5_000)
+    label = (train.sum(axis=1) > 0).to_numpy().astype(int)
+    linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, label)
+    forest = RandomForestClassifier(60, max_depth=12, random_state=0).fit(train, label)
+    plain = LogisticRegression().fit(train.to_numpy(np.float32), label)
+    return {
+        "linear.skops": as_skops(linear),
+        "forest.skops": as_skops(forest),
+        "linear.onnx": as_onnx(plain, train.to_numpy(np.float32)[:1], zipmap=False),
+    }
+
+
+def main() -> None:
+    """Print seconds here and in a child, and whether the limit is kept; the best of three each."""
+    print("A model file's answers, in this process and in one of its own")
+    for name, content in _files().items():
+        for rows in _SIZES:
+            frame = _people(rows)
+            features = list(frame.columns) if name.endswith("onnx") else []
+            local_seconds, child_seconds = [], []
+            model = read_model(content, name)  # the warm process is warm
+            for _ in range(3):
+                began = time.perf_counter()
+                opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
+                columns, _ = matched(frame, model, features)
+                response, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
+                decide(_raw(response, table), positive="", threshold=0.5)
+                local_seconds.append(time.perf_counter() - began)
+                began = time.perf_counter()
+                read_model(content, name).answers(frame, features=features)
+                child_seconds.append(time.perf_counter() - began)
+            limit = max(1.3 * min(local_seconds), min(local_seconds) + 0.3)
+            kept_to = "within" if min(child_seconds) <= limit else "BEYOND"
+            print(
+                f"{name:>13}, {rows:>8,} people: {min(local_seconds):6.2f} s here, {min(child_seconds):6.2f} s there, "
+                f"{kept_to} {limit:.2f} s"
+            )
+
+
+if __name__ == "__main__":
+    main()
