@@ -99,7 +99,9 @@ def _add_sign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", default="", metavar="TEXT", help=help_text)
     help_text = "Condition under which it is decided, such as: no scores to partners."
     parser.add_argument("--condition", default="", metavar="TEXT", help=help_text)
-    help_text = "Last day on which it stands, YYYY-MM-DD; not of a ban."
+    help_text = (
+        "Last day on which it stands, YYYY-MM-DD; required for accept_risk, and not of a ban."
+    )
     parser.add_argument("--until", default="", metavar="DAY", help=help_text)
     add_history_argument(parser)
 

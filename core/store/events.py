@@ -30,6 +30,9 @@ DECISIONS: Mapping[str, str] = {
 BAN = "do_not_release"
 """The decision that only a revocation ends."""
 
+ACCEPTED = "accept_risk"
+"""The decision that ends on its last day, and needs one."""
+
 _MOST_NAMES = 3
 """Checks and limits that a sentence calls by their names."""
 
@@ -384,8 +387,8 @@ class Events(Record):
 
 def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     """Return why a decision needs a reason: by itself, or as it ends others of a version; "" for none."""
-    if decision == "accept_risk":
-        return "“Accept the risk” needs a reason."
+    if decision == ACCEPTED:
+        return "“Accept the risk” needs a reason and a last day."
     dissenting = [
         signature for signature in signatures if signature.stands and signature.decision != decision
     ]

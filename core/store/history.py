@@ -24,6 +24,7 @@ from ..datasets.columns import quoted
 from ..report import Report, from_json, to_json
 from .chain import TIME, Damaged, now
 from .events import (
+    ACCEPTED,
     BAN,
     DECISIONS,
     Entry,
@@ -295,9 +296,9 @@ class History:
     ) -> Signature:
         """Sign a decision of `DECISIONS` about the version of an audit; the same signature twice is one.
 
-        A reason is required to accept the risk, and for another decision than one that stands. Raises `InputError` if
-        one is missing, the version is banned, or "release" is signed although a required check does not pass or a limit
-        has no source; or if the audit was deleted or changed.
+        Accepting the risk needs a reason and a last day; another decision than one that stands needs a reason. Raises
+        `InputError` if one is missing, the version is banned, or "release" is signed although a required check does not
+        pass or a limit has no source; or if the audit was deleted or changed.
 
         Parameters
         ----------
@@ -346,6 +347,10 @@ class History:
                     return signature
             if not statement["reason"] and (message := needs_reason(decision, signed)):
                 raise InputError(message)
+            if decision == ACCEPTED and not statement["until"]:
+                raise InputError(
+                    "until must be the last day on which the risk is accepted (YYYY-MM-DD), got none."
+                )
             body = {"entry": entry.id, **statement, "when": now(), "fairleak": __version__}
             change.add(events, {"kind": "signed", **body})
             return events.signatures[events.number]

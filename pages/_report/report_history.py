@@ -389,7 +389,10 @@ def _form(
     )
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     is_ban = decision == BAN
-    until_help = "Last day on which the decision stands. A ban has none: a person revokes it."
+    until_help = (
+        "Last day on which the decision stands; required for “Accept the risk”. "
+        "A ban has none: a person revokes it."
+    )
     left.date_input(
         "Until",
         value=None,

@@ -64,7 +64,7 @@ def test_a_ban_stands_while_limits_and_versions_change(report: Dashboard, start:
     with_model(report).choose(sign_decision="accept_risk")
     report.choose(sign_until=date(2031, 5, 1), sign_condition="No scores to partners.")
     signed(report, "accept_risk", "Ada, DPO")
-    assert "“Accept the risk” needs a reason." in report.plain_problem()
+    assert "“Accept the risk” needs a reason and a last day." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
     signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
     (signature,) = history().signatures()

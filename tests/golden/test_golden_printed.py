@@ -246,7 +246,8 @@ AUDITED = (
     "history sign Loans 1.0 --decision accept_risk --name Ada --role DPO --reason Pilot --until 2031-01-01"
     " --history kept.sqlite",
     "history sign Loans 1.1 --decision do_not_release --name Cy --role CEO --reason No. --history kept.sqlite",
-    "history sign Loans 1.1 --decision accept_risk --name Cy --role CEO --reason Yes. --history kept.sqlite",
+    "history sign Loans 1.1 --decision accept_risk --name Cy --role CEO --reason Yes. --until 2031-01-01"
+    " --history kept.sqlite",
     "history sign Cards 7 --decision release --name Cy --role CEO --history kept.sqlite",
     "history list --history kept.sqlite",
     "history list Loans --history kept.sqlite",

@@ -82,7 +82,8 @@ def test_audits_of_a_model_are_compared_by_their_versions(tmp_path: Path, capsys
     released = history.keep(report(), version="1.0", **loans)
     command = ["compare", "released", "latest", "--model", "Loans", "--history", path, "-q"]
     assert "No version of 'Loans' is released in" in refused(capsys, *command)
-    history.sign(released, decision="accept_risk", name="A. Officer", role="DPO", reason="A pilot.")
+    pilot = {"decision": "accept_risk", "reason": "A pilot.", "until": "2999-12-31"}
+    history.sign(released, name="A. Officer", role="DPO", **pilot)
     history.keep(report({"membership_caught": estimate(0.3, 0.01)}), version="1.1", **loans)
     assert main(command) == 1 and capsys.readouterr().err == "worse\n"
     assert main(["compare", released.fingerprint[:8], "1.0", *command[3:]]) == 0

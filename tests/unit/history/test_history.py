@@ -95,7 +95,10 @@ def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_con
     entry = keep(history)
     with pytest.raises(InputError, match="“Accept the risk” needs a reason"):
         sign(history, entry, "accept_risk")
-    accepted = sign(history, entry, "accept_risk", reason="A pilot with 40 people.", condition="No partners.")
+    pilot = {"reason": "A pilot with 40 people.", "condition": "No partners."}
+    with pytest.raises(InputError, match="until must be the last day"):
+        sign(history, entry, "accept_risk", **pilot)
+    accepted = sign(history, entry, "accept_risk", until="2999-12-31", **pilot)
     with pytest.raises(InputError, match=r"A\. Officer signed “Accept the risk”: another decision needs a reason"):
         sign(history, entry, BAN, name="D. Senter")
     dissent = sign(history, entry, BAN, name="D. Senter", reason="40 people are people.")
