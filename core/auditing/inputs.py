@@ -143,7 +143,12 @@ def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = No
         raise InputError(f"{str(error).removesuffix('.')} ({keys}).") from None
     return AuditInput(
         table=answered.table,
-        roles=replace(roles, prediction=answered.prediction, score=answered.score),
+        roles=replace(
+            roles,
+            prediction=answered.prediction,
+            score=answered.score,
+            prediction_positive="",
+        ),
         notes=answered.answers.notes,
     )
 
@@ -174,7 +179,9 @@ def access_of(
     """Return query access to a model file, about records put together of the dataset's people."""
     from ..models.model_files import file_access
 
-    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).selected
+    columns = select(
+        table.frame, replace(dataset.roles, prediction="", score="", prediction_positive="")
+    ).selected
     roles = as_written(table.frame, dataset.roles)
     access = file_access(
         model_file,

@@ -90,6 +90,7 @@ def suggested_plan(
     prediction: str = "",
     positive: str = "",
     favourable: str = "",
+    prediction_positive: str = "",
     confirmed: tuple[str, ...] = (),
     config: AuditConfig = _CONFIG,
 ) -> SuggestedAudit:
@@ -101,8 +102,9 @@ def suggested_plan(
     `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name
     its columns takes the table's first. `attribute`, `label` and `prediction` are the columns of the sensitive
     attribute, the label and the predicted label, where they are known, `positive` and `favourable` values of the label,
-    and `confirmed` the facts that are right. `config` says how a model is trained, and how people are divided and
-    fairness is measured where one is given. InputError if no column can be the label or the sensitive attribute, if a
+    `prediction_positive` the prediction's value that stands for the positive one, and `confirmed` the facts that are
+    right. `config` says how a model is trained, and how people are divided and fairness is measured where one is given.
+    InputError if no column can be the label or the sensitive attribute, if a
     given one is not in the table or has one value only, if both are the same, or if the label lacks a given value.
     """
     _check_columns(table, attribute=attribute, label=label, prediction=prediction)
@@ -122,7 +124,8 @@ def suggested_plan(
             )
     check_values(table.frame, roles)
     roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
-    roles = replace(roles, confirmed=confirmed)
+    roles = replace(roles, confirmed=confirmed, prediction_positive=prediction_positive)
+    roles = as_written(table.frame, roles)
     kind = "train"
     method = config.method
     membership = MembershipSettings()

@@ -325,20 +325,26 @@ def check_brief(path: Path, *, what: str) -> None:
 
 _CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
 
-_ROLES = ("attribute", "label", "positive", "favourable")
+_ROLES = ("attribute", "label", "positive", "favourable", "prediction_positive")
 """Options that say what the columns of a file are."""
 
-_OF_FILE = ("model", "label", "positive", "favourable")
+_OF_FILE = ("model", "label", "positive", "favourable", "prediction_positive")
 """Options that are about a file alone."""
 
 TABLE_OPTIONS = ("file", "attribute", *_OF_FILE)
 """Options that are about a table, beside --dataset."""
 
+
+def flag_of(name: str) -> str:
+    """Return an option as it is written."""
+    return f"--{name.replace('_', '-')}"
+
+
 _OF_TRAINING = ("method", "epsilon", "depth")
 """Settings of a model that is trained here."""
 
 _ANSWERS = (
-    "--label, --attribute, --positive and --favourable answer here; other keys need a "
+    "--label, --attribute, --positive, --favourable and --prediction-positive answer here; other keys need a "
     "plan, which fairleak init writes."
 )
 
@@ -362,6 +368,8 @@ def add_table_arguments(parser: argparse.ArgumentParser, *, other_data: Iterable
     parser.add_argument("--positive", metavar="VALUE", help=text)
     text = "The label's value that is good for the person; no file is audited without an answer."
     parser.add_argument("--favourable", metavar="VALUE", help=text)
+    text = "The prediction's value that stands for --positive, where it is not written as the label is."
+    parser.add_argument("--prediction-positive", metavar="VALUE", help=text)
     add_path(parser, "--model", help="ONNX or skops file with the model to audit on --file.")
 
 
@@ -412,7 +420,7 @@ def check_table_arguments(arguments: argparse.Namespace) -> None:
     for name in _OF_FILE:
         value = getattr(arguments, name)
         if value is not None:
-            raise InputError(f"--{name} must come with --file, got {str(value)!r} alone.")
+            raise InputError(f"{flag_of(name)} must come with --file, got {str(value)!r} alone.")
 
 
 def plan_of_dataset(arguments: argparse.Namespace) -> AuditPlan:
@@ -481,7 +489,7 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
     for name in ("dataset", *TABLE_OPTIONS):
         value = getattr(arguments, name)
         if value is not None:
-            raise InputError(f"--{name} must be left out with --plan, got {str(value)!r}.")
+            raise InputError(f"{flag_of(name)} must be left out with --plan, got {str(value)!r}.")
     plan = read_plan(content_of(arguments.plan, what="--plan"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     cache = default_cache_folder()

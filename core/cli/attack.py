@@ -30,6 +30,7 @@ from .arguments import (
     add_planned_table_arguments,
     check_epsilon,
     data_folder_of,
+    flag_of,
     planned_table,
 )
 from .console import CommandOutcome, Console, present
@@ -166,7 +167,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
 def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any:
     """Return data of a study that are no table; whatever is about a table or its model is refused."""
     model = flag_values(arguments, AuditConfig)
-    flags = {f"--{name}": getattr(arguments, name) for name in ("plan", *TABLE_OPTIONS)}
+    flags = {flag_of(name): getattr(arguments, name) for name in ("plan", *TABLE_OPTIONS)}
     flags |= {
         params(AuditConfig)[name].flag: value for name, value in model.items() if name != "seed"
     }

@@ -140,6 +140,7 @@ def audit(
     predictions: str = "",
     positive: str = "",
     favourable: str = "",
+    prediction_positive: str = "",
     confirmed: Sequence[str] = (),
     policy: str = "",
     report: Callable[[int, int], None] | None = None,
@@ -160,6 +161,8 @@ def audit(
         The label's value that scores and predictions are about; guessed where it is not given.
     favourable : str
         The label's value that is good for the person: fairness is counted on it. A table of yours needs it.
+    prediction_positive : str
+        The prediction's value that stands for `positive`, where it is not written as the label is.
     confirmed : sequence of str
         Facts of the input check that are right as they are, by their names.
     policy : str
@@ -172,6 +175,7 @@ def audit(
         "predictions": predictions,
         "positive": positive,
         "favourable": favourable,
+        "prediction_positive": prediction_positive,
     }
     plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
     judged_by = applied_policy(policy or None, plan, Path(), what="policy")
@@ -215,6 +219,7 @@ def _plan_and_table(
         prediction=answers["predictions"],
         positive=answers["positive"],
         favourable=answers["favourable"],
+        prediction_positive=answers.get("prediction_positive", ""),
         confirmed=confirmed,
     )
     return suggestion.plan, table, suggestion.questions

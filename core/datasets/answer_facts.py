@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +21,14 @@ from .checked_table import (
     disagreement,
     text_codes,
 )
-from .columns import is_numeric, text_of
+from .columns import is_numeric, is_unreadable, text_of
 from .name_patterns import few_texts, is_share
 
 CONTRADICTION = 0.05
 """Share of the predictions that may not follow from the scores."""
+
+_MOST_VALUES = 4
+"""Values of a prediction that a sentence names."""
 
 _MOST_GROUPS = 20
 """Values of a column up to which each may have a threshold of its own."""
@@ -208,7 +211,8 @@ def _direction_repairs(table: CheckedTable, kind: str, kinds: frozenset[str]) ->
     To audit one of two answers alone is the last resort, as what the other reveals is not audited then.
     """
     roles = table.input_roles
-    repairs = _repairs_that_work(table, [*_other_values(table), *_other_scores(table)], kind, kinds)
+    options = [*_other_meanings(table), *_other_values(table), *_other_scores(table)]
+    repairs = _repairs_that_work(table, options, kind, kinds)
     if repairs or not (roles.prediction and roles.score):
         return repairs
     options = []
@@ -232,6 +236,24 @@ def _other_values(table: CheckedTable) -> list[Repair]:
             result=f"{about} is turned round: it predicts {text_of(table.roles.label)} = {text_of(value)}.",
         )
         for value in other_values[:MOST_REPAIRS]
+    ]
+
+
+def _other_meanings(table: CheckedTable) -> list[Repair]:
+    """Return the repair that the prediction's other value stands for the positive label, where one was chosen."""
+    roles = table.roles
+    if not roles.prediction_positive:
+        return []
+    outcome = f"{text_of(roles.label)} = {text_of(roles.positive)}"
+    values = text_codes(table.frame[roles.prediction])[1]
+    return [
+        Repair(
+            title=f"{text_of(value)} means {outcome}",
+            changes={"prediction_positive": value},
+            result=f"{text_of(value)} of {text_of(roles.prediction)} means {outcome}.",
+        )
+        for value in values
+        if value != roles.prediction_positive and len(values) == 2
     ]
 
 
@@ -265,6 +287,99 @@ def _repairs_that_work(
         if kind not in after and after.keys() <= kinds:
             left.append((len(after), option))
     return [option for _, option in sorted(left, key=lambda pair: pair[0])]
+
+
+def meaning_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say that the prediction is not written as the label is, and what its values then mean."""
+    roles = table.roles
+    if not table.has(roles.prediction) or roles.positive not in table.label[1]:
+        return
+    codes, texts = text_codes(table.frame[roles.prediction])
+    meaning = roles.prediction_positive
+    prediction = text_of(roles.prediction)
+    outcome = f"{text_of(roles.label)} = {text_of(roles.positive)}"
+    if not meaning and not is_unreadable(texts, table.label[1], roles.positive):
+        return
+    order, evidence = _evidence_of_meaning(table, codes, texts)
+    by_number = is_numeric(table.frame[roles.prediction]) and len(texts) > 2
+    titles = {value: f"{text_of(value)} means {outcome}" for value in order}
+    repairs = [
+        Repair(
+            title=title,
+            changes={"prediction_positive": value},
+            result=f"{title} in {prediction}; any other value means the other outcome.",
+        )
+        for value, title in titles.items()
+        if value != meaning and not by_number
+    ]
+    if meaning in texts:
+        if table.settings:
+            yield table.fact(
+                "prediction_values",
+                Severity.GUESS,
+                f"{titles[meaning]} in {prediction}.",
+                evidence,
+                key="data.prediction_positive",
+                columns=(roles.prediction,),
+                repairs=repairs[:MOST_REPAIRS],
+                confirm=titles[meaning],
+            )
+        return
+    point = (
+        f"{prediction} is {_alternatives(order)}, and {text_of(roles.label)} is {_alternatives(table.label[1])}: "
+        f"which value of {prediction} means {outcome}?"
+    )
+    if by_number:
+        evidence = f"{evidence} If these are scores, give the column the role Score."
+    yield table.fact(
+        "prediction_values",
+        Severity.BLOCKING,
+        point,
+        evidence,
+        key="data.prediction_positive",
+        columns=(roles.prediction,),
+        repairs=repairs[:MOST_REPAIRS],
+        confirm="",
+    )
+
+
+def _alternatives(values: Sequence[str]) -> str:
+    """Return values as a sentence says that one of them stands in a cell."""
+    names = [text_of(value) for value in values[:_MOST_VALUES]]
+    if len(values) > _MOST_VALUES:
+        return f"{', '.join(names)} or {len(values) - _MOST_VALUES} more"
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _evidence_of_meaning(
+    table: CheckedTable, codes: Ints, texts: tuple[str, ...]
+) -> tuple[list[str], str]:
+    """Return the prediction's values, those with the positive label most often first, and how often that is."""
+    shares: dict[str, float] = {}
+    means: dict[str, float] = {}
+    for code, value in enumerate(texts):
+        rows = table.audited & (codes == code)
+        if not rows.any():
+            shares[value] = 0.0
+            continue
+        shares[value] = float(table.positive[rows].mean())
+        if table.scores is not None:
+            scores = table.scores[rows]
+            if not np.isnan(scores).all():
+                means[value] = float(np.nanmean(scores))
+    order = sorted(texts, key=lambda value: (-shares[value], -means.get(value, 0.0)))
+    listing = ", ".join(
+        f"{percent(shares[value])} of {text_of(value)}" for value in order[:_MOST_VALUES]
+    )
+    evidence = f"{text_of(table.roles.label)} is {text_of(table.roles.positive)} for {listing}."
+    if means:
+        numbers = ", ".join(
+            f"{means[value]:.2f} for {text_of(value)}"
+            for value in order[:_MOST_VALUES]
+            if value in means
+        )
+        evidence += f" Mean {text_of(table.roles.score)}: {numbers}."
+    return order, evidence
 
 
 _PERMUTATIONS = 9_999

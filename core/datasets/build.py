@@ -3,8 +3,9 @@
 Which records and columns an audit uses, and everybody's label and group; what is left out is counted and named.
 
 A predicted label is read as the label itself is: the positive value counts as 1. It may also be written as 0 and 1,
-as false and true, or as no and yes, and these words mean the same wherever label or prediction uses them. A score is a
-number in [0, 1]. Where only scores are given, a score of at least the threshold predicts 1.
+as false and true, or as no and yes, and these words mean the same wherever label or prediction uses them. Of other
+words `Roles.prediction_positive` says which one stands for the positive value. A score is a number in [0, 1]. Where
+only scores are given, a score of at least the threshold predicts 1.
 
 A column of sets says which records the model was trained on, whose sensitive attribute the attacker knows, and who is
 left for testing. None of these columns is ever a feature.
@@ -447,6 +448,13 @@ def _labels(
     text = as_text(column)
     values = [str(value) for value in text.dropna().unique()]
     taken = [str(value) for value in as_text(frame[roles.label]).dropna().unique()]
+    if meaning := roles.prediction_positive:
+        if meaning not in values:
+            raise InputError(
+                f"The value that stands for {quoted(roles.positive)} (data.prediction_positive) must be one that "
+                f"{quoted(roles.prediction)} takes, got {quoted(meaning)}."
+            )
+        return (text == meaning).fillna(value=False).to_numpy(dtype=np.uint8)
     specific = codes_as_label(values, taken, roles.positive)
     general = codes_in_general(values, taken, roles.positive)
     codes = specific if None not in specific.values() else general

@@ -467,7 +467,12 @@ class CheckedTable:
             if not self.has(self.roles.prediction):
                 return None
             codes, texts = text_codes(self.frame[self.roles.prediction])
-            meanings = label_codes(texts, self.label[1], self.roles.positive)
+            meanings = label_codes(
+                texts,
+                self.label[1],
+                self.roles.positive,
+                meaning=self.roles.prediction_positive,
+            )
             values = [meanings[text] for text in texts]
             if not values or None in values:
                 return None

@@ -140,17 +140,32 @@ def parse_bool(text: str, values: Iterable[str] = ()) -> bool | None:
 
 
 def label_codes(
-    values: Sequence[str], label_values: Sequence[str], positive: str
+    values: Sequence[str], label_values: Sequence[str], positive: str, *, meaning: str = ""
 ) -> dict[str, int | None]:
     """Codes of predicted labels: 1 where a value means the positive one, 0 where another, None where nothing known.
 
     A prediction is written as the label is; else as 0 and 1, false and true, no and yes, t and f. These words mean the
-    same in label and prediction where the label is made of them, whichever of them is called positive.
+    same in label and prediction where the label is made of them, whichever of them is called positive. Where somebody
+    has said which value means the positive one, `meaning`, all others mean another.
     """
+    if meaning in values:
+        return {value: int(value == meaning) for value in values}
     codes = codes_as_label(values, label_values, positive)
     if None not in codes.values():
         return codes
     return codes_in_general(values, label_values, positive)
+
+
+def is_unreadable(values: Sequence[str], label_values: Sequence[str], positive: str) -> bool:
+    """Whether predicted labels are not written as the label is, nor all as 0 and 1, or could mean two things."""
+    if None in label_codes(values, label_values, positive).values():
+        return True
+    specific = codes_as_label(values, label_values, positive)
+    general = codes_in_general(values, label_values, positive)
+    label_spellings = [value for value in values if specific[value] is not None]
+    return len(label_spellings) < len(values) and any(
+        specific[value] != general[value] for value in label_spellings
+    )
 
 
 def codes_as_label(

@@ -12,6 +12,7 @@ Blocking facts, by `Fact.kind`, which a repair or a confirmation answers:
 - ``inverted_predictions``: less accurate than always guessing the majority *and* than the opposite of each prediction.
 - ``contradiction``: with the best threshold for each group, over 5% of the predictions do not follow from the scores.
 - ``reversed_score``: the area under the ROC curve lies below one half with its 99% interval.
+- ``prediction_values``: a prediction that is not written as the label is, until somebody says what its values mean.
 - ``copy``: a feature that tells score or predictions by itself, and not the label (see `core.datasets.score_copies`).
 - ``person``: people of several rows that stand in several sets, where nobody has said yet who is who.
 
@@ -42,7 +43,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..stats.estimates import percent
-from .answer_facts import direction_facts, output_facts, repeated_records
+from .answer_facts import direction_facts, meaning_facts, output_facts, repeated_records
 from .checked_table import CheckedTable, Fact, Repair, Severity
 from .column_facts import column_questions, label_facts, label_questions
 from .columns import (
@@ -51,12 +52,13 @@ from .columns import (
     could_be_number,
     crossed_columns,
     is_numeric,
+    label_codes,
     listed,
     names_records,
     text_of,
     with_crossed,
 )
-from .name_patterns import SCORE_NAMES, few_texts, outcome_sign, positive_rank
+from .name_patterns import SCORE_NAMES, few_texts, names_decision, outcome_sign, positive_rank
 from .roles import MOST_LABELS, Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts
 
@@ -109,6 +111,7 @@ def check_input(
     )
     facts = [
         *label_facts(table),
+        *meaning_facts(table),
         *direction_facts(table),
         *copy_facts(table),
         *column_questions(table),
@@ -133,6 +136,7 @@ CONSEQUENCES: Mapping[str, str] = {
     "people.",
     "copy": "With an output of the model among the features, a real leak could read as a pass.",
     "person": "With people on both sides, the test is not of strangers, and a leak could read as a pass.",
+    "prediction_values": "With a prediction read the wrong way round, fairness is counted on the wrong people.",
     "label_is_prediction": "An audit against the model's own answer misses leaks.",
 }
 """What a blocking fact is about -> what it would do to the verdict."""
@@ -147,14 +151,16 @@ def shared_lines(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Return facts as the lines of a form, those about one thing in one; notes are no lines.
 
     What blocks comes first, then questions, cautions and guesses. A line's first repair answers all of its facts; the
-    others follow. What a score is about is no line of its own where its direction blocks, and a near copy of the
-    prediction none where it blocks as a copy.
+    others follow. What a score is about is no line where its direction, or what a prediction says, blocks, and a
+    near copy of the prediction none where it blocks as a copy.
     """
     lines: dict[tuple[Severity, str], list[Fact]] = {}
     for fact in facts:
         if fact.severity is not Severity.NOTE:
             lines.setdefault((fact.severity, topic_of(fact)), []).append(fact)
-    if (Severity.BLOCKING, "direction") in lines:
+    if not lines.keys().isdisjoint(
+        ((Severity.BLOCKING, "direction"), (Severity.BLOCKING, "prediction_values"))
+    ):
         for severity in Severity:
             lines.pop((severity, "positive"), None)
     copies = lines.get((Severity.BLOCKING, "copy"), [])
@@ -270,8 +276,9 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
     label with a balanced accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records,
     judged on the other. Features that may be a model's answers and were confirmed, and scores that are left out, where
-    predicted labels are audited. Columns of which half of the cells or more are missing. Texts that are dates. And
-    names of columns that look like the cells of a record.
+    predicted labels are audited. Decisions that are left out, where a threshold on a score differs from them. Columns
+    of which half of the cells or more are missing. Texts that are dates. And names of columns that look like the cells
+    of a record.
 
     Parameters
     ----------
@@ -308,6 +315,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         sides["prediction"] = np.where(codes < 0, np.nan, codes)
     features = frame.drop(columns=list(crossed))
     cautioned += _confirmed_answers(features, roles) + _scores_left_out(features, roles)
+    cautioned += _decisions_left_out(features, roles)
     cautioned += (
         _near_copies(features, roles, sides)
         + _mostly_missing(features, roles)
@@ -477,6 +485,65 @@ def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
             "If the model gives them, write them as 0 to 1, with the role Score.",
         )
     ]
+
+
+_DISAGREEMENT = 0.02
+"""Share of people from which on a decision that is left out differs from the scores' threshold."""
+
+
+def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+    """Say that a decision which is left out is not what a threshold on the score would say."""
+    if roles.prediction or roles.score not in frame or not is_numeric(frame[roles.score]):
+        return []
+    scores = frame[roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
+    if roles.label in frame:
+        label_values = few_texts(frame[roles.label], MOST_LABELS)
+    else:
+        label_values = ()
+    cautioned = []
+    for name in map(str, frame.columns):
+        if name not in roles.excluded or not names_decision(name):
+            continue
+        texts = few_texts(frame[name], MOST_LABELS)
+        if len(texts) != 2:
+            continue
+        text = as_text(frame[name])
+        compared = text.notna().to_numpy(dtype=bool) & ~np.isnan(scores)
+        if not compared.any():
+            continue
+        above = scores[compared] >= roles.threshold
+        first = (text == texts[0]).to_numpy(dtype=bool, na_value=False)[compared]
+        positive = texts[0]
+        meanings = label_codes(texts, label_values, roles.positive)
+        if None not in meanings.values():
+            is_first = meanings[texts[0]] == 1
+        else:  # the reading that agrees with the threshold more often
+            is_first = bool((first == above).mean() >= 0.5)
+        decided = first
+        if not is_first:
+            positive = texts[1]
+            decided = ~first
+        differing = int((decided != above).sum())
+        if differing <= _DISAGREEMENT * above.size:
+            continue
+        repair = Repair(
+            title="It is the prediction",
+            changes={
+                "prediction": name,
+                "excluded": tuple(column for column in roles.excluded if column != name),
+            },
+            result=f"{text_of(name)} is the prediction.",
+        )
+        caution = _caution(
+            "decisions_left_out",
+            f"A threshold of {roles.threshold:g} on {text_of(roles.score)} disagrees with {text_of(name)} for "
+            f"{differing:,} of {above.size:,} people ({percent(differing / above.size)}).",
+            f"{int(above.sum()):,} people are above it, and {int(decided.sum()):,} are {text_of(positive)}. The audit "
+            f"is of the threshold; give {text_of(name)} the role Prediction to audit the decisions.",
+            columns=(name,),
+        )
+        cautioned.append(replace(caution, key="data.prediction", repairs=(repair,)))
+    return cautioned
 
 
 _BLIND_SPOT = "A feature counts as known without the model: an audit would miss what it reveals."

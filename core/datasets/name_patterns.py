@@ -254,6 +254,47 @@ def outcome_sign(name: str) -> int:
     return sign
 
 
+_DECISION_TERMS = {
+    *(
+        "decision",
+        "decisions",
+        "decided",
+        "verdict",
+        "verdicts",
+        "predict",
+        "predicted",
+        "predicts",
+    ),
+    *("prediction", "predictions", "pred", "recommend", "recommended", "recommends"),
+    *("recommendation", "recommendations", "entscheidung", "empfehlung", "vorhersage", "prognose"),
+    *("recommandation", "prevision", "predit"),
+}
+_EARLIER_TERMS = {"prior", "previous", "past", "last", "earlier", "court", "appeal"}
+"""Words that make a decision one of somebody else, or of another time."""
+
+_KINDS_OF_VENDORS = {
+    "id",
+    "name",
+    "type",
+    "code",
+    "number",
+    "no",
+    "class",
+    "category",
+    "state",
+    "status",
+}
+
+
+def names_decision(name: str) -> bool:
+    """Whether a name speaks of what a model decides, predicts or recommends: "vendor_decision"."""
+    tokens = plain_name(name).split()
+    if not tokens or not _EARLIER_TERMS.isdisjoint(tokens):
+        return False
+    of_vendor = tokens[0] == "vendor" and len(tokens) > 1 and tokens[-1] not in _KINDS_OF_VENDORS
+    return of_vendor or not _DECISION_TERMS.isdisjoint(tokens)
+
+
 SET_NAMES_OF_COLUMNS = (
     *(
         "split",

@@ -51,6 +51,7 @@ from .name_patterns import (
     is_share,
     may_be_labels,
     may_be_sets,
+    names_decision,
     positive_rank,
 )
 from .roles import (
@@ -199,6 +200,12 @@ def suggest_roles(
     if ordered:
         answers = replace(answers, prediction=ordered)
         why["prediction"] = "two values that the score divides"
+    by_name = False
+    if label and not answers.prediction:
+        answers = replace(answers, prediction=_decision_column(frame, columns, contents, label))
+        by_name = bool(answers.prediction)
+        if by_name:
+            why["prediction"] = "named like a decision, two values"
     roles = Roles(
         label=label,
         positive="",
@@ -214,8 +221,15 @@ def suggest_roles(
         roles = _with_groups(frame[sensitive], roles, why)
     roles, left_out = _with_excluded(frame, columns, contents, roles, answers, why, model=model)
     doubtful = (Content.PREDICTION, Content.SCORE)
-    if not (model or roles.gives_predictions) and any(
-        content.content in doubtful for content in contents.values()
+    scores_open = by_name and not roles.score
+    if (
+        not model
+        and (scores_open or not roles.gives_predictions)
+        and any(
+            content.content in doubtful
+            for name, content in contents.items()
+            if name != roles.prediction
+        )
     ):
         questions.append("score")
     return Suggestion(roles=roles, reasons=why, left_out=left_out, questions=tuple(questions))
@@ -374,6 +388,23 @@ def _ordered_column(
     return ""
 
 
+def _decision_column(
+    frame: pandas.DataFrame,
+    columns: Mapping[str, str],
+    contents: Mapping[str, ColumnContent],
+    label: str,
+) -> str:
+    """Return the first column of two values whose name speaks of a decision; "" where there is none."""
+    for name in columns:
+        content = contents.get(name)
+        free = content is None or (content.content is Content.PREDICTION and not content.certain)
+        if not free or name == label or not names_decision(name):
+            continue
+        if may_be_labels(frame[name]) and len(few_texts(frame[name], MOST_LABELS)) == 2:
+            return name
+    return ""
+
+
 def _label(
     frame: pandas.DataFrame,
     columns: Mapping[str, str],
@@ -384,7 +415,8 @@ def _label(
 ) -> str:
     """Return the column called like a label, else the one that a prediction is named after.
 
-    Else the last column with the prediction's two values, else the last with any two.
+    Else the last column with the prediction's two values, else the last with any two. A name that speaks of a decision
+    is the last resort: such a column is what a model says.
     """
     taken = {answers.prediction, answers.score, ordered}
     for column in _called(columns, _LABELS):
@@ -402,6 +434,7 @@ def _label(
             return column
     two = [name for name in reversed(free) if len(few_texts(frame[name], MOST_LABELS)) == 2]
     two = [name for name in two if not is_score(frame[name])]
+    two = [name for name in two if not names_decision(name)] or two
     prediction = answers.prediction or ordered
     if prediction:
         predicted = set(few_texts(frame[prediction], MOST_LABELS))

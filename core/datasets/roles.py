@@ -13,11 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..base.errors import InputError
-from ..base.serialize import Result
+from ..base.serialize import UNSAID, Result
 from ..base.settings import Param
 from .columns import (
     CROSS,
@@ -138,6 +138,14 @@ class Roles(Result):
         Param("Confirmed", "What the input check found and you confirm as right, by its names."),
     ] = ()
     threshold: float = 0.5
+    prediction_positive: Annotated[
+        str,
+        Param(
+            "The prediction means",
+            "The prediction's value that stands for data.positive, where it is not written as the label is.",
+            only=("model.kind", ("predictions",)),
+        ),
+    ] = field(default="", metadata=UNSAID)
 
     @property
     def auxiliary(self) -> tuple[str, ...]:
@@ -167,7 +175,7 @@ class Roles(Result):
 
 
 def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
-    """Return the roles with positive and favourable label and the first group as the table writes them.
+    """Return the roles with values of label and prediction and the first group as the table writes them.
 
     Somebody who says "yes" means the "Yes" of the table, and by "1" its "1.0", if no value is written exactly so and
     only one is meant; other values stay, to be refused by name.
@@ -177,6 +185,9 @@ def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
         positive=written_values(frame, roles.label, (roles.positive,))[0],
         favourable=written_values(frame, roles.label, (roles.favourable,))[0],
         group=written_values(frame, roles.sensitive, roles.group),
+        prediction_positive=written_values(frame, roles.prediction, (roles.prediction_positive,))[
+            0
+        ],
     )
 
 

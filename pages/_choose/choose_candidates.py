@@ -177,8 +177,13 @@ def _roles_with_answers(roles: Roles, table: Table, column: str) -> Roles:
         else:
             answers = {"prediction": "", "score": column}
     left_out = tuple(name for name in excluded if name not in answers.values())
+    meaning = roles.prediction_positive * (answers["prediction"] == roles.prediction)
     return replace(
-        roles, excluded=left_out, prediction=answers["prediction"], score=answers["score"]
+        roles,
+        excluded=left_out,
+        prediction=answers["prediction"],
+        score=answers["score"],
+        prediction_positive=meaning,
     )
 
 

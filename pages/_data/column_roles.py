@@ -247,9 +247,9 @@ def _cells(name: str, *texts: str, head: bool = False) -> str:
 
 def _clear_previous_role(keys: Sequence[str], chosen: str) -> None:
     """Make the column that had a role before a feature, where only one can have it."""
-    role = st.session_state[chosen]
-    if role in (FEATURE, LEFT_OUT):
-        return
+    role = st.session_state.get(chosen)
+    if role in (None, FEATURE, LEFT_OUT):
+        return  # a browser may send the change of a form whose draft is gone: its roles were applied
     for key in keys:
         if key != chosen and st.session_state.get(key) == role:
             st.session_state[key] = FEATURE

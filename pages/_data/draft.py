@@ -129,6 +129,7 @@ class Draft:
             chosen |= GroupChoice.of(self, label, sensitive).fields
         if self.asks_threshold:
             chosen["threshold"] = float(self.choice("threshold", "", self.preset.threshold))
+        chosen["prediction_positive"] = self._prediction_positive(label, str(chosen["positive"]))
         chosen["missing"] = self.choice("missing", "", self.preset.missing)
         chosen["confirmed"] = self.choice("confirmed", "", self.preset.confirmed)
         roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), self.assigned)
@@ -162,6 +163,16 @@ class Draft:
             return self.suggestion(label=label).roles.positive
         return ""
 
+    def _prediction_positive(self, label: str, positive: str) -> str:
+        """Return the prediction's value that stands for the positive label; "" while nobody has said it."""
+        prediction = self.column_of("prediction")
+        if not prediction:
+            return ""
+        preset = self.preset
+        same = (preset.prediction, preset.label, preset.positive) == (prediction, label, positive)
+        default = preset.prediction_positive * same
+        return str(self.choice("means", f"{prediction}_{label}_{positive}", default))
+
     def write(self, roles: Roles) -> None:
         """Put roles into the form; called before its controls are drawn."""
         crossed = crossed_columns(self.table.frame, roles.sensitive)
@@ -172,6 +183,8 @@ class Draft:
         st.session_state[self.key("confirmed")] = roles.confirmed
         st.session_state[self.key("missing")] = roles.missing
         st.session_state[self.key("threshold")] = roles.threshold
+        means = f"{roles.prediction}_{roles.label}_{roles.positive}"
+        st.session_state[self.key("means", means)] = roles.prediction_positive
         st.session_state[self.key("positive", roles.label)] = roles.positive or None
         st.session_state[self.key("favourable", roles.label)] = roles.favourable or None
         if roles.group:

@@ -144,7 +144,13 @@ class Gate:
     @property
     def lines(self) -> tuple[Fact, ...]:
         """The lines that are open, or hold by a guess."""
-        return shared_lines(self.facts)
+        answered = self.repaired
+        return shared_lines(
+            fact
+            for fact in self.facts
+            if fact.severity is not Severity.GUESS
+            or not any(entry.answers(fact) for entry in answered)
+        )
 
     @property
     def repaired(self) -> tuple[Repaired, ...]:

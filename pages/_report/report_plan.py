@@ -143,7 +143,7 @@ def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> Aud
         model_file = answered.model_file
         table = answered.source_table
         model = answered.plan
-        roles = replace(roles, prediction="", score="")
+        roles = replace(roles, prediction="", score="", prediction_positive="")
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(requested_plan, data=data, model=model, config=replace(config, roles=roles))

@@ -59,7 +59,7 @@ class OwnModel:
         answer_columns = (self.prediction, self.score)
         excluded = tuple(column for column in roles.excluded if column not in answer_columns)
         if roles.prediction in answer_columns:
-            roles = replace(roles, prediction="")
+            roles = replace(roles, prediction="", prediction_positive="")
         if roles.score in answer_columns:
             roles = replace(roles, score="")
         return replace(roles, excluded=excluded)
@@ -75,6 +75,7 @@ class OwnModel:
             roles,
             prediction=self.prediction,
             score=self.score,
+            prediction_positive="",
             excluded=(*roles.excluded, *replaced_columns),
         )
 

@@ -31,6 +31,7 @@ from tests.unit.datasets.bad_tables import (
     csv_bytes,
     rows,
 )
+from tests.unit.datasets.test_input_check import decided_people
 
 __all__ = ["attacks", "gate"]
 
@@ -323,3 +324,29 @@ def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
     receiver = start(link).open("data")
     assert warned(receiver, sentence) and receiver.test.query_params == link  # which is sent on
     assert not warned(receiver.assign(excluded="sector"), sentence)
+
+
+def test_a_vendors_words_are_answered_on_the_gate_and_reach_the_plan(dashboard: Dashboard):
+    vendor = decided_people()
+    dashboard.open("data").upload("vendor.csv", vendor.to_csv(index=False).encode())
+    dashboard.draft(score="vendor_score", favourable="no")
+    assert dashboard.button("use_roles").disabled
+    dashboard.click("use_repair_prediction_values").click("use_roles")
+    (applied,) = dashboard.test.session_state["own_roles_upload"]
+    assert applied.prediction_positive == "refer"
+    table = read_table(vendor.to_csv(index=False).encode(), "vendor.csv")
+    plan = suggested_plan(table, "vendor.csv", favourable="no", prediction_positive="Refer").plan
+    assert plan.config.roles.prediction_positive == "refer"
+    assert read_plan(plan_text(plan)) == plan
+
+
+def test_a_stale_change_of_a_role_is_no_error_once_the_roles_are_applied(dashboard: Dashboard):
+    dashboard.open("data").upload("scored.csv", scored())
+    dashboard.favour()
+    dashboard.role_box("hours").set_value("excluded")
+    stale = dashboard.test._tree.get_widget_states()  # what a slow browser sends again
+    dashboard.test.run()
+    dashboard.click("use_roles")
+    assert "hours" in dashboard.test.session_state["own_roles_upload"][0].excluded
+    dashboard.test._run(stale)
+    assert not dashboard.test.exception

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency
 
-from core.datasets import Roles, Table, read_table, suggest_roles
+from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
 from core.datasets.checked_table import Fact, Severity
 from core.datasets.input_check import check_input, shared_lines
@@ -514,3 +514,90 @@ def test_a_score_that_does_not_tell_the_label_is_a_question_until_it_is_answered
     roles = replace(ROLES, prediction="", excluded=("predicted",))
     (line,) = (line for line in lines_of(people, roles, guesses) if line.kind == "positive")
     assert line.severity is severity
+
+
+def decided_people(count: int = 1_200) -> pd.DataFrame:
+    """Return people with a vendor's decision, which is a threshold of 0.35 on its score, and whether it was fraud."""
+    rng = np.random.default_rng(6)
+    claims = rng.integers(0, 6, count)
+    score = np.clip(0.12 * claims + rng.normal(0.1, 0.1, count), 0, 1).round(3)
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["female", "male"], count),
+            "claims": claims,
+            "fraud": np.where(rng.random(count) < score, "yes", "no"),
+            "vendor_decision": np.where(score >= 0.35, "refer", "pay"),
+            "vendor_score": score,
+        }
+    )
+
+
+DECIDED = Roles(
+    label="fraud",
+    positive="yes",
+    favourable="no",
+    sensitive="sex",
+    group=("female",),
+    prediction="vendor_decision",
+    score="vendor_score",
+)
+
+
+@pytest.mark.parametrize("last", ["fraud", "vendor_decision"])
+def test_suggest_roles_takes_a_decision_for_the_prediction_wherever_it_stands(last: str):
+    people = decided_people()
+    people.insert(people.shape[1] - 1, last, people.pop(last))
+    suggestion = suggest_roles(people)
+    assert (suggestion.roles.label, suggestion.roles.prediction) == ("fraud", "vendor_decision")
+    assert "score" in suggestion.questions  # vendor_score is left out until somebody says what it is
+
+
+@pytest.mark.parametrize("name", ["loan_decision", "vendor_id", "court_decision"])
+def test_suggest_roles_without_another_label_or_a_models_word(name: str):
+    people = decided_people().rename(columns={"vendor_decision": name}).drop(columns="vendor_score")
+    if name == "loan_decision":
+        people = people.drop(columns="fraud")
+    roles = suggest_roles(people).roles
+    assert roles.prediction == ""
+    assert roles.label == name  # the last column of two values
+
+
+def test_prediction_values_block_until_one_stands_for_the_positive_label():
+    people = decided_people()
+    assert blocking(people, DECIDED) == {"prediction_values"}
+    fact = fact_of(people, "prediction_values", DECIDED)
+    share = (people.loc[people["vendor_decision"] == "refer", "fraud"] == "yes").mean()
+    assert f"{100 * share:.1f}% of refer" in fact.more
+    assert [repair.changes["prediction_positive"] for repair in fact.repairs] == ["refer", "pay"]
+    right = repaired(DECIDED, fact)
+    assert blocking(people, right) == set()
+    data = build_dataset(Table(name="upload", title="Vendor", frame=people, source="A test."), right)
+    assert ((data.predictions == 1) == (people["vendor_decision"] == "pay")).all()  # 1 is good for the person
+
+
+def test_prediction_values_read_the_wrong_way_round_are_turned_by_a_repair():
+    people = decided_people()
+    wrong = repaired(DECIDED, fact_of(people, "prediction_values", DECIDED), 1)
+    assert {"inverted_predictions", "contradiction"} <= blocking(people, wrong)
+    assert repaired(wrong, fact_of(people, "contradiction", wrong)).prediction_positive == "refer"
+
+
+def test_prediction_values_that_are_ambiguous_or_unknown_block():
+    people = decided_people()
+    torn = people.assign(
+        fraud=people["fraud"].map({"yes": 2, "no": 1}), vendor_decision=(people["vendor_score"] > 0.3).astype(int)
+    )
+    assert "prediction_values" in blocking(torn, replace(DECIDED, positive="2", favourable="1"))
+    assert "prediction_values" in blocking(people, replace(DECIDED, prediction_positive="maybe"))
+
+
+def test_cautions_say_that_a_decision_left_out_differs_from_the_threshold():
+    people = decided_people()
+    roles = replace(DECIDED, prediction="", excluded=("vendor_decision",))
+    above = people["vendor_score"] >= 0.5
+    differing = int((above != (people["vendor_decision"] == "refer")).sum())
+    (caution,) = (fact for fact in cautions(people, roles) if fact.kind == "decisions_left_out")
+    assert f"{differing:,} of {len(people):,} people" in caution.point
+    assert f"{int(above.sum()):,} people" in caution.more
+    same = replace(roles, threshold=0.35)
+    assert not [fact for fact in cautions(people, same) if fact.kind == "decisions_left_out"]
