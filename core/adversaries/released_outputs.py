@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.caveats import Caveat, CaveatKind
+from ..base.caveats import SETS_ALIKE_TEXT, Caveat, CaveatKind
 from ..base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed, decimals_of
 from ..stats.estimates import (
     Estimate,
@@ -459,9 +459,9 @@ def two_sample_test(columns: Floats, inside: Codes, *, seed: int) -> tuple[float
 
 
 def drift_caveat(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat | None:
-    """Caveat on training and test records that differ without any model; None if they are not seen to differ.
+    """Caveat on whether training and test records differ without any model; None where nothing is tested.
 
-    Of sets that FairLeak drew at random nothing is tested: they are drawn alike.
+    Sets that FairLeak drew at random are drawn alike, and are not tested.
     """
     if dataset.sets is None:
         return None
@@ -470,7 +470,7 @@ def drift_caveat(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat 
     columns = np.column_stack([dataset.features, dataset.labels])[rows]
     auc, p_value = two_sample_test(columns, inside, seed=seed)
     if p_value >= DRIFT_LEVEL:
-        return None
+        return Caveat(CaveatKind.SETS_ALIKE, SETS_ALIKE_TEXT)
     text = (
         f"Training and test records differ before any model sees them: features and true label alone rank a training "
         f"record above a test record with AUC {auc:.2f} (chance 0.5, p below {DRIFT_LEVEL:g}). What membership "

@@ -34,7 +34,8 @@ from ..base.caveats import (
 )
 from ..base.errors import FORMAT
 from ..base.serialize import Result, code_fingerprint, content_fingerprint
-from ..datasets import AuditDataset, Table, cautions
+from ..datasets import AuditDataset, Roles, Table, cautions
+from ..datasets.checked_table import Fact
 from ..datasets.columns import quoted
 from ..datasets.splits import sharing
 from ..models import METHOD_TITLES
@@ -411,13 +412,25 @@ _FACTS_OF_OTHER_CAVEATS = frozenset(
 """Facts of the input check that another caveat says with what was done about them."""
 
 
+_CONFIRMED_GUESSES = frozenset({"labels_together", "positive", "spellings"})
+"""Facts of the input check that can be confirmed, and hold no audit up without it."""
+
+
+def _fact_caveat(fact: Fact, roles: Roles) -> Caveat:
+    """Caveat on a fact of the input check; of its own kind where it stopped the audit until it was confirmed."""
+    kind = CaveatKind.INPUT_CHECK
+    if fact.is_confirmed(roles) and fact.kind not in _CONFIRMED_GUESSES:
+        kind = CaveatKind.INPUT_CONFIRMED
+    return Caveat(kind, fact.text)
+
+
 def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
     """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
 
     def make() -> tuple[Caveat, ...]:
         dataset = audited.dataset
         caveats = [
-            Caveat(CaveatKind.INPUT_CHECK, fact.text)
+            _fact_caveat(fact, dataset.roles)
             for fact in audited.facts
             if fact.kind not in _FACTS_OF_OTHER_CAVEATS
         ]

@@ -17,9 +17,11 @@ from .serialize import Result
 class CaveatKind(StrEnum):
     """What a caveat is about, in the order in which caveats are shown."""
 
+    INPUT_CONFIRMED = "input_confirmed"
     CHOSEN_ON_THESE_RECORDS = "chosen_on_these_records"
     SETS_UNKNOWN = "sets_unknown"
     SETS_DIFFER = "sets_differ"
+    SETS_ALIKE = "sets_alike"
     SELF_TEST_MISSING = "self_test_missing"
     CONSTANT_MODEL = "constant_model"
     CONTRADICTIONS = "contradictions"
@@ -54,6 +56,10 @@ SETS_UNKNOWN_TEXT = (
     "The training records are unknown: a random sample is attacked instead, and the real training records may leak "
     "more."
 )
+SETS_ALIKE_TEXT = (
+    "Drift between training and test records: not found (1% level), so a membership finding points to memory of the "
+    "model."
+)
 SELF_TEST_TEXT = "The self-test of FairLeak's attacks was not run with this audit."
 CONSTANT_TEXT = (
     "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
@@ -69,10 +75,13 @@ INTERVAL_TEXT = (
 )
 
 FIXED: Mapping[CaveatKind, str] = {
+    CaveatKind.INPUT_CONFIRMED: "The check of the input stopped at a point that was confirmed as right; it stands in "
+    "the internal report.",
     CaveatKind.CHOSEN_ON_THESE_RECORDS: CHOSEN_TEXT,
     CaveatKind.SETS_UNKNOWN: SETS_UNKNOWN_TEXT,
     CaveatKind.SETS_DIFFER: "Training and test records differ before any model sees them; membership inference may "
     "find this difference and not memory of the model.",
+    CaveatKind.SETS_ALIKE: SETS_ALIKE_TEXT,
     CaveatKind.SELF_TEST_MISSING: SELF_TEST_TEXT,
     CaveatKind.CONSTANT_MODEL: CONSTANT_TEXT,
     CaveatKind.CONTRADICTIONS: "Some predicted labels contradict their scores; the labels are what counts.",

@@ -11,7 +11,8 @@ from ..base.files import check_writable, write_file
 from ..datasets.columns import quoted
 from ..report import to_json
 from ..report.brief_files import brief_file
-from ..store.events import BAN, DECISIONS, DecisionState, Entry, RegisteredModel, Signature
+from ..report.report import DECISIONS
+from ..store.events import BAN, DecisionState, Entry, RegisteredModel, Signature
 from ..store.history import History, today
 from ..store.register import decided
 from .arguments import (
@@ -296,6 +297,7 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
             history.document(entry),
             history.signatures(entry),
             ending=arguments.brief.suffix,
+            review=model.next_review,
         )
         write_file(arguments.brief, brief, what="--brief", new=True)
         console.note(f"The decision brief is in {arguments.brief}.")

@@ -24,25 +24,25 @@ from ..auditing.policy import (
     Untried,
     judged_alternatives,
     next_step,
+    output_checks,
     untried_reason,
 )
 from ..auditing.policy import bullet as places_of
 from ..auditing.policy.limits import limit_number
 from ..auditing.policy.verdict import MOST_TIMES, times_more_records
 from ..auditing.result import failed_tests
-from ..base.caveats import Caveat, CaveatKind
+from ..base.caveats import SETS_ALIKE_TEXT, Caveat, CaveatKind
 from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
-from .page import KINDS
+from .page import KINDS, required_counts
 from .people_sentences import people_sentences
 from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
-from .report import Report, day_text
+from .report import DECISIONS, Report, day_text
 
 WORD_LIMIT = 900
 """Words of a brief at most: what stands between blanks and holds a letter or a digit."""
 
-DECISIONS = ("Release", "Accept the risk", "Do not release")
 SIGNERS = ("Prepared", "Reviewed", "Decided")
 
 _NOT_COVERED = re.compile(
@@ -53,21 +53,23 @@ _NOT_COVERED = re.compile(
 
 _UNKNOWN = "□"
 
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[^a-z])")
+
 DENSITIES = (
     "all",
     "short reasons and sources",
+    "caveats about the input in a line",
     "law that binds, and the opinion on it",
     "passing checks in a line",
-    "caveats about the input in a line",
-    "the worst checks, others in a line",
+    "the worst checks, others in a line; confirmed points and reasons of decisions in short",
     "short names, and the worst sentence about people",
 )
 """What a brief holds, from the fullest to the densest; the first that keeps to the most words is taken."""
 
 _SHORT_TEXTS = 1
-_BINDING_LAW = 2
-_FOLDED_PASSES = 3
-_FOLDED_CAVEATS = 4
+_FOLDED_CAVEATS = 2
+_BINDING_LAW = 3
+_FOLDED_PASSES = 4
 _FOLDED_ROWS = 5
 _SHORT_NAMES = 6
 
@@ -89,14 +91,23 @@ _BLOCKING = ("inconclusive", "not_run")
 _MOST_ROWS = 10
 """Measured checks from which on those that pass share a line."""
 
-_FEWEST_ROWS = 6
-"""Rows of the densest brief; the other checks share a line."""
+_MANY_ROWS = 6
+_FEWEST_ROWS = 3
+"""Rows of a dense brief and of the densest; the other checks share a line."""
 
 _MOST_SIGNATURES = 4
 _FEWEST_SIGNATURES = 2
 _MOST_SETTERS = 5
+_MOST_NAMES = 4
 _LONGEST_NAME = 90
 _LONGEST_TEXT = 110
+_LONGEST_CONFIRMED = 240
+_LETTERS_OF_CONFIRMED = 720
+_FEWEST_LETTERS = 30
+_MOST_CONFIRMED = 20
+"""Letters of a confirmed point at most, of all of them and of each at least; and how many have a line."""
+
+_LONGEST_REASON = 300
 
 _CHECKS: Mapping[str, str] = {
     "attribute_excess": "{Attribute} from {outputs}",
@@ -129,7 +140,10 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
     CaveatKind.LABELS_ONLY: ("Scores", "None are given."),
     CaveatKind.SCORE_THRESHOLD: ("Threshold", "Labels are scores from a threshold on."),
     CaveatKind.RECORDS_DROPPED: ("Dropped", "{count} records lack a value and are left out."),
-    CaveatKind.PERSONS_REPEATED: ("Repeated", "{count} people have several records."),
+    CaveatKind.PERSONS_REPEATED: (
+        "Repeated",
+        "{total} records are of {count} people; one record of each is used.",
+    ),
     CaveatKind.RECORDS_REPEATED: ("Equal", "{count} records are equal in every column used."),
     CaveatKind.RECORDS_SHARED: ("Shared", "{count} other records equal a training record."),
     CaveatKind.VALUES_FILLED: ("Filled", "{count} missing values are filled in."),
@@ -149,11 +163,17 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
 """Kind of a caveat -> its term and its line; drift and unknown training records have a line of their own."""
 
 _UNTRIED = {
-    Untried.LABELS_ALONE: "Labels alone are planned: nothing narrower is left.",
-    Untried.OTHER_CHECKS: "Releasing less would not be enough.",
-    Untried.OTHER_POLICY: "Releasing less is yet to be tried under this policy.",
+    Untried.LABELS_ALONE: ("nothing narrower is left", "Labels alone are planned."),
+    Untried.OTHER_CHECKS: (
+        "releasing less cannot help",
+        "Nothing narrower needs to be tried. These checks do not depend on what is released:",
+    ),
+    Untried.OTHER_POLICY: (
+        "not tried yet",
+        "Releasing less is yet to be tried under this policy.",
+    ),
 }
-"""Why nothing narrower was tried -> its sentence."""
+"""Why nothing narrower was tried -> what that means for a remedy, and its sentence."""
 
 _ON_VERDICT = (
     CaveatKind.CHOSEN_ON_THESE_RECORDS,
@@ -168,12 +188,15 @@ Signed = Any
 Content = dict[str, Any]
 
 
-def brief_content(report: Report, signatures: Sequence[Signed] = (), *, dense: int = 0) -> Content:
+def brief_content(
+    report: Report, signatures: Sequence[Signed] = (), *, review: str = "", dense: int = 0
+) -> Content:
     """Return every text of the brief, and where the bars lie.
 
-    `dense` leaves out what the annex has too, each step more than the one before: see `DENSITIES`.
+    `review` is the day of the next review by the register, "" where it is not kept there. `dense` leaves out what the
+    annex has too, each step more than the one before: see `DENSITIES`.
     """
-    return _Brief(report, signatures, dense).content()
+    return _Brief(report, signatures, review, dense).content()
 
 
 def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
@@ -213,19 +236,32 @@ def state_counts(rows: Sequence[CheckVerdict]) -> list[dict[str, str]]:
 class _Brief:
     """A report as it becomes a brief, a method a section."""
 
-    def __init__(self, report: Report, signatures: Sequence[Signed], dense: int) -> None:
+    def __init__(
+        self, report: Report, signatures: Sequence[Signed], review: str, dense: int
+    ) -> None:
         self.report = report
         self.signatures = signatures
+        self.review = review
         self.dense = dense
         self.longest_text = _LONGEST_TEXT
         if dense >= _SHORT_TEXTS:
             self.longest_text = 32
         self.longest_name = _LONGEST_NAME
+        self.longest_confirmed = _LONGEST_CONFIRMED
+        self.longest_reason = _LONGEST_REASON
+        self.longest_signer = 40
         self.most_signatures = _MOST_SIGNATURES
+        self.most_rows = _MANY_ROWS
+        if dense >= _FOLDED_ROWS:
+            self.longest_reason = _LONGEST_TEXT
+            self.longest_confirmed = _LONGEST_TEXT
         if dense >= _SHORT_NAMES:
             self.most_signatures = _FEWEST_SIGNATURES
             self.longest_name = 26
             self.longest_text = 26
+            self.longest_reason = 40
+            self.longest_signer = 26
+            self.most_rows = _FEWEST_ROWS
         self.rows = [row for row in report.rows if row.limit]
         self.required = [row for row in self.rows if check_state(row) != _INFORMATION]
         self.measured = [
@@ -261,7 +297,7 @@ class _Brief:
             "attributes": self.attributes(),
             "decision": self.decision(),
             "signatures": [
-                _signature(entry, self.longest_text)
+                _signature(entry, self.longest_reason, self.longest_signer, self.next_review())
                 for entry in self.signatures[-self.most_signatures :]
             ],
             "binds": f"Tick 1. It binds {self.version} only; a newer version does not lift it.",
@@ -283,6 +319,12 @@ class _Brief:
         if register.model:
             return plain_line(f"{register.model} {register.version}", self.longest_name)
         return plain_line(self.report.title, self.longest_name)
+
+    def next_review(self) -> str:
+        """Return the day of the next review: the register's, else the first of the plan's and of last days."""
+        days = [self.report.plan.register.review]
+        days += [entry.until for entry in self.signatures if entry.stands]
+        return day_text(self.review or min(filter(None, days), default=""))
 
     def subject(self) -> Iterator[str]:
         """Yield what is audited: model and version, purpose, owner, what is planned to be released."""
@@ -346,10 +388,13 @@ class _Brief:
                 continue
             worst = min(checks, key=lambda row: list(_STATE_TITLES).index(check_state(row)))
             met, why = statement.met(key)
+            seeks = ""
+            if self.dense < _SHORT_NAMES:
+                seeks = self._fill(attacker.seeks)
             rows.append(
                 {
                     "who": attacker.title,
-                    "seeks": self._fill(attacker.seeks),
+                    "seeks": seeks,
                     "needs": self._fill(attacker.needs),
                     "met": met.name.lower(),
                     "met_text": _met_text(met, plain_line(why, self.longest_text, prose=True)),
@@ -395,14 +440,24 @@ class _Brief:
             return None
         worst = next((row for row in self.required if row.verdict != Status.PASS), None)
         if not self.candidates:
-            text = _UNTRIED[untried_reason(self.report.verdict.checks, self.report.plan.outputs)]
+            reason = untried_reason(self.report.verdict.checks, self.report.plan.outputs)
+            title, text = _UNTRIED[reason]
+            if reason == Untried.OTHER_CHECKS:
+                blocking = [row for row in self.required if row.blocks]
+                independent = [row for row in blocking if row.check not in output_checks()]
+                worst = independent[0]
+                names = ", ".join(map(self.short, independent[:_MOST_NAMES]))
+                more = len(independent) - _MOST_NAMES
+                if more > 0:
+                    names = f"{names} and {more} more"
+                text = f"{text} {names}."
             if worst is not None:
                 text = f"{text} {self.short(worst)}: {next_step(worst)}"
             return {
                 "state": "none",
-                "title": "Remedy: not tried yet",
+                "title": f"Remedy: {title}",
                 "counts": [],
-                "text": plain_line(text, 240, prose=True),
+                "text": plain_line(text, 320, prose=True),
                 "cost": "",
                 "tried": None,
             }
@@ -459,20 +514,23 @@ class _Brief:
         if len(self.measured) > _MOST_ROWS or self.dense >= _FOLDED_PASSES:
             listed = [row for row in self.measured if row.verdict != Status.PASS]
         if self.dense >= _FOLDED_ROWS:
-            listed = listed[:_FEWEST_ROWS]
+            listed = listed[: self.most_rows]
         folded = [row for row in self.measured if row not in listed]
         note = "Bars start at chance; right is worse."
         if self.remedy is not None:
             note = f"{note} Ring: {self.remedy.alternative.title}."
         return {
             "note": note,
-            "measured": len(self.measured),
+            "measured": f"Measured: {len(self.measured)}",
+            "counts": required_counts(self.rows),
             "rows": [self._limit(row) for row in listed],
-            "folded": [
-                {"text": f"{self.short(row)} {row.value}", **_worded(check_state(row))}
-                for row in folded
-            ],
+            "folded": [{"text": self._folded(row), **_worded(check_state(row))} for row in folded],
         }
+
+    def _folded(self, row: CheckVerdict) -> str:
+        if self.dense >= _SHORT_NAMES:
+            return self.short(row)
+        return f"{self.short(row)} {row.value}"
 
     def _limit(self, row: CheckVerdict) -> Content:
         places = places_of(row)
@@ -537,7 +595,8 @@ class _Brief:
     # Caveats ----------------------------------------------------------------------------------------------------------
 
     def caveats(self) -> Iterator[tuple[str, str]]:
-        """Yield each kind of caveat in a line: what bears on the verdict first."""
+        """Yield what was confirmed against the input check, a line each; then each other kind in a line."""
+        yield from self._confirmed()
         yield from self._open_checks()
         yield "Drift", self._drift()
         if self.candidates:
@@ -555,10 +614,42 @@ class _Brief:
             if self.dense >= _FOLDED_CAVEATS and kind not in _ON_VERDICT:
                 terms.append(term)
             else:
-                yield term, line.format(count=_total(caveats), number=len(caveats))
+                if kind == CaveatKind.PERSONS_REPEATED:
+                    caveats = caveats[:1]  # others are about some of the same people
+                yield (
+                    term,
+                    line.format(
+                        count=_total(caveats),
+                        number=len(caveats),
+                        total=_counted(caveats[0].total),
+                    ),
+                )
         if terms:
-            yield "In the annex", ", ".join(terms)
+            listed = ", ".join(dict.fromkeys(terms))
+            if self.dense >= _SHORT_NAMES:
+                listed = f"{len(terms)} kinds."
+            yield "In the annex", listed
         yield "Pass", "Holds for these attacks on this table. No proof of safety."
+
+    def _confirmed(self) -> Iterator[tuple[str, str]]:
+        """Yield each point at which the input check stopped and that was confirmed, in the report's own words."""
+        texts = [
+            caveat.text
+            for caveat in self.report.caveats
+            if caveat.kind == CaveatKind.INPUT_CONFIRMED
+        ]
+        if not texts:
+            return
+        yield (
+            "Confirmed",
+            f"Points at which the input check stopped, confirmed as right: {len(texts)}.",
+        )
+        longest = max(_LETTERS_OF_CONFIRMED // len(texts), _FEWEST_LETTERS)
+        for number, text in enumerate(texts[:_MOST_CONFIRMED], start=1):
+            yield f"{number}.", _whole_sentences(text, min(longest, self.longest_confirmed))
+        more = len(texts) - _MOST_CONFIRMED
+        if more > 0:
+            yield "More", f"{more}, in the annex."
 
     def _open_checks(self) -> Iterator[tuple[str, str]]:
         at_limit = []
@@ -579,9 +670,11 @@ class _Brief:
             )
         if CaveatKind.SETS_DIFFER in kinds:
             return "Training and test records differ without the model: findings may be drift, not memory."
+        if CaveatKind.SETS_ALIKE in kinds:
+            return SETS_ALIKE_TEXT
         roles = self.report.plan.config.roles
         if roles is not None and roles.sets:
-            return "Not found (1% level) between training and test records, so a finding points to memory."
+            return "Not tested between training and test records."
         return "None: sets were drawn at random, so a finding points to memory."
 
     def _self_test(self) -> Iterator[tuple[str, str]]:
@@ -621,7 +714,7 @@ class _Brief:
             articles = [by_key[key] for key in keys]
             yield {
                 "provision": ", ".join(_chips(articles)),
-                "says": "; ".join(f"“{entry.excerpt}”" for entry in articles),
+                "says": "; ".join(entry.quotation for entry in articles),
                 "evidence": text,
             }
 
@@ -704,6 +797,7 @@ class _Brief:
             key = (row.limit.author, row.limit.date, row.placeholder)
             by_setter.setdefault(key, []).append(row)
         rows = []
+        most = max(map(len, by_setter.values()), default=0)
         for (author, day, placeholder), limits in by_setter.items():
             sources = {row.source for row in limits}
             source = f"{len(sources)} sources"
@@ -711,13 +805,20 @@ class _Brief:
                 source = "placeholder"
             elif len(sources) == 1:
                 source = plain_line(sources.pop(), 60, prose=True)
-            set_by = "nobody yet" if placeholder else plain_line(author, 40) or "not stated"
+            names = ""
+            if len(by_setter) > 1 and len(limits) < most:
+                names = plain_line(
+                    ", ".join(map(self.short, limits)), self.longest_text, prose=True
+                )
+            elif len(by_setter) > 1:
+                names = "all others"
             rows.append(
                 {
                     "source": source,
                     "checks": len(limits),
-                    "author": set_by,
-                    "day": "–" if placeholder else day_text(day) or "not stated",
+                    "names": names,
+                    "author": plain_line(author, 40) or "not stated",
+                    "day": day_text(day) or "not stated",
                     "placeholder": placeholder,
                 }
             )
@@ -752,38 +853,34 @@ class _Brief:
     # Decision ---------------------------------------------------------------------------------------------------------
 
     def decision(self) -> list[Content]:
-        """Return the options to tick."""
+        """Return the decisions to tick, the same three as where one is signed."""
         placeholders = sum(row.placeholder for row in self.rows)
         before = ""
         if placeholders:
             before = f"Sources for the {placeholders} placeholders before use."
         overall = self.report.verdict.overall
         review = day_text(self.report.plan.register.review)
-        options: list[Content] = []
+        release = "Not open: required checks do not pass."
+        state = ""
         if overall == Status.PASS:
-            options.append(_option("Release as planned", "pass", before or "As planned.", review))
+            release = before or "As planned."
+            state = "pass"
         elif self.remedy is not None:
-            title = self.remedy.alternative.title
-            conditions = f"Nothing else is released. {before}".strip()
-            options.append(_option(f"Release {title}", "pass", conditions, review))
-        if overall != Status.PASS:
-            options.append(
-                _option(
-                    "Accept the risk",
-                    str(overall),
-                    "Written reason below. Ends on the review date.",
-                    review,
-                )
-            )
-        options.append(
+            release = f"{self.remedy.alternative.title.capitalize()}, and nothing else. {before}"
+            state = "pass"
+        accepted = "" if overall == Status.PASS else str(overall)
+        return [
+            _option(DECISIONS["release"], state, release.strip(), review if state else "–"),
             _option(
-                "Do not release",
+                DECISIONS["accept_risk"], accepted, "Written reason and last day below.", review
+            ),
+            _option(
+                DECISIONS["do_not_release"],
                 "",
                 "Stands until somebody revokes it, with name and reason.",
                 "none",
-            )
-        )
-        return options
+            ),
+        ]
 
     def footer(self) -> Iterator[tuple[str, str, bool]]:
         """Yield how the brief is checked, and what its annex is; whether it is code."""
@@ -834,6 +931,26 @@ def _total(caveats: Sequence[Caveat]) -> str:
     return count(sum(number or 0 for number in counts))
 
 
+def _counted(number: int | None) -> str:
+    if number is None:
+        return "Several"
+    return count(number)
+
+
+def _whole_sentences(text: str, most: int) -> str:
+    """Return a text's sentences as far as they keep to so many letters; of a longer first one its beginning."""
+    visible = plain_line(text, len(text) + 1)
+    if len(visible) <= most:
+        return visible
+    first, *others = _SENTENCE_END.split(visible)
+    shortened = plain_line(first, most, prose=True)
+    for sentence in others:
+        if len(shortened) + len(sentence) >= most:
+            break
+        shortened = f"{shortened} {sentence}"
+    return shortened
+
+
 def _hits(rate: Estimate) -> tuple[int, int]:
     if math.isnan(rate.value):
         return 0, 0
@@ -857,19 +974,20 @@ def _option(title: str, state: str, conditions: str, review: str = "") -> Conten
     return {"title": title, "conditions": conditions, "review": review, **_worded(state)}
 
 
-def _signature(signature: Signed, longest: int) -> Content:
-    state = signature.end or "stands"
-    if signature.stands and not signature.proven:
-        state += "; name typed"
-    reason = signature.reason
-    if signature.condition:
-        reason = f"{reason.rstrip('.')}. Condition: {signature.condition}".removeprefix(". ")
+def _signature(signature: Signed, longest: int, longest_name: int, review: str) -> Content:
+    """Return a signed decision: who, in which role, when, why, under which condition, and until when."""
+    ends = day_text(signature.until) or "no last day"
+    if not signature.stands:
+        ends = signature.end
+    typed = "" if signature.proven else " (name typed)"
     return {
         "decision": plain_line(signature.title, 30),
-        "name": plain_line(signature.name, 40),
-        "role": plain_line(signature.role, 40),
-        "day": plain_line(signature.when[:10], 10),
-        "state": plain_line(state, 70),
-        "reason": plain_line(reason, longest, prose=True),
+        "name": f"{plain_line(signature.name, longest_name)}{typed}",
+        "role": plain_line(signature.role, longest_name),
+        "day": day_text(signature.when),
+        "ends": plain_line(ends, 70),
+        "review": review or "none set",
+        "reason": plain_line(signature.reason, longest, prose=True) or "none given",
+        "condition": plain_line(signature.condition, longest, prose=True) or "none",
         "ended": not signature.stands,
     }

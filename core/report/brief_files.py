@@ -50,18 +50,21 @@ def has_typst() -> bool:
     return all(find_spec(name) is not None for name in ("typst", *_FONTS))
 
 
-def brief_html(report: Report, signatures: Signatures = ()) -> str:
-    """Return a report's brief as a page of HTML, with the signatures recorded for it, or lines to sign on."""
-    return _html(_content(report, signatures), report.fingerprint)
+def brief_html(report: Report, signatures: Signatures = (), *, review: str = "") -> str:
+    """Return a report's brief as a page of HTML, with the signatures recorded for it, or lines to sign on.
+
+    `review` is the day of the next review by the register.
+    """
+    return _html(_content(report, signatures, review), report.fingerprint)
 
 
-def brief_pdf(report: Report, signatures: Signatures = ()) -> bytes:
+def brief_pdf(report: Report, signatures: Signatures = (), *, review: str = "") -> bytes:
     """Return a report's brief as a PDF of two pages; FairLeakError if the extra is not installed."""
     if not has_typst():
         raise FairLeakError(MISSING)
     import typst
 
-    content = _content(report, signatures) | {"colours": _colours()}
+    content = _content(report, signatures, review) | {"colours": _colours()}
     try:  # only the fonts of the extra, so that a brief is the same everywhere
         pages = typst.compile(
             Path(str(files(__package__) / "brief.typ")),
@@ -79,11 +82,13 @@ def brief_pdf(report: Report, signatures: Signatures = ()) -> bytes:
     return pages
 
 
-def brief_file(report: Report, signatures: Signatures = (), *, ending: str) -> bytes:
+def brief_file(
+    report: Report, signatures: Signatures = (), *, ending: str, review: str = ""
+) -> bytes:
     """Return a report's brief as a file that ends in ".html" or ".pdf"; FairLeakError for a PDF without the extra."""
     if ending == ".pdf":
-        return brief_pdf(report, signatures)
-    return brief_html(report, signatures).encode("utf-8")
+        return brief_pdf(report, signatures, review=review)
+    return brief_html(report, signatures, review=review).encode("utf-8")
 
 
 def _printed_word_count(text: str) -> int:
@@ -91,10 +96,10 @@ def _printed_word_count(text: str) -> int:
     return sum(-(-len(word) // _BROKEN) for word in text.split() if re.search(r"\w", word))
 
 
-def _content(report: Report, signatures: Signatures) -> Content:
+def _content(report: Report, signatures: Signatures, review: str) -> Content:
     """Return the content that keeps to the most words, as full as can be."""
     for dense in range(len(DENSITIES)):
-        content = brief_content(report, signatures, dense=dense)
+        content = brief_content(report, signatures, review=review, dense=dense)
         if _printed_word_count(_visible(_html(content, report.fingerprint))) <= WORD_LIMIT:
             break
     return content
@@ -153,7 +158,7 @@ def _height_of_second(content: Content, size: float) -> float:
     ]
     height = _table(rows, size)
     setters = [
-        ((row["source"], 60.0), (row["author"], 70.0), (row["day"], 54.0))
+        ((f"{row['source']} {row['names']}", 60.0), (row["author"], 70.0), (row["day"], 54.0))
         for row in content["setters"]["rows"]
     ]
     left = sum(_lines(entry["text"], 150.0, size) for entry in content["data"])
@@ -162,8 +167,10 @@ def _height_of_second(content: Content, size: float) -> float:
     height += max(left, right)
     height += 4.5 * size * len(content["decision"]) + 24.0 * 3 + 30.0 * size
     if content["signatures"]:
-        texts = [((f"{row['state']} {row['reason']}", 100.0),) for row in content["signatures"]]
-        height += _table(texts, size)
+        for row in content["signatures"]:
+            facts = ((f"{row['name']} {row['role']}", 120.0), (row["ends"], 80.0))
+            texts = ((f"{row['reason']} {row['condition']}", 440.0),)
+            height += _table((facts, texts), size)
     return height
 
 

@@ -37,7 +37,7 @@ from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
 from .people_sentences import PeopleSentence
 from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks
-from .report import Report, parse_json, to_json
+from .report import DECISIONS, Report, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:
@@ -225,6 +225,8 @@ def _template_values(report: Report) -> dict[str, Any]:
         "logo": logo(),
         "basis_words": BASIS_LABELS,
         "rows": report.rows,
+        "counts": required_counts(report.rows),
+        "decisions": DECISIONS.values(),
         "provisions": _provisions(report),
         "placeholders": placeholders_text(report.policy),
         "contents": _contents(sections, tables=bool(tables)),
@@ -250,6 +252,19 @@ def _template_values(report: Report) -> dict[str, Any]:
         "text": Markup("\n" + html.escape(text, quote=False)),
     }
 
+
+def required_counts(rows: Sequence[CheckVerdict]) -> str:
+    """Return how many checks are required, and what they sum to: measured, not run and not attacked."""
+    required = [row for row in rows if row.is_decisive]
+    counts = Counter(_MEASURED.get(row.display_verdict, "Measured") for row in required)
+    parts = [
+        f"{title} {counts[title]}" for title in ("Measured", *_MEASURED.values()) if counts[title]
+    ]
+    return f"Required: {len(required)} checks. {' · '.join(parts)}."
+
+
+_MEASURED = {"not_run": "Not run", "not_attacked": "Not attacked"}
+"""Verdict of a required check that was not measured -> its word."""
 
 _LIMIT_TERMS = ("Evidence", "Limit", "Why this limit", "Source")
 """What the table of the policy, or the words beside a check, say of each check."""

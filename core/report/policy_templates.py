@@ -105,7 +105,7 @@ def _for_law(name: str) -> Policy:
 def _law_rationale(provisions: list[Provision]) -> str:
     """Return which provisions a check is evidence for, and that they set no number."""
     sentences = [
-        f"{provision.article}: “{provision.excerpt}”. {provision.evidence}"
+        f"{provision.article}: {provision.quotation}. {provision.evidence}"
         for provision in provisions
     ]
     return f"{' '.join(sentences)} No number is set there."

@@ -37,7 +37,8 @@ class Provision:
     """One provision: what it says, and what a number of FairLeak's can be evidence for.
 
     `article` is where it stands in its text, `chip` the two in short ("GDPR 35(7)(c)"). `excerpt` are words of
-    `quote`, with "[…]" for what is left out between them.
+    `quote`, with "[…]" for what is left out between them; `translation` is FairLeak's, of
+    an excerpt in another language.
     """
 
     key: str
@@ -47,6 +48,15 @@ class Provision:
     quote: str
     excerpt: str
     evidence: str
+    translation: str = ""
+
+    @property
+    def quotation(self) -> str:
+        """The excerpt in quotation marks, with FairLeak's translation of another language in brackets."""
+        quotation = f"“{self.excerpt}”"
+        if self.translation:
+            return f"{quotation} [{self.translation}; our translation]"
+        return quotation
 
     @property
     def short_chip(self) -> str:
@@ -103,6 +113,7 @@ def provisions() -> dict[str, Provision]:
             quote=entry["quote"],
             excerpt=entry["excerpt"],
             evidence=entry["evidence"],
+            translation=entry.get("translation", ""),
         )
         for key, entry in _content()["provisions"].items()
     }

@@ -22,6 +22,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -170,6 +171,13 @@ def number_of(value: float | str | None) -> float:
 KIND = "fairleak release audit"
 
 Cell = str | float | int | bool | None
+
+DECISIONS: Mapping[str, str] = {
+    "release": "Release",
+    "accept_risk": "Accept the risk",
+    "do_not_release": "Do not release",
+}
+"""Decision on a report -> its words: on the brief, in the annex, where it is signed, and in the register."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

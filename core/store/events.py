@@ -17,15 +17,8 @@ from typing import Any
 from ..auditing.policy import Policy, read_policy
 from ..base.serialize import Result, content_fingerprint, short_fingerprint
 from ..report import Report
-from ..report.report import strict
+from ..report.report import DECISIONS, strict
 from .chain import Link, Record
-
-DECISIONS: Mapping[str, str] = {
-    "release": "Release",
-    "accept_risk": "Accept the risk",
-    "do_not_release": "Do not release",
-}
-"""Decision -> its words."""
 
 BAN = "do_not_release"
 """The decision that only a revocation ends."""

@@ -22,11 +22,11 @@ from ..base.errors import InputError
 from ..base.validation import choice, whole_number
 from ..datasets.columns import quoted
 from ..report import Report, from_json, to_json
+from ..report.report import DECISIONS
 from .chain import TIME, Damaged, now
 from .events import (
     ACCEPTED,
     BAN,
-    DECISIONS,
     Entry,
     Events,
     RegisteredModel,

@@ -13,9 +13,9 @@ from ..base.errors import InputError
 from ..charts.drawing import Axis, Drawing
 from ..charts.theme import fit, lines_of
 from ..report import Report
-from ..report.report import day_text
+from ..report.report import DECISIONS, day_text
 from ..studies.study import Finding
-from .events import DECISIONS, Entry, RegisteredModel, Signature, days_until
+from .events import Entry, RegisteredModel, Signature, days_until
 
 SOON = 30
 """Days before a review from which it is due."""

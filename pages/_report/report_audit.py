@@ -278,7 +278,8 @@ def brief_button(reports: Reports, *, testing: bool = False) -> None:
 
 def _brief(reports: Reports, ending: str) -> bytes:
     signatures = report_history.signatures_of(reports.document.fingerprint)
-    return brief_file(reports.document, signatures, ending=ending)
+    review = report_history.next_review(signatures)
+    return brief_file(reports.document, signatures, ending=ending, review=review)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."

@@ -57,6 +57,14 @@ _COST = {
 """What a narrower release costs, by what is still released."""
 
 
+_UNTRIED = {
+    Untried.LABELS_ALONE: "Nothing narrower is left to release",
+    Untried.OTHER_CHECKS: "Releasing less cannot help",
+    Untried.OTHER_POLICY: "Releasing less is yet to be tried",
+}
+"""Why nothing narrower was tried, beside the heading."""
+
+
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +190,7 @@ def draw_decision(
             shell.whisper("What you can do", "Releasing less was tried, and none of it passes")
             st.markdown(shell.escape(tries_text(candidates)))
         else:
-            shell.whisper("What you can do", "No narrower release was tried")
+            shell.whisper("What you can do", _UNTRIED[reason])
             st.markdown(shell.escape(_untried_text(verdict, reason)))
         with st.container(horizontal=True, gap="small"):
             if passing is not None:
@@ -238,7 +246,7 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
         if row.blocks and row.check not in output_checks()
     ]
     return (
-        "Releasing less would not be enough: it leaves these checks as they are. "
+        "Nothing narrower needs to be tried: these checks do not depend on what is released. "
         f"{' · '.join(independent)}."
     )
 

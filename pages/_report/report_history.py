@@ -6,7 +6,7 @@ report that somebody brings is verified in a process of its own, and kept in the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,11 +18,10 @@ from core.base.errors import FairLeakError, InputError
 from core.base.serialize import short_fingerprint
 from core.report import Report, Reports
 from core.report.comparison import NO_PROOF, Comparison, compare, comparison_html
-from core.report.report import day_text
+from core.report.report import DECISIONS, day_text
 from core.report.verification import readable_in_child
 from core.store.events import (
     BAN,
-    DECISIONS,
     DecisionState,
     Entry,
     RegisteredModel,
@@ -82,6 +81,14 @@ def signatures_of(fingerprint: str) -> tuple[Signature, ...]:
             signature for signature in history.signatures() if signature.fingerprint == fingerprint
         )
     )
+
+
+def next_review(signatures: Sequence[Signature]) -> str:
+    """Return the first day of a next review of the signed models by the register; "" where none is set."""
+    names = {signature.model for signature in signatures}
+    models = records(lambda history: history.models())
+    days = [model.next_review for model in models if model.name in names]
+    return min(filter(None, days), default="")
 
 
 # Compared with another ------------------------------------------------------------------------------------------------

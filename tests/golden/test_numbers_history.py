@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from core.report.report import DECISIONS
 from core.store.events import (
-    DECISIONS,
     Retraction,
     Signature,
     changed_parts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.__main__ import main
@@ -15,7 +16,13 @@ from core.auditing import (
     read_plan,
 )
 from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
+from core.auditing.plan import ModelPlan
+from core.auditing.result import data_caveats
+from core.auditing.run import audited_of
+from core.base.caveats import CaveatKind
+from core.datasets import read_table
 from core.datasets.checked_table import Fact, Repair, Severity
+from core.datasets.input_check import check_input
 from tests import samples
 
 PLAN = samples.plan()
@@ -95,3 +102,17 @@ def test_answer_line_is_what_is_written_in_the_plan():
         'Write data.positive = "no" (It predicts no) or data.confirmed = ["reversed_score"] (It is right so).'
     )
     assert 'data.score = "risk_score" and model.threshold = "0.4"' in answer_line(ANSWER)
+
+
+def test_data_caveats_tell_a_confirmed_block_from_a_note():
+    frame = samples.frame(600)
+    frame["score"] = np.where(frame["hired"] == "yes", 0.2, 0.8) + 0.15 * frame["skill"].rank(pct=True).round(2)
+    table = read_table(frame.to_csv(index=False).encode(), "people.csv")
+    roles = replace(samples.ROLES, score="score")
+    blocking = [fact for fact in check_input(table.frame, roles) if fact.severity is Severity.BLOCKING]
+    roles = replace(roles, confirmed=tuple(fact.kind for fact in blocking))
+    config = replace(PLAN.config, roles=roles)
+    audited = audited_of(replace(PLAN, config=config, model=ModelPlan(kind="predictions")), table)
+    texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CONFIRMED]
+    assert len(texts) == len(blocking) > 1
+    assert all(text.startswith(fact.point) for text, fact in zip(texts, blocking, strict=True))

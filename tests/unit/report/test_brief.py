@@ -28,6 +28,8 @@ from core.report.brief import (
     plain_line,
 )
 from core.report.brief_files import _FONTS, MISSING, brief_html, brief_pdf
+from core.report.page import required_counts, to_html
+from core.report.report import DECISIONS
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
 from core.studies.subject import OutputsPlan
@@ -47,6 +49,14 @@ A4 = (595.3, 841.9)
 MARGIN = 24.0
 LONG_SOURCE = "Directive of the group-wide model risk governance committee, annex 4, section 12"
 
+CONFIRMED = tuple(
+    Caveat(
+        CaveatKind.INPUT_CONFIRMED,
+        f"“risk_{i}” looks like an output of the model, not a fact about a person. It tells “decision” by itself and "
+        "not the label: balanced accuracy 97%. As a feature it counts as known without the model. This is confirmed.",
+    )
+    for i in range(3)
+)
 FAR = {name: 0.5 if check.at_least else check.chance + 0.3 for name, check in CHECKS.items()}
 LABELS = OutputsPlan(released="labels")
 
@@ -90,10 +100,14 @@ def audit_of(
 
 def crowded() -> ReleaseAudit:
     """Return an audit in which every check fails, with every caveat and long names."""
-    caveats = tuple(Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind)
+    caveats = tuple(Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind) + CONFIRMED
     name = f"gender identity as recorded {WIDE}"
     audit = audit_of(FAR, alternatives={LABELS: {"membership_auc": 0.57}}, attribute=name, source=LONG_SOURCE)
-    return replace(audit, caveats=caveats, plan=replace(audit.plan, title=f"Consumer credit default {WIDE}"))
+    return replace(
+        audit,
+        verdict=replace(audit.verdict, caveats=caveats),
+        plan=replace(audit.plan, title=f"Consumer credit default {WIDE}"),
+    )
 
 
 def hostile() -> ReleaseAudit:
@@ -102,7 +116,14 @@ def hostile() -> ReleaseAudit:
 
 def signed() -> tuple[Any, ...]:
     """Return more signatures than there is room for, as a history has them."""
-    common = {"when": "2026-11-22T10:00:00Z", "end": "", "stands": True, "condition": "", "proven": True}
+    common = {
+        "when": "2026-11-22T10:00:00Z",
+        "end": "until 2027-05-01",
+        "until": "2027-05-01",
+        "stands": True,
+        "condition": "No scores to partners.",
+        "proven": True,
+    }
     texts = {"title": "Do not release", "role": WIDE, "reason": "Pilot only. " * 30}
     return tuple(SimpleNamespace(name=f"{i} {WIDE} {MARKUP}", **texts, **common) for i in range(8))
 
@@ -148,6 +169,49 @@ def test_brief_html_word_limit(name: str):
     assert word_count(body.text) <= WORD_LIMIT
     assert (body.text.count("INTERNAL"), body.tags["article"], body.links) == (2, 2, [])
     assert not {"script", "img", "link", "iframe"} & set(body.tags)
+
+
+def text_of(audit: ReleaseAudit, signatures: tuple[Any, ...] = (), **values: Any) -> str:
+    """Return what a brief says."""
+    page = brief_html(Reports(audit).document, signatures, **values)
+    return " ".join(Reader(re.sub(r"(?s)<head>.*?</head>", "", page)).text.split())
+
+
+def test_brief_names_each_confirmed_block_even_in_the_densest():
+    text = text_of(crowded())
+    caveats = text[text.index("Caveats") :]
+    for i in range(3):
+        assert f"“risk_{i}” looks like an output of the model, not a fact about a person." in caveats
+    assert caveats.index("risk_2") < caveats.index("Drift")
+
+
+def test_brief_counts_records_and_people_of_repeated_persons():
+    audit = judged_audit()
+    repeated = Caveat(CaveatKind.PERSONS_REPEATED, "4,150 records belong to 4,000 people.", count=4000, total=4150)
+    text = text_of(replace(audit, verdict=replace(audit.verdict, caveats=(repeated,))))
+    assert "4,150 records are of 4,000 people" in text and "4,000 people have several" not in text
+
+
+def test_signed_brief_has_reason_condition_end_and_next_review():
+    text = text_of(judged_audit(), signed()[:1], review="2027-03-01")
+    for part in ("Do not release", "22 Nov 2026", "Pilot only.", "No scores to partners.", "1 May 2027", "1 Mar 2027"):
+        assert part in text
+
+
+def test_brief_and_annex_offer_the_decisions_that_are_signed():
+    report = Reports(judged_audit()).document
+    annex = to_html(report)
+    for decision in DECISIONS.values():
+        assert f'<span class="box"></span>{decision}<' in annex
+        assert f"<b>{decision}</b>" in brief_html(report)
+
+
+def test_required_counts_are_the_same_in_brief_and_annex():
+    report = Reports(judged_audit()).document
+    counts = required_counts(report.rows)
+    numbers = [int(number) for number in re.findall(r"\d+", counts)]
+    assert numbers[0] == sum(numbers[1:]) == sum(row.is_decisive for row in report.rows)
+    assert counts in to_html(report) and counts in text_of(judged_audit())
 
 
 def test_brief_pdf_same_bytes_tagged():
