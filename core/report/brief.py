@@ -977,6 +977,8 @@ def _option(title: str, state: str, conditions: str, review: str = "") -> Conten
 def _signature(signature: Signed, longest: int, longest_name: int, review: str) -> Content:
     """Return a signed decision: who, in which role, when, why, under which condition, and until when."""
     ends = day_text(signature.until) or "no last day"
+    if signature.decision == "do_not_release":
+        ends = "when revoked"
     if not signature.stands:
         ends = signature.end
     typed = "" if signature.proven else " (name typed)"

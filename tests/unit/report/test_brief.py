@@ -124,7 +124,7 @@ def signed() -> tuple[Any, ...]:
         "condition": "No scores to partners.",
         "proven": True,
     }
-    texts = {"title": "Do not release", "role": WIDE, "reason": "Pilot only. " * 30}
+    texts = {"decision": "accept_risk", "title": "Accept the risk", "role": WIDE, "reason": "Pilot only. " * 30}
     return tuple(SimpleNamespace(name=f"{i} {WIDE} {MARKUP}", **texts, **common) for i in range(8))
 
 
@@ -194,7 +194,7 @@ def test_brief_counts_records_and_people_of_repeated_persons():
 
 def test_signed_brief_has_reason_condition_end_and_next_review():
     text = text_of(judged_audit(), signed()[:1], review="2027-03-01")
-    for part in ("Do not release", "22 Nov 2026", "Pilot only.", "No scores to partners.", "1 May 2027", "1 Mar 2027"):
+    for part in ("Accept the risk", "22 Nov 2026", "Pilot only.", "No scores to partners.", "1 May 2027", "1 Mar 2027"):
         assert part in text
 
 
