@@ -21,7 +21,7 @@ class CaveatKind(StrEnum):
     CHOSEN_ON_THESE_RECORDS = "chosen_on_these_records"
     SETS_UNKNOWN = "sets_unknown"
     SETS_DIFFER = "sets_differ"
-    SETS_ALIKE = "sets_alike"
+    NO_DRIFT = "no_drift"
     SELF_TEST_MISSING = "self_test_missing"
     CONSTANT_MODEL = "constant_model"
     CONTRADICTIONS = "contradictions"
@@ -56,7 +56,7 @@ SETS_UNKNOWN_TEXT = (
     "The training records are unknown: a random sample is attacked instead, and the real training records may leak "
     "more."
 )
-SETS_ALIKE_TEXT = (
+NO_DRIFT_TEXT = (
     "Drift between training and test records: not found (1% level), so a membership finding points to memory of the "
     "model."
 )
@@ -81,7 +81,7 @@ FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.SETS_UNKNOWN: SETS_UNKNOWN_TEXT,
     CaveatKind.SETS_DIFFER: "Training and test records differ before any model sees them; membership inference may "
     "find this difference and not memory of the model.",
-    CaveatKind.SETS_ALIKE: SETS_ALIKE_TEXT,
+    CaveatKind.NO_DRIFT: NO_DRIFT_TEXT,
     CaveatKind.SELF_TEST_MISSING: SELF_TEST_TEXT,
     CaveatKind.CONSTANT_MODEL: CONSTANT_TEXT,
     CaveatKind.CONTRADICTIONS: "Some predicted labels contradict their scores; the labels are what counts.",

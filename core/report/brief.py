@@ -31,7 +31,7 @@ from ..auditing.policy import bullet as places_of
 from ..auditing.policy.limits import limit_number
 from ..auditing.policy.verdict import MOST_TIMES, times_more_records
 from ..auditing.result import failed_tests
-from ..base.caveats import SETS_ALIKE_TEXT, Caveat, CaveatKind
+from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
 from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
@@ -670,8 +670,8 @@ class _Brief:
             )
         if CaveatKind.SETS_DIFFER in kinds:
             return "Training and test records differ without the model: findings may be drift, not memory."
-        if CaveatKind.SETS_ALIKE in kinds:
-            return SETS_ALIKE_TEXT
+        if CaveatKind.NO_DRIFT in kinds:
+            return NO_DRIFT_TEXT
         roles = self.report.plan.config.roles
         if roles is not None and roles.sets:
             return "Not tested between training and test records."
@@ -942,9 +942,9 @@ def _whole_sentences(text: str, most: int) -> str:
     visible = plain_line(text, len(text) + 1)
     if len(visible) <= most:
         return visible
-    first, *others = _SENTENCE_END.split(visible)
+    first, *sentences = _SENTENCE_END.split(visible)
     shortened = plain_line(first, most, prose=True)
-    for sentence in others:
+    for sentence in sentences:
         if len(shortened) + len(sentence) >= most:
             break
         shortened = f"{shortened} {sentence}"
