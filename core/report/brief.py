@@ -165,8 +165,8 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
 _UNTRIED = {
     Untried.LABELS_ALONE: ("nothing narrower is left", "Labels alone are planned."),
     Untried.OTHER_CHECKS: (
-        "releasing less cannot help",
-        "Nothing narrower needs to be tried. These checks do not depend on what is released:",
+        "no narrower release can pass",
+        "Nothing narrower needs to be tried. Checks that do not depend on what is released:",
     ),
     Untried.OTHER_POLICY: (
         "not tried yet",
@@ -443,7 +443,7 @@ class _Brief:
             reason = untried_reason(self.report.verdict.checks, self.report.plan.outputs)
             title, text = _UNTRIED[reason]
             if reason == Untried.OTHER_CHECKS:
-                blocking = [row for row in self.required if row.blocks]
+                blocking = [row for row in self.report.rows if row.blocks]
                 independent = [row for row in blocking if row.check not in output_checks()]
                 worst = independent[0]
                 names = ", ".join(map(self.short, independent[:_MOST_NAMES]))
@@ -451,6 +451,9 @@ class _Brief:
                 if more > 0:
                     names = f"{names} and {more} more"
                 text = f"{text} {names}."
+                if len(independent) == 1:
+                    text = f"{text} {next_step(worst)}"
+                    worst = None
             if worst is not None:
                 text = f"{text} {self.short(worst)}: {next_step(worst)}"
             return {
@@ -807,9 +810,7 @@ class _Brief:
                 source = plain_line(sources.pop(), 60, prose=True)
             names = ""
             if len(by_setter) > 1 and len(limits) < most:
-                names = plain_line(
-                    ", ".join(map(self.short, limits)), self.longest_text, prose=True
-                )
+                names = plain_line(", ".join(map(self.short, limits)), _LONGEST_TEXT, prose=True)
             elif len(by_setter) > 1:
                 names = "all others"
             rows.append(

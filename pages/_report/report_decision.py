@@ -59,7 +59,7 @@ _COST = {
 
 _UNTRIED = {
     Untried.LABELS_ALONE: "Nothing narrower is left to release",
-    Untried.OTHER_CHECKS: "Releasing less cannot help",
+    Untried.OTHER_CHECKS: "No narrower release can pass",
     Untried.OTHER_POLICY: "Releasing less is yet to be tried",
 }
 """Why nothing narrower was tried, beside the heading."""
@@ -246,7 +246,7 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
         if row.blocks and row.check not in output_checks()
     ]
     return (
-        "Nothing narrower needs to be tried: these checks do not depend on what is released. "
+        "Nothing narrower needs to be tried. Checks that do not depend on what is released: "
         f"{' · '.join(independent)}."
     )
 
