@@ -151,14 +151,17 @@ hidden = row[3].toggle(
 )
 try:
     with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
-        columns = identifier_columns(table, dataset)
+        columns = ["", *identifier_columns(table, dataset)]
+        first = 0
+        if dataset.roles.person in columns:
+            first = columns.index(dataset.roles.person)
         identifier = st.selectbox(
             "Named by",
-            ["", *columns],
-            index=1 + columns.index(dataset.roles.person) if dataset.roles.person in columns else 0,
+            columns,
+            index=first,
             format_func=lambda column: shell.escape(column) or "row number",
             key=f"people_identifier_{table.fingerprint[:8]}",
-            disabled=not columns,
+            disabled=len(columns) == 1,
             persist_state="session",
             help="A column of identifiers that is no part of the audit. It stays in this session: "
             "reports and files have row numbers.",

@@ -26,7 +26,8 @@ _PLAN_KEYS = {"name": "model"}
 """Field -> key of a plan, where that has another name."""
 
 _DECISION, _WHO, _REASON = (f"revoke_{part}" for part in ("decision", "who", "reason"))
-_DELETED_BY, _DELETED_WHY = "delete_who", "delete_reason"
+_DELETED_BY = "delete_who"
+_DELETED_WHY = "delete_reason"
 
 
 def ask_model(model: RegisteredModel | None = None) -> None:
