@@ -869,9 +869,14 @@ class _Brief:
         elif self.remedy is not None:
             release = f"{self.remedy.alternative.title.capitalize()}, and nothing else. {before}"
             state = "pass"
-        accepted = "" if overall == Status.PASS else str(overall)
+        accepted = ""
+        if overall != Status.PASS:
+            accepted = str(overall)
+        ends = "–"
+        if state:
+            ends = review
         return [
-            _option(DECISIONS["release"], state, release.strip(), review if state else "–"),
+            _option(DECISIONS["release"], state, release.strip(), ends),
             _option(
                 DECISIONS["accept_risk"], accepted, "Written reason and last day below.", review
             ),
