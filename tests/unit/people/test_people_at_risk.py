@@ -224,7 +224,8 @@ def test_nobody_is_found_without_a_leak():
     assert findings(result)[0].point == "No attack finds any of 300 people whom imputation does not find."
 
 
-@pytest.mark.parametrize("uploaded", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("uploaded", [True, False])
 def test_people_at_risk_agree_with_the_report_of_the_same_plan(uploaded: bool):
     if uploaded:
         plan = read_plan(

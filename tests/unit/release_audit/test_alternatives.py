@@ -58,10 +58,10 @@ def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
 @pytest.mark.parametrize(
     ("leak", "alternatives", "remedy"),
     [
-        ("none", [], ""),
+        pytest.param("none", [], "", marks=pytest.mark.long),
         ("third decimal", ["scores with 1 decimal"], "Scores with 1 decimal would pass."),
         ("first decimal", ["scores with 1 decimal", "labels alone"], "Labels alone would pass."),
-        ("label", ["scores with 1 decimal", "labels alone"], ""),
+        pytest.param("label", ["scores with 1 decimal", "labels alone"], "", marks=pytest.mark.long),
     ],
 )
 def test_alternatives_end_with_the_first_that_passes(leak: str, alternatives: list[str], remedy: str):
