@@ -15,7 +15,8 @@ from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 
 CHANGES = {"people": 120, "answers": 40, "noise": "exact", "shadows": 0}
-LINK = {f"people_{name}": str(value) for name, value in CHANGES.items()}
+LINK = {f"people_{name}": str(value) for name, value in CHANGES.items()} | {"people_noise": "None"}
+"""In a link a choice has the word that the page shows."""
 
 
 @cache
