@@ -164,10 +164,14 @@ def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: 
     text = rules.read_text()
     rules.write_text(text.replace('officer = ["olga@example.org"]', "").replace('["fair', '["olga@example.org", "fair'))
     expect(view.page.get_by_text("This page is not open to the role asker")).to_be_visible()
+    rules.write_text(text.replace("olga@example.org", "nobody@example.org"))
+    title(view, "No role")
     rules.write_text(text)
     title(view, "Release report")
-    rules.unlink()
+    rules.write_text(f"{text}\n[broken")
     title(view, "No role")
+    title(look("glossary"), "Sign in")
+    rules.unlink()
     title(look("glossary"), "Sign in")
 
 
