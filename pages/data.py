@@ -89,7 +89,7 @@ def pending_meaning(gate: Gate) -> str:
     """Say what an open sentence would do to the verdict; where none blocks, what will be attacked."""
     for fact in gate.lines:
         if fact.severity is Severity.BLOCKING and topic_of(fact) in CONSEQUENCES:
-            return f"{CONSEQUENCES[topic_of(fact)]} Each repair is one click."
+            return f"{CONSEQUENCES[topic_of(fact)]} Each answer is one click."
     if gate.repaired:
         return "Answers change the roles in memory only. The file stays as it is; *Undo* brings a sentence back."
     roles = gate.roles
@@ -111,9 +111,9 @@ def pending_steps(blocks: int, questions: int) -> str:
     """Say what is to be done before the audit."""
     steps = []
     if blocks:
-        steps.append(f"press the red button{'s' * (blocks > 1)}")
+        steps.append(f"answer the red sentence{'s' * (blocks > 1)}")
     if questions:
-        steps.append(f"answer the question{'s' * (questions > 1)}")
+        steps.append(f"answer the amber question{'s' * (questions > 1)}")
     steps.append("check the green lines, then press *Confirm and audit*")
     text = ", ".join(steps)
     return f"{text[:1].upper()}{text[1:]}. Every answer is written into the plan and the report."

@@ -24,6 +24,7 @@ from core.studies.subject import AuditConfig
 from pages._report import report_audit, report_decision, report_history, report_plan, report_policy
 from pages._report.report_audit import Attacks, SelfTests
 from pages._report.report_plan import plan_of, release_instead, released, try_narrower
+from pages._report.report_statement import stated_plan, statement_form
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
@@ -33,7 +34,14 @@ opening = st.container()
 config, table = audited()
 
 from core.auditing.policy import judge
-from core.report import Reports, board_html, board_style, caveats_html
+from core.report import (
+    Reports,
+    board_html,
+    board_style,
+    caveats_html,
+    confirmed_html,
+    was_confirmed,
+)
 from core.report.tables import report_tables
 
 _NONE = {
@@ -173,6 +181,7 @@ def attacks_on(changed: AuditConfig) -> Attacks:
 
 policy = report_policy.current_policy(config)
 planned = replace(plan_of(config, table), register=report_history.register_plan())
+planned = stated_plan(planned, table)
 attacks = Attacks(report_plan.subject(config, table, planned))
 tested = SelfTests()
 ensure_started(attacks)
@@ -193,6 +202,9 @@ else:
     first = [caveat.text for caveat in verdict.caveats if caveat.kind in _BESIDE_THE_VERDICT]
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
+    conditional = was_confirmed(verdict.caveats)
+    if conditional:
+        st.html(confirmed_html(verdict.caveats))
     tested.warn()
     candidates = report_decision.candidates_of(release)
     trials = report_decision.trials_of(config, verdict, attacks_on)
@@ -209,7 +221,10 @@ else:
         visible = report_decision.draw_filter(release.document.rows)
     with right:
         compared = report_history.chosen(release)
-    board_options: dict[str, Any] = {"remedies": report_decision.remedy_texts(candidates)}
+    board_options: dict[str, Any] = {
+        "remedies": report_decision.remedy_texts(candidates),
+        "conditional": conditional,
+    }
     if compared is not None:
         board_options |= {
             "since": {change.check: since(change) for change in compared.checks},
@@ -236,6 +251,7 @@ else:
 sections: dict[str, tuple[str, Callable[[], Any]]] = {
     "judged": ("Policy and limits", _policy),
     "attacked": ("Audit plan", _plan),
+    "stated": ("Purpose and attackers", lambda: statement_form(planned, table)),
     "self_test": ("Self-test", tested.draw),
     "numbers": ("Tables", _numbers),
     "guide": ("How to read this", lambda: st.markdown(GUIDE)),

@@ -175,6 +175,14 @@ class AuditPlan(Result):
         """What the model's owner states about attackers; empty where the plan has no table for it."""
         return dict(self.studies).get(_ATTACKERS) or AttackersPlan()
 
+    def with_attackers(self, statement: AttackersPlan) -> AuditPlan:
+        """Return the same plan with another statement about attackers, which changes nothing measured."""
+        tables = dict(self.studies)
+        tables.pop(_ATTACKERS, None)
+        if statement != AttackersPlan():
+            tables[_ATTACKERS] = statement
+        return replace(self, studies=tuple(tables.items()))
+
     @property
     def has_true_sets(self) -> bool:
         """Whether the training records are those the model was trained on; see `Subject.has_true_sets`."""

@@ -260,15 +260,16 @@ def _one_row_a_person(
         sets = _sets(frame.loc[selected, roles.sets], roles.sets)
         rank = np.array([SETS.index(name) for name in sets])
         order = order[np.argsort(rank[order], kind="stable")]
-    first = np.unique(person[order], return_index=True)[1]
+    _, first, records = np.unique(person[order], return_index=True, return_counts=True)
     n_persons = first.size
     if n_persons == rows.size:
         return selected
+    n_repeated = int((records > 1).sum())
     text = (
-        f"{rows.size:,} records belong to {n_persons:,} people by {text_of(roles.person)}: one record of each person, "
-        "drawn at random, is used."
+        f"{n_repeated:,} of {n_persons:,} people have several records by {text_of(roles.person)} "
+        f"({rows.size:,} records): one record of each person, drawn at random, is used."
     )
-    caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_persons, total=rows.size))
+    caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_repeated, total=n_persons))
     if roles.sets:
         several = persons_in_several_sets(person, rank)
         if several:

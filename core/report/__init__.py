@@ -1,7 +1,15 @@
 """Report of a release audit, typed: written as JSON, drawn as HTML, cut into CSV files; and its public summary."""
 
 from .codec import from_json, report_document
-from .page import board_html, board_style, caveats_html, embedded_document, people_html
+from .page import (
+    board_html,
+    board_style,
+    caveats_html,
+    confirmed_html,
+    embedded_document,
+    people_html,
+    was_confirmed,
+)
 from .people_sentences import people_sentences
 from .public_summary import FOLDERS, Reports, public_summary, summary_html, summary_markdown
 from .report import Report, report_fingerprint, to_json
@@ -14,6 +22,7 @@ __all__ = [
     "board_html",
     "board_style",
     "caveats_html",
+    "confirmed_html",
     "embedded_document",
     "from_json",
     "people_html",
@@ -25,4 +34,5 @@ __all__ = [
     "summary_markdown",
     "to_json",
     "verify_report",
+    "was_confirmed",
 ]

@@ -142,7 +142,7 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
     CaveatKind.RECORDS_DROPPED: ("Dropped", "{count} records lack a value and are left out."),
     CaveatKind.PERSONS_REPEATED: (
         "Repeated",
-        "{total} records are of {count} people; one record of each is used.",
+        "{count} of {total} people have several records; one of each is used.",
     ),
     CaveatKind.RECORDS_REPEATED: ("Equal", "{count} records are equal in every column used."),
     CaveatKind.RECORDS_SHARED: ("Shared", "{count} other records equal a training record."),

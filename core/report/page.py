@@ -21,6 +21,7 @@ from markupsafe import Markup
 from ..auditing.plan import AuditPlan
 from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from ..auditing.result import ModelSummary
+from ..base.caveats import CaveatKind
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
 from ..learn.glossary import terms_in
@@ -144,15 +145,17 @@ def board_html(
     since: Since | None = None,
     day: str = "",
     remedies: Mapping[str, str] | None = None,
+    conditional: bool = False,
 ) -> str:
     """Return checks on one scale, each with its lines to open and the provisions it is evidence for.
 
     What was not attacked because nothing is released stands apart, what has no limit in one line below. While they are
     `waiting` for their attacks there are only the limits. `since` fills a column with the change since another audit,
-    of that `day`; `remedies` are check -> what its number would be of a narrower release.
+    of that `day`; `remedies` are check -> what its number would be of a narrower release. `conditional` says of each
+    pass that it depends on what was confirmed against the input check.
     """
     template: Any = environment().get_template("board.html").module
-    return str(template.board(rows, waiting, since, day, remedies or {}))
+    return str(template.board(rows, waiting, since, day, remedies or {}, conditional))
 
 
 COLOURS = {
@@ -174,9 +177,15 @@ COLOURS = {
 
 
 def caveats_html(caveats: Sequence[Caveat]) -> str:
-    """Draw the caveats of a verdict as a list under a heading; "" where there are none."""
+    """Draw the caveats of a verdict as a list under a heading, but for those of `confirmed_html`."""
     template: Any = environment().get_template("board.html").module
     return str(template.caveat_list(caveats))
+
+
+def confirmed_html(caveats: Sequence[Caveat]) -> str:
+    """Draw what was confirmed against the input check, which every result depends on; "" where nothing was."""
+    template: Any = environment().get_template("board.html").module
+    return str(template.confirmed_list(caveats))
 
 
 def people_html(sentences: Sequence[PeopleSentence]) -> str:
@@ -237,6 +246,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         "sets": _sets(report),
         "model": _model(report),
         "caveats": report.caveats,
+        "conditional": was_confirmed(report.caveats),
         "group_chart": group_chart(report.groups),
         "tables": {name: table.formatted for name, table in tables_by_name.items()},
         "audit_tables": [
@@ -251,6 +261,11 @@ def _template_values(report: Report) -> dict[str, Any]:
         "fairleak": report.provenance.fairleak,
         "text": Markup("\n" + html.escape(text, quote=False)),
     }
+
+
+def was_confirmed(caveats: Sequence[Caveat]) -> bool:
+    """Whether the input check stopped at a point that somebody confirmed as right."""
+    return any(caveat.kind == CaveatKind.INPUT_CONFIRMED for caveat in caveats)
 
 
 def required_counts(rows: Sequence[CheckVerdict]) -> str:

@@ -239,13 +239,24 @@ class Gate:
                 self._options(number, fact)
 
     def _repairs(self, number: int, fact: Fact, control: Control | None) -> None:
-        """Draw the button that repairs what blocks, and beside it the other answers."""
+        """Draw the button that repairs what blocks, and beside it the other answers.
+
+        Where nothing repairs it, the one button confirms it and does not look like a repair; where no answer is more
+        likely than another, they stand side by side.
+        """
         if not fact.repairs:
             return
         first, *alternatives = fact.repairs
+        if alternatives and not any(repair.confirms for repair in fact.repairs):
+            self._options(number, fact)
+            return
         with st.container(horizontal=True, width="content", gap="small"):
-            self._button(fact, first, f"{fact.kind}_{number}_0", icon=":material/build:")
-            if not alternatives:
+            name = f"{fact.kind}_{number}_0"
+            if first.confirms:
+                self._button(fact, first, name, kind="tertiary")
+            else:
+                self._button(fact, first, name, icon=":material/build:")
+            if not alternatives and control is None:
                 return
             with st.popover("Other answers", type="tertiary"):
                 for position, repair in enumerate(alternatives, 1):
@@ -310,8 +321,13 @@ class Gate:
         """Return what draws the lines that were repaired or confirmed."""
         drawn: list[Callable[[], None]] = []
         for number, entry in enumerate(self.repaired):
-            result = entry.repair.result or f"{entry.repair.title}."
-            fact = replace(entry.fact, point=result, more=f"Before: {entry.fact.text}")
+            if entry.repair.result:
+                result = entry.repair.result
+                evidence = f"Before: {entry.fact.text}"
+            else:
+                result = f"{entry.repair.title}: {entry.fact.point}"
+                evidence = entry.fact.more
+            fact = replace(entry.fact, point=result, more=evidence)
             drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles)))
         for number, fact in enumerate(self.confirmed):
             names = {fact.kind, *(f"{fact.kind}:{column}" for column in fact.columns)}

@@ -20,6 +20,7 @@ from core.auditing import (
     provenance,
     verdict_caveats,
 )
+from core.auditing.plausible_attackers import AttackersPlan
 from core.auditing.policy import Policy, judge
 from core.auditing.subprocess_jobs import ReportProgress
 from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
@@ -42,6 +43,7 @@ class Attacks(Background):
         else:
             model = ""
         attacks = replace(subject.plan, title="", policy="", register=RegisterPlan())
+        attacks = attacks.with_attackers(AttackersPlan())
         key = fingerprint(
             "release audit", subject.table.fingerprint, attacks, model, subject.tried_for
         )
@@ -150,6 +152,7 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
     base_audit = reports.audit
     planned = work.subject.plan
     plan = replace(base_audit.plan, title=planned.title, register=planned.register)
+    plan = plan.with_attackers(planned.attackers)
     chosen = work.subject.chosen
     attribute = base_audit.data.attribute
     failed = failed_tests(tests)
@@ -158,6 +161,7 @@ def judged_reports(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -
         work.key,
         plan.title,
         plan.register,
+        plan.attackers,
         policy,
         chosen,
         work.subject.picked,

@@ -331,7 +331,9 @@ def test_a_vendors_words_are_answered_on_the_gate_and_reach_the_plan(dashboard: 
     dashboard.open("data").upload("vendor.csv", vendor.to_csv(index=False).encode())
     dashboard.draft(score="vendor_score", favourable="no")
     assert dashboard.button("use_roles").disabled
-    dashboard.click("use_repair_prediction_values").click("use_roles")
+    dashboard.widget("answer_prediction_values_").set_value(0)
+    dashboard.test.run()
+    dashboard.click("use_roles")
     (applied,) = dashboard.test.session_state["own_roles_upload"]
     assert applied.prediction_positive == "refer"
     table = read_table(vendor.to_csv(index=False).encode(), "vendor.csv")

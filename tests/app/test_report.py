@@ -324,6 +324,28 @@ def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_
     assert attacks.plans[-1].title == "Loans, spring"
 
 
+def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
+    dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
+):
+    attacks.instead = sample()
+    shown: list[Reports] = []
+    judged = report_audit.judged_reports
+    monkeypatch.setattr(report_audit, "judged_reports", lambda *args: shown.append(judged(*args)) or shown[-1])
+    dashboard.open("report")
+    section(dashboard, "stated")
+    dashboard.widget("stated_met_partner").set_value("yes")
+    dashboard.widget("stated_why_partner").set_value("2 partners get " + "scores " * 20)
+    dashboard.click("keep_statement")
+    assert_one_sentence(dashboard.plain_problem(), ("partner", "120"))
+    dashboard.widget("stated_why_partner").set_value("2 partners get scores")
+    dashboard.widget("stated_owner").set_value("Credit unit")
+    dashboard.click("keep_statement")
+    assert not dashboard.test.warning and len(attacks.plans) == 1
+    brief = brief_html(shown[-1].document)
+    assert "2 partners get scores" in brief and "Credit unit" in brief
+    assert read_plan(plan_text(shown[-1].document.plan)).attackers.partner == "yes: 2 partners get scores"
+
+
 def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = sample()
     people = model_samples.people().copy()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from core.base.caveats import Caveat, CaveatKind
 from core.report import report_document
 from core.report.page import to_html
 from tests.html_reader import Reader
@@ -63,6 +65,16 @@ def test_headings_are_in_order_and_unique():
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in Reader(page).links} <= set(ids)
+
+
+def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
+    audit = judged_audit()
+    confirmed = Caveat(CaveatKind.INPUT_CONFIRMED, "The label is the model's answer. This is confirmed.")
+    page = to_html(report_document(replace(audit, verdict=replace(audit.verdict, caveats=(confirmed,)))))
+    checks = page[page.index("<tbody") : page.index("</tbody>")]
+    assert checks.count("if what was confirmed is right") == checks.count('class="verdict pass"') > 0
+    assert page.index(confirmed.text.replace("'", "&#39;")) < page.index("<tbody")
+    assert "if what was confirmed" not in to_html(report_document(audit))
 
 
 def test_to_html_links_each_check_to_provisions_that_stand_once():
