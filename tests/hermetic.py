@@ -93,7 +93,7 @@ def enter() -> bool:
     readable = {ROOT, sys.prefix, sys.base_prefix, *imported, os.environ.get("FAIRLEAK_DATA") or ROOT}
     os.environ[guard.READABLE] = os.pathsep.join(sorted({location for folder in readable for location in both(folder)}))
     opened = [run_folder(), *(ROOT / name for name in WRITABLE), Path("/dev"), Path("/proc")]
-    if os.environ.get("FAIRLEAK_GOLDEN_RENEW"):  # which is asked for in order to write them
+    if "--regen-all" in sys.argv:  # golden files are written anew
         opened.append(ROOT / "tests/golden/files")
     os.environ[guard.OPEN] = os.pathsep.join(map(str, opened))
     guard.install()

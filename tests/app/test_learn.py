@@ -8,7 +8,7 @@ from core.learn.examples import EXAMPLES, LESSON, example, lesson
 from pages.shell import shell
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
-from tests.golden.make import FILES
+from tests.golden.texts import FILES
 
 
 def test_a_question_first_then_feedback_and_the_steps(dashboard: Dashboard):

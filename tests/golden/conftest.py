@@ -1,15 +1,30 @@
-"""What golden tests run in: an empty folder, none of this machine's data or caches, lines of one width."""
+"""What golden tests run in: an empty folder, none of this machine's data or caches, lines of one width.
+
+`pytest --long --regen-all tests/golden` writes the golden files anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pytest_regressions.file_regression import FileRegressionFixture
 
 from tests.app.conftest import dashboard, packages_looked_through_once, points, runs_of_pages_have_time, start
+from tests.golden.texts import FILES
 
 __all__ = ["dashboard", "packages_looked_through_once", "points", "runs_of_pages_have_time", "start"]
+
+
+@pytest.fixture
+def compare(file_regression: FileRegressionFixture) -> Callable[[str, str], None]:
+    """Checks a text against its golden file, by the name of the file."""
+
+    def check(name: str, text: str) -> None:
+        file_regression.check(text, encoding="utf-8", fullpath=FILES / name)
+
+    return check
 
 
 @pytest.fixture(scope="module")

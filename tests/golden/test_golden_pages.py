@@ -7,6 +7,7 @@ wait for their turn: how far one is would depend on the machine.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from pages.shell import background
 from pages.shell.job_queue import Urgency
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
-from tests.golden.make import FILES, compare, page_text
+from tests.golden.texts import FILES, page_text
 
 __all__ = ["attacks"]
 
@@ -24,16 +25,14 @@ QUICK = (
     "data",
     "model",
     "correction",
-    "attribute",
     "desk",
     "learn",
     "glossary",
     "model_card",
-    "report",
     "models",
 )
 GUIDE = re.compile(r"\[expander\] How to read this\n(.*?)(?=\n\[)", re.DOTALL)
-LONG = ("bias_queries", "attriguard", "membership")
+LONG = ("bias_queries", "attriguard", "membership", "attribute", "report")
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_sweeps")
 @pytest.mark.parametrize("page", [*QUICK, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
-def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path):
+def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path, compare: Callable[[str, str], None]):
     dashboard.open(page)
     compare(f"pages/{page}.txt", page_text(dashboard.test, tmp_path))
 
@@ -65,7 +64,7 @@ def test_how_to_read_this_is_short():
     assert {name: count for name, (text, *_) in guides.items() if (count := len(text.split())) > 130} == {}
 
 
-def test_every_example(dashboard: Dashboard, tmp_path: Path):
+def test_every_example(dashboard: Dashboard, tmp_path: Path, compare: Callable[[str, str], None]):
     dashboard.open("learn")
     (box,) = dashboard.test.main.selectbox
     for title in box.options:

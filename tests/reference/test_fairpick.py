@@ -73,6 +73,7 @@ def adult(people: MemberPeople) -> Points:
     return trials(people, thetas=(0.4, 0.6, 0.8, 1.0), repeats=REPEATS)
 
 
+@pytest.mark.long
 @needs_adult
 @pytest.mark.parametrize(
     "how, theta, vd, spread",
@@ -90,6 +91,7 @@ def test_vulnerability_disparity(adult: Points, how: str, theta: float, vd: floa
     assert mean(adult[how, theta], "vd") == pytest.approx(vd, abs=spread * WIDE)
 
 
+@pytest.mark.long
 @needs_adult
 def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_stays(adult: Points) -> None:
     for picked, control, nobody in zip(

@@ -15,10 +15,9 @@ from core.studies.correction import CorrectionResult, correct
 from core.studies.correction.disclosure import published_cost
 from tests.reference.data import needs_adult
 
-pytestmark = needs_adult
+pytestmark = [needs_adult, pytest.mark.long]
 
 
-@pytest.mark.long
 def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult) -> None:
     assert adult.n == 45_222
     assert len(adult.feature_names) == 13

@@ -171,6 +171,7 @@ def test_what_lira_catches_differs_by_sex(evidence: Evidence):
     assert caught_gap(score, evidence.split, people_of("adult").groups) == pytest.approx(-0.051, abs=0.04)
 
 
+@pytest.mark.long
 @needs_adult
 def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence: Evidence):
     member = evidence.split.judged_records[1]

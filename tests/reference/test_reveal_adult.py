@@ -15,7 +15,7 @@ from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 from tests.reference.table_1 import NOISELESS_ATTACKS, noiseless_row
 
-pytestmark = needs_adult
+pytestmark = [needs_adult, pytest.mark.long]
 
 EXPECTED = {  # (n, m) -> repeats, leakage of l1, s >= 0, box with the sum
     (100, 25): (200, (0.651, 0.835, 0.838)),
@@ -30,7 +30,7 @@ def pool() -> QueryPool:
     return adult_pool(FOLDER)
 
 
-@pytest.mark.parametrize(("n", "m"), [pytest.param(n, m, marks=[pytest.mark.long] * (n > 100)) for n, m in EXPECTED])
+@pytest.mark.parametrize(("n", "m"), list(EXPECTED))
 def test_noiseless_rows_of_table_1(pool: QueryPool, n: int, m: int) -> None:
     repeats, expected = EXPECTED[n, m]
     row = noiseless_row(pool, n, m, repeats=repeats)

@@ -10,7 +10,6 @@ from tests import house
 ALLOWED = {
     ("core/auditing/result.py", "told"): "key of a report's self-tests",
     ("core/datasets/roles.py", "each"): "key of a plan's table of data",
-    ("tests/golden/test_numbers_parts.py", "one"): "name of a setting in recorded texts",
 }
 """File and private name -> the reason why it stays."""
 

@@ -28,7 +28,10 @@ from pages.shell.background import ResultStore
 from pages.shell.study_jobs import StudyRun
 from tests import samples
 
-CHECKED_STUDIES = tuple(name for name, study in STUDIES.items() if study.declared)
+SLOW = ("attribute", "measured_epsilon")
+CHECKED_STUDIES = tuple(
+    pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name, study in STUDIES.items() if study.declared
+)
 SETTINGS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "attribute": {},
     "attriguard": {"budget": (0.3, 0.8)},

@@ -142,7 +142,7 @@ LEAKING = (
         lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
     plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
         "attribute.",
-        lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7))), quick=True),
+        lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7)))),
     plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
         lambda seed: _xor(seed, 0.08)),
     plants("minority-12", "The same for a minority of 12%.", lambda seed: _xor(seed, 0.12)),

@@ -35,6 +35,7 @@ def local_points() -> dict[AuditConfig, MeasuredModel]:
     return by_config(models(CONFIGS, people()))
 
 
+@pytest.mark.long
 def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(local_points: dict[AuditConfig, MeasuredModel]):
     assert by_config(models(CONFIGS, people(), n_jobs=2)) == local_points
     assert measure(CONFIGS[3], people()) == local_points[CONFIGS[3]]

@@ -145,6 +145,7 @@ def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three:
         assert (card.identified[of_group] == (study.probability[of_group] >= 0.995)).all()
 
 
+@pytest.mark.long
 def test_sets_and_expected_by_enumeration(result: PeopleAtRisk):
     rates = result.leaks.mean(axis=0)
     for k in range(5):

@@ -59,7 +59,12 @@ def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
     ("leak", "alternatives", "remedy"),
     [
         pytest.param("none", [], "", marks=pytest.mark.long),
-        ("third decimal", ["scores with 1 decimal"], "Scores with 1 decimal would pass."),
+        pytest.param(
+            "third decimal",
+            ["scores with 1 decimal"],
+            "Scores with 1 decimal would pass.",
+            marks=pytest.mark.long,
+        ),
         ("first decimal", ["scores with 1 decimal", "labels alone"], "Labels alone would pass."),
         pytest.param("label", ["scores with 1 decimal", "labels alone"], "", marks=pytest.mark.long),
     ],

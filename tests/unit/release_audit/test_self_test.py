@@ -66,7 +66,16 @@ def trial_of(phrase: str) -> Trial:
     return chosen
 
 
-@pytest.mark.parametrize("tried", ALL, ids=lambda case: case[1].attack)
+SLOW = ("by the audit's own attack", "difference of two models' scores")
+
+
+def marked(tried: Trial) -> Any:
+    """Return a trial as a parameter; those that train many models are long."""
+    attack = tried[1].attack
+    return pytest.param(tried, id=attack, marks=[pytest.mark.long] * attack.endswith(SLOW))
+
+
+@pytest.mark.parametrize("tried", map(marked, ALL))
 def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial):
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import contextlib
-import difflib
 import io
 import json
-import os
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import core
 
 FILES = Path(__file__).with_name("files")
 """Where the golden files lie."""
-
-RENEW = "FAIRLEAK_GOLDEN_RENEW"
-"""The environment variable that has golden files written instead of compared."""
-
-_MOST_DIFFERENT = 60
-"""Lines of a difference that are shown."""
 
 _PACKAGES = (
     "numpy|scipy|scikit-learn|pandas|pyarrow|fairlearn|PuLP|cvxpy|clarabel|osqp|scs|onnxruntime|skops|streamlit|plotly"
@@ -76,31 +71,11 @@ def _short(value: float) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.6g}"
 
 
-def compare(name: str, text: str) -> None:
-    """Check a text against its golden file, or write the file if that is asked for."""
-    path = FILES / name
-    if os.environ.get(RENEW):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    lines = list(difflib.unified_diff(before.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=1))
-    more = f"\n... and {len(lines) - _MOST_DIFFERENT} lines more" if len(lines) > _MOST_DIFFERENT else ""
-    assert not lines, (
-        f"{name} is not as it was; where that is meant, `{RENEW}=1 pytest --long tests/golden` writes it anew:\n"
-        + "\n".join(lines[:_MOST_DIFFERENT])
-        + more
-    )
-
-
 # Commands
 
 
-def printed(arguments: list[str], folder: Path, mask: str = "") -> str:
-    """Run one command and return what it was, what it printed on both streams, and its exit code.
-
-    `mask` is what noise decides where it cannot be seeded, as a regular expression; # stands for it.
-    """
+def printed(arguments: list[str], folder: Path) -> str:
+    """Run one command and return what it was, what it printed on both streams, and its exit code."""
     from core.__main__ import main
 
     out, err = io.StringIO(), io.StringIO()
@@ -112,8 +87,7 @@ def printed(arguments: list[str], folder: Path, mask: str = "") -> str:
     parts = [f"$ {' '.join(arguments)}", out.getvalue()]
     if err.getvalue():
         parts += ["--- beside it", err.getvalue()]
-    text = normal("\n".join([*parts, f"--- exit code {code}"]), folder)
-    return re.sub(mask, "#", text) if mask else text
+    return normal("\n".join([*parts, f"--- exit code {code}"]), folder)
 
 
 def helps() -> Iterator[tuple[str, str]]:
@@ -144,13 +118,15 @@ def json_text(text: str, folder: Path | None = None) -> str:
 
 
 class _Reader(HTMLParser):
-    """What a reader has of HTML: texts, a line a block, cells side by side, and what names the pictures."""
+    """What a reader has of HTML: texts, a line a block, cells side by side, and pictures: names and where marks are."""
 
     BLOCKS = re.compile(
         "address|article|aside|blockquote|caption|d[dlt]|details|div|fig(caption|ure)|footer|form|h[1-6r]|header|li|main|"
         "nav|[ou]l|p|pre|section|summary|svg|table|tbody|text|tfoot|thead|title|tr"
     )
     UNSEEN = ("style", "script", "template")
+    DRAWN = ("circle", "line", "path", "polygon", "polyline", "rect")
+    PLACES = ("cx", "cy", "d", "height", "points", "r", "width", "x", "x1", "x2", "y", "y1", "y2")
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -165,6 +141,9 @@ class _Reader(HTMLParser):
             self.lines[-1] += " | "
         elif tag == "br":
             self.lines.append("")
+        if tag in self.DRAWN:
+            places = [f"{name}={value}" for name, value in attrs if name in self.PLACES]
+            self.lines += [f"{tag} {' '.join(places)}", ""]
         for name, value in attrs:
             if name in ("aria-label", "alt", "title") and value:
                 self.lines += [f"[{name}: {value}]", ""]
@@ -249,7 +228,7 @@ def _texts(proto: Any) -> Iterator[tuple[str, str]]:
 
 
 def _chart(proto: Any) -> Iterator[str]:
-    """Yield a chart's alternative text, titles, marks of its axes, legend and words."""
+    """Yield a chart's alternative text, titles, marks of its axes, legend and words, and where its marks are."""
     yield "[chart]"
     yield from (f"    {name}: {word}" for name, word in _texts(proto))
     spec = json.loads(proto.spec or proto.figure.spec)
@@ -260,9 +239,32 @@ def _chart(proto: Any) -> Iterator[str]:
             yield f"    trace: {trace['name']}"
         if "text" in trace.get("mode", "text") and isinstance(text := trace.get("text"), (str, list)):
             yield f"    words: {' | '.join(map(str, [text] if isinstance(text, str) else text))}"
+        yield from _places("mark", trace)
+    for shape in layout.get("shapes", []):
+        yield from _places("shape", shape)
     for note in layout.get("annotations", []):
         if note.get("text"):
             yield f"    note: {note['text']}"
+
+
+_PLACES = ("base", "x", "y", "x0", "x1", "y0", "y1", "error_x", "error_y")
+
+
+def _places(kind: str, drawn: dict[str, Any]) -> Iterator[str]:
+    """Yield where something is drawn, four digits a number."""
+    for name in _PLACES:
+        if (values := drawn.get(name)) is not None:
+            yield f"    {kind} {name}: {json.dumps(_rounded(values))}"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict) and "bdata" in value:
+        return _rounded(np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"]).tolist())
+    if isinstance(value, dict):
+        return {name: _rounded(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _titles(layout: dict[str, Any]) -> Iterator[tuple[str, str]]:
