@@ -328,9 +328,9 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
     dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):
     attacks.instead = sample()
-    shown: list[Reports] = []
-    judged = report_audit.judged_reports
-    monkeypatch.setattr(report_audit, "judged_reports", lambda *args: shown.append(judged(*args)) or shown[-1])
+    reports: list[Reports] = []
+    judge_again = report_audit.judged_reports
+    monkeypatch.setattr(report_audit, "judged_reports", lambda *args: reports.append(judge_again(*args)) or reports[-1])
     dashboard.open("report")
     section(dashboard, "stated")
     dashboard.widget("stated_met_partner").set_value("yes")
@@ -341,9 +341,9 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
     dashboard.widget("stated_owner").set_value("Credit unit")
     dashboard.click("keep_statement")
     assert not dashboard.test.warning and len(attacks.plans) == 1
-    brief = brief_html(shown[-1].document)
+    brief = brief_html(reports[-1].document)
     assert "2 partners get scores" in brief and "Credit unit" in brief
-    assert read_plan(plan_text(shown[-1].document.plan)).attackers.partner == "yes: 2 partners get scores"
+    assert read_plan(plan_text(reports[-1].document.plan)).attackers.partner == "yes: 2 partners get scores"
 
 
 def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):

@@ -37,8 +37,8 @@ def holds(entry: Entry, seed: int) -> bool | None:
     changed = remedy_of(plan, table)
     if changed is None:
         return None
-    other, again = table_and_plan(*entry.make(seed + FRESH), seed + FRESH)
-    audit = run_audit(replace(again, outputs=changed.outputs), other, predictions_policy())
+    fresh_table, fresh_plan = table_and_plan(*entry.make(seed + FRESH), seed + FRESH)
+    audit = run_audit(replace(fresh_plan, outputs=changed.outputs), fresh_table, predictions_policy())
     passes = audit.verdict.overall == Status.PASS
     print(f"{entry.name}, seed {seed}, {changed.outputs}: {audit.verdict.headline}", flush=True)
     return passes
