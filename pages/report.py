@@ -28,12 +28,13 @@ from pages._report.report_statement import stated_plan, statement_form
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
+from pages.shell.controls import show_verdict
 
 head = shell.head()
 opening = st.container()
 config, table = audited()
 
-from core.auditing.policy import judge
+from core.auditing.policy import VERDICT_TITLES, judge
 from core.report import (
     Reports,
     board_html,
@@ -202,6 +203,7 @@ else:
     first = [caveat.text for caveat in verdict.caveats if caveat.kind in _BESIDE_THE_VERDICT]
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
+    show_verdict(f"{report_decision.ICONS[verdict.overall]} **{VERDICT_TITLES[verdict.overall]}**")
     conditional = was_confirmed(verdict.caveats)
     if conditional:
         st.html(confirmed_html(verdict.caveats))

@@ -224,6 +224,7 @@ def audit_settings(page: str) -> None:
     else:
         _sidebar_settings(places)
     if visible:
+        st.session_state["audited_summary"] = summary
         summary.markdown(_summary())
 
 
@@ -300,7 +301,26 @@ def _warn_without(page: str) -> None:
         shell.link("data")
 
 
+_VERDICT = "audited_verdict"
+"""Where the session keeps the last verdict of the Report page, and what it is of."""
+
+
+def show_verdict(verdict: str) -> None:
+    """Show the verdict on what is audited in the sidebar, on every page until something else is audited."""
+    st.session_state[_VERDICT] = (fingerprint(_audited_text(), state.chosen_roles()), verdict)
+    st.session_state["audited_summary"].markdown(_summary())
+
+
 def _summary() -> str:
+    """Return what is audited, and the verdict on it where there is one."""
+    audited = _audited_text()
+    mark, verdict = st.session_state.get(_VERDICT, ("", ""))
+    if mark == fingerprint(audited, state.chosen_roles()):
+        return f"{audited}\n\nVerdict: {verdict}"
+    return audited
+
+
+def _audited_text() -> str:
     """Return what is audited, in two lines: data and attribute, constraint and seed, with a depth that was chosen."""
     dataset = state.dataset_name()
     names = state.attributes(dataset)

@@ -17,6 +17,7 @@ import skops.io
 import core.auditing
 from core.auditing import AuditPlan, plan_text, read_plan, verdict_caveats
 from core.auditing.policy import (
+    VERDICT_TITLES,
     Alternative,
     LimitUse,
     Policy,
@@ -322,6 +323,17 @@ def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_
     dashboard.click("asked_keep")
     assert [plan.bias_queries.questions for plan in attacks.plans] == [0, 0, 4]
     assert attacks.plans[-1].title == "Loans, spring"
+
+
+def test_the_sidebar_has_the_verdict_until_something_else_is_audited(dashboard: Dashboard, attacks: Attacks):
+    attacks.instead = sample()
+    dashboard.open("report")
+    title = VERDICT_TITLES[judge(default_policy(), sample().measurements, attribute="sex").overall]
+    for page in ("report", "data"):
+        sidebar = " ".join(entry.value for entry in dashboard.open(page).test.sidebar.markdown)
+        assert "Verdict: " in sidebar and f"**{title}**" in sidebar
+    dashboard.choose(seed=7)
+    assert "Verdict: " not in " ".join(entry.value for entry in dashboard.test.sidebar.markdown)
 
 
 def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
