@@ -201,6 +201,8 @@ def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
         signed({name: claim for name, claim in claims.items() if name != "exp"}, SECRET): "Sign in",
         signed(claims | {"origin": "https://elsewhere.example.org"}, SECRET): "Sign in",
         signed(claims | {"email_verified": False}, SECRET): "No role",
+        signed({name: claim for name, claim in claims.items() if name != "email"}, SECRET): "No role",
+        signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}, SECRET): "No role",
     }
 
     def seen(cookie: str) -> View:

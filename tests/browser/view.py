@@ -180,6 +180,10 @@ class View:
         """Choose an option of the select box with this key."""
         self._choose(self.field(key), option)
 
+    def choose_labelled(self, label: str, option: str) -> None:
+        """Choose an option of the select box with this label."""
+        self._choose(self.page.get_by_role("combobox", name=label, exact=True), option)
+
     def _choose(self, box: Locator, option: str) -> None:
         self._pick(box, option)
         expect(box).to_have_value(option)
@@ -231,8 +235,7 @@ class View:
         """
         values = {role: columns.pop(role) for role in ("positive", "favourable") if role in columns}
         for role, column in {**columns, "sensitive": sensitive}.items():
-            box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
-            self._choose(box, _ROLES[role])
+            self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
         if "positive" in values:
             values.setdefault("favourable", values["positive"])
         for role, value in values.items():

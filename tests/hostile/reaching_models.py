@@ -23,7 +23,7 @@ from onnx import (
     numpy_helper,
 )
 from sklearn.compose import make_column_transformer
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -104,27 +104,37 @@ def _with_attribute(change: Callable[[AttributeProto], object]) -> bytes:
     return _altered(change_model)
 
 
-def _loop_of(operator: str) -> GraphProto:
-    """Body of a loop that goes on as long as it is told, and applies an operator."""
-    inputs = [("i", _INT64, []), ("c", _BOOL, []), ("v", _FLOAT, None)]
-    outputs = [("n", _BOOL, []), ("o", _FLOAT, None)]
-    nodes = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node(operator, ["v"], ["o"])]
-    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (inputs, outputs)]
-    return helper.make_graph(nodes, "body", *parts)
-
-
-def endless(*, column: str = "x", width: int = 2) -> bytes:
-    """Loop that never ends."""
+def endless(depth: int = 1, *, column: str = "x", width: int = 2) -> bytes:
+    """Loops that never end, `depth` of them one inside the other."""
+    names = [("i0", _INT64, []), ("c0", _BOOL, []), ("v0", _FLOAT, None)]
+    outputs = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
+    inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Identity", ["v0"], ["o0"])]
+    for level in range(1, depth):
+        body = _loop_body(inner, names, outputs)
+        names = [(f"i{level}", _INT64, []), (f"c{level}", _BOOL, []), (f"v{level}", _FLOAT, None)]
+        outputs = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
+        inner = [
+            helper.make_node("Identity", [f"c{level}"], [f"n{level}"]),
+            helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body),
+        ]
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_of("Identity"))
+    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, names, outputs))
     return graph([loop], inputs=((column, _FLOAT, [None, width]),), initializer=[ever])
+
+
+def _loop_body(nodes: list[Any], names: Any, outputs: Any) -> GraphProto:
+    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (names, outputs)]
+    return helper.make_graph(nodes, "body", *parts)
 
 
 def _endless_in_a_branch() -> bytes:
     """Loop of 2^63 rounds in a branch that is taken."""
+    names = [("i", _INT64, []), ("c", _BOOL, []), ("v", _FLOAT, None)]
+    outputs = [("n", _BOOL, []), ("o", _FLOAT, None)]
+    inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Exp", ["v"], ["o"])]
     often = numpy_helper.from_array(np.array(2**63 - 1), "often")
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_of("Exp"))
+    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, names, outputs))
     branch = helper.make_graph([loop], "branch", [], [helper.make_tensor_value_info("w", _FLOAT, None)])
     chosen = helper.make_node("If", ["ever"], ["p"], then_branch=branch, else_branch=branch)
     return graph([chosen], initializer=[often, ever])
@@ -141,6 +151,7 @@ def _sequence_input() -> bytes:
 ONNX: dict[str, Callable[[], bytes]] = {
     "weights in a file beside": lambda: graph([_ADD], initializer=[_outside()]),
     "weights in a file by its path": lambda: graph([_ADD], initializer=[_outside("/etc/passwd")]),
+    "weights in a file above": lambda: graph([_ADD], initializer=[_outside("../../etc/passwd")]),
     "weights in memory by its address": lambda: graph([_ADD], initializer=[_outside("*/_ORT_MEM_ADDR_/*")]),
     "a constant in a file": lambda: graph([_constant(value=_outside()), _ADD]),
     "sparse weights in a file": lambda: graph([_ADD], sparse=[_sparse()]),
@@ -149,12 +160,21 @@ ONNX: dict[str, Callable[[], bytes]] = {
     ),
     "sparse weights inside": lambda: graph([_ADD], sparse=[_sparse(values_outside=False)]),
     "a sparse constant in a file": lambda: graph([_constant(sparse_value=_sparse()), _ADD]),
+    "a sparse constant in a branch": lambda: _branching([_constant(sparse_value=_sparse())]),
     "a constant in a branch": lambda: _branching([_constant(value=_outside())]),
     "weights of a branch": lambda: _branching(
         [helper.make_node("Identity", ["v"], ["w"])], initializer=[_outside(name="v")]
     ),
+    "sparse weights of a branch": lambda: _branching(
+        [helper.make_node("Identity", ["w0"], ["w"])],
+        sparse_initializer=[
+            SparseTensorProto(values=_outside(name="w0"), indices=numpy_helper.from_array(np.arange(2), ""), dims=[2])
+        ],
+    ),
     "a constant in a function": lambda: _with_function([_constant(value=_outside())]),
+    "a sparse constant in a function": lambda: _with_function([_constant(sparse_value=_sparse())]),
     "several tensors in files": lambda: _with_attribute(lambda attribute: attribute.tensors.append(_outside())),
+    "several sparse tensors": lambda: _with_attribute(lambda attribute: attribute.sparse_tensors.append(_sparse())),
     "a word of a function": lambda: _with_attribute(lambda attribute: setattr(attribute, "ref_attr_name", "a")),
     "a type of its own": lambda: _with_attribute(
         lambda attribute: attribute.tp.optional_type.elem_type.tensor_type.SetInParent()
@@ -163,9 +183,16 @@ ONNX: dict[str, Callable[[], bytes]] = {
         [helper.make_node("EPContext", ["x"], ["p"], domain="com.microsoft", ep_cache_context=SECRET_FILE)],
         domains=[helper.make_opsetid("com.microsoft", 1)],
     ),
+    "a Python function": lambda: graph(
+        [helper.make_node("PyOp", ["x"], ["p"], domain="ai.onnx.contrib", module="os", class_name="system")],
+        domains=[helper.make_opsetid("ai.onnx.contrib", 1)],
+    ),
+    "a picture to decode": lambda: graph([helper.make_node("ImageDecoder", ["x"], ["p"])]),
     "settings of the runtime": partial(_with_entry, "model", "ort_config", '{"session_options": {}}'),
     "metadata with a path": partial(_with_entry, "model", "weights", "/etc/passwd"),
     "metadata with an address": partial(_with_entry, "graph", "source", "https://example.org/w.bin"),
+    "metadata of an operator": partial(_with_entry, "node", "data", "../secret.txt"),
+    "metadata of an input": partial(_with_entry, "input", "data", "file:secret.txt"),
     "a part of a tensor": lambda: graph(
         [_ADD],
         initializer=[TensorProto(name="w", data_type=_FLOAT, dims=[2], segment=TensorProto.Segment(begin=0, end=2))],
@@ -173,14 +200,21 @@ ONNX: dict[str, Callable[[], bytes]] = {
     "steps of training": lambda: _altered(lambda model: model.training_info.add().algorithm.node.add(op_type="Neg")),
     "a sparse input": _sequence_input,
     "a field of tomorrow": partial(_with_bytes, b"\xfa\x01\x03abc"),
+    "a group of fields": partial(_with_bytes, b"\xa3\x06\x08\x01\xa4\x06"),
     "a loop without end": endless,
+    "a loop in a loop without end": partial(endless, 3),
     "a loop of 2^63 rounds in a branch": _endless_in_a_branch,
 }
 """What it tries -> how the file is made."""
 
 
-def _with_setting(vectorizer: Any, **settings: Any) -> bytes:
+def _vectorized(vectorizer: Any) -> bytes:
     """Text classifier whose vectorizer is changed after it was fitted."""
+    fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
+    return as_skops(fitted)
+
+
+def _with_setting(vectorizer: Any, **settings: Any) -> bytes:
     fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
     fitted.steps[0][1].set_params(**settings)
     return as_skops(fitted)
@@ -197,7 +231,7 @@ def _backtracking() -> bytes:
 
 def _with_node(setting: str, value: dict[str, Any]) -> bytes:
     """Text classifier whose vectorizer has one setting written by hand."""
-    schema, members = opened(_with_setting(CountVectorizer()))
+    schema, members = opened(_vectorized(CountVectorizer()))
     schema = copy.deepcopy(schema)
     nodes_of(schema, "CountVectorizer")[0]["content"]["content"][setting] = value
     return closed(schema, members)
@@ -218,16 +252,23 @@ def _named_in_estimator(setting: str, value: dict[str, Any]) -> bytes:
 
 SKOPS: dict[str, Callable[[], bytes]] = {
     "counts of files named in cells": lambda: _with_setting(CountVectorizer(), input="filename"),
+    "counts of open files": lambda: _with_setting(CountVectorizer(), input="file"),
+    "hashes of files named in cells": lambda: _with_setting(HashingVectorizer(), input="filename"),
     "weights of files named in cells": lambda: _with_setting(TfidfVectorizer(), input="filename"),
     "a store of results on disk": partial(_with_memory, "/tmp/fairleak-store"),
+    "a store of results beside": partial(_with_memory, "store"),
     "a list of words in a file": lambda: _with_setting(CountVectorizer(), stop_words="/etc/passwd"),
     "words at an address": lambda: _with_setting(CountVectorizer(), vocabulary="https://example.org/words"),
+    "words of a home folder": lambda: _with_setting(CountVectorizer(), vocabulary="~/.ssh/id_rsa"),
+    "a function as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.add")),
     "a function that reads as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.fromfile")),
+    "a type as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.str")),
     "open as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.open")),
     "an estimator as its preprocessor": partial(
         _with_node, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
     ),
     "a process as a setting": partial(_named_in_estimator, "solver", node("FunctionNode", "subprocess.Popen")),
+    "a memory map as a setting": partial(_named_in_estimator, "coef_", node("TypeNode", "numpy.memmap")),
     "an address as a setting": partial(_named_in_estimator, "solver", text_node("http://127.0.0.1:9/")),
     "a pattern that backtracks": _backtracking,
 }
@@ -235,6 +276,7 @@ SKOPS: dict[str, Callable[[], bytes]] = {
 
 ENDLESS = (
     "a loop without end",
+    "a loop in a loop without end",
     "a loop of 2^63 rounds in a branch",
     "a pattern that backtracks",
 )

@@ -155,6 +155,7 @@ def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is
     ("refused", "allowed", "expected"),
     [
         (True, "", "opening a file: refused"),
+        (True, "", "Tables and model files are opened there."),
         (False, "", "opening a connection: possible"),
         (False, "", "Model files are not opened here"),
         (False, "1", "model files too, because that was allowed"),
@@ -185,3 +186,13 @@ def test_two_at_a_time_and_the_third_waits():
     for worker in workers:
         worker.join()
     assert together[0] == 0 and 1 <= most[0] <= processes.MOST_AT_ONCE
+
+
+@pytest.mark.skipif(not processes.FORKS, reason="this system does not fork safely")
+def test_the_warm_process_is_started_again():
+    ask_child("The file 'a'", f"{TASKS}:echo", {"content": b""}, seconds=30)
+    warm = processes._warm._process
+    assert warm is not None
+    warm.kill()
+    warm.wait()
+    assert ask_child("The file 'b'", f"{TASKS}:echo", {"content": b"x"}, seconds=30)[0]["length"] == 1

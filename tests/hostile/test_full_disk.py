@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -118,7 +119,9 @@ def test_a_full_disk_is_no_damage(ledger_path: Path, disk: Disk, capsys: pytest.
     ledger, names = open_ledger(ledger_path), disk.names()
     disk.fill()
     for do in (
+        lambda: open_ledger(ledger_path),
         lambda: ask(ledger, 2),
+        lambda: ledger.status(NAME),
         lambda: ledger.export(disk.folder / "export"),
         lambda: open_ledger(disk.folder / "new", create=True),
     ):
@@ -141,7 +144,7 @@ def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
     expected = contents(tmp_path / "out")
     size = sum(map(len, expected.values()))
     for has_earlier in (False, True):  # without and with an earlier report, which stays until the new one is whole
-        for share in (0.0, 0.3, 0.9, 2.0):
+        for share in (0.0, 0.02, 0.3, 0.6, 0.9, 2.0):
             disk.fill(int(share * size))
             lost = refused(lambda: write_audit(reports, out, force=True))
             disk.empty()
@@ -172,3 +175,16 @@ def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
     again = FileStore(store)
     assert len(list(points(store=again))) == 4
     assert len(measured) - before == 2 and not again.notes
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_results_that_find_no_room_are_one_sentence(tmp_path: Path):
+    register(open_ledger(tmp_path / "ledger", create=True))
+    command = [sys.executable, "-m", "core", "desk", "status", "--ledger", str(tmp_path / "ledger")]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()) == (
+        3,
+        ["fairleak desk status: The disk is full; make room and start again."],
+    )

@@ -20,14 +20,20 @@ FOREIGN = (
     "evil.example",
     "localhost.evil.example",
     "evil.localhost",
+    "127.0.0.1.evil.example",
     "127.0.0.2",
     "0.0.0.0",
+    "2130706433",
+    "[::]",
     "[::ffff:127.0.0.1]",
     "[::1",
     "localhost@evil.example",
+    "evil.example@localhost",
     "localhost/evil.example",
     "localhost, evil.example",
+    "localhost evil.example",
     "localhost:99999",
+    "localhost:port",
     "l\u00f6calhost",
     "*",
     "",
@@ -43,9 +49,22 @@ LOCAL_NAMES = (
 
 ROUTES = (
     ("GET", "/"),
+    ("GET", "/correction"),
     ("GET", "{asset}"),
+    ("GET", "/favicon.png"),
     ("GET", "/nothing/here"),
+    ("GET", "/media/0123456789abcdef.csv"),
+    ("GET", "/_stcore/health"),
+    ("OPTIONS", "/_stcore/health"),
+    ("GET", "/_stcore/host-config"),
+    ("GET", "/_stcore/metrics"),
     ("PUT", "/_stcore/upload_file/session/file"),
+    ("DELETE", "/_stcore/upload_file/session/file"),
+    ("GET", "/component/any/index.html"),
+    ("GET", "/auth/login"),
+    ("GET", "/_stcore/agent/openapi.json"),
+    ("POST", "/_stcore/agent/interact"),
+    ("POST", "/_stcore/agent/mcp"),
     ("GET", "/_stcore/stream"),
 )
 
@@ -53,8 +72,11 @@ CLOSED = (
     "/_stcore/metrics",
     "/_stcore/metrics?families=session_events",
     "/_stcore/%6Detrics",
+    "/%5Fstcore/metrics",
     "/_stcore/agent",
+    "/_stcore/agent/interact",
     "/_stcore/agent/mcp",
+    "/_stcore/agent/openapi.json",
 )
 
 HANDSHAKE = (
@@ -112,6 +134,7 @@ def asset(server: Server) -> str:
     return match[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "target"), ROUTES)
 def test_every_route_turns_foreign_names_away(server: Server, asset: str, method: str, target: str):
     target = target.format(asset=asset)
@@ -141,7 +164,7 @@ def test_its_own_names_with_any_port(server: Server, name: str):
     assert websocket(server, f"Host: {name}", f"Origin: http://{name}") == 101
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-Host", "X-Original-Host"])
+@pytest.mark.parametrize("header", ["X-Forwarded-Host", "X-Host", "X-Original-Host", "X-Forwarded-Server"])
 def test_only_the_host_itself_counts(server: Server, header: str):
     assert refused(answer(server, "GET", "/", "Host: evil.example", f"{header}: localhost"))
     status, head, body = answer(server, "GET", "/", "Host: localhost", f"{header}: evil.example")
@@ -169,14 +192,14 @@ def test_no_host_several_whole_addresses_and_origins_that_are_none(server: Serve
 
 
 @pytest.mark.parametrize("target", CLOSED)
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
 def test_closed_routes(server: Server, method: str, target: str):
     status, head, body = answer(server, method, target, "Host: localhost")
     assert (status, body) == (404, "" if method == "HEAD" else "There is nothing here.\n")
     assert "link:" not in head.lower()
 
 
-@pytest.mark.parametrize("target", ["/", "{asset}", "/_stcore/metrics"])
+@pytest.mark.parametrize("target", ["/", "{asset}", "/_stcore/health", "/_stcore/metrics", "/nothing/here"])
 @pytest.mark.parametrize("host", ["localhost", "evil.example"])
 def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server: Server, asset: str, target: str, host: str):
     head = answer(server, "GET", target.format(asset=asset), f"Host: {host}")[1].lower()

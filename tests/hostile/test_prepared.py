@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +17,10 @@ import pytest
 from core.base.errors import InputError
 from core.datasets import AuditDataset
 from core.stats.estimates import proportion
+from core.store import prepared
 from core.store.prepared import PreparedResults, ResultWriter, only_process
 from pages.shell import preparation
-from tests import expected
+from tests import expected, hermetic
 
 KEY, SECOND_KEY = "a" * 64, "b" * 64
 RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
@@ -65,6 +68,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "one bit": lambda content: content[:-40] + bytes([content[-40] ^ 1]) + content[-39:],
     "no header": lambda content: content.partition(b"\n")[2],
     "other format": lambda content: content.replace(b'"format": 1', b'"format": 2', 1),
+    "zeros": lambda content: bytes(len(content)),
 }
 
 
@@ -76,6 +80,11 @@ def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
     assert writer.load(KEY) is None
     writer.save(KEY, RESULT)
     assert writer.load(KEY) is not None and loaded(folder)
+
+
+def test_a_file_under_another_key_is_ignored(folder: Path):
+    (folder / KEY).rename(folder / SECOND_KEY)
+    assert PreparedResults(folder).load(SECOND_KEY) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -114,7 +123,7 @@ def test_links_pipes_and_folders_are_not_read(folder: Path, tmp_path: Path):
         ResultWriter(linked / "fairleak-1")
 
 
-@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "", "a\0b"])
+@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "A", "", "a\0b", "." * 10])
 def test_a_name_leads_nowhere_else(name: str, folder: Path):
     assert PreparedResults(folder).load(name) is None
 
@@ -128,6 +137,12 @@ def test_a_folder_deleted_meanwhile_is_made_again(folder: Path):
     assert loaded(folder) and reader.has_page("model_card")
 
 
+def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(InputError, match="must be the user's alone"):
+        ResultWriter(tmp_path / "cache" / "prepared" / "fairleak-1")
+
+
 def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder: Path):
     long_ago, lately = folder.parent / "fairleak-0", folder.parent / "fairleak-00"
     for version, days in ((long_ago, 31), (lately, 29)):
@@ -135,6 +150,14 @@ def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder
         os.utime(version, (time.time() - days * 86_400,) * 2)
     ResultWriter(folder)
     assert loaded(folder) and lately.exists() and not long_ago.exists()
+
+
+def test_half_a_file_is_no_result_and_is_swept_up(folder: Path):
+    half = folder / ".0123.part"
+    half.write_bytes((folder / KEY).read_bytes()[:100])
+    os.utime(half, (time.time() - 7200,) * 2)
+    ResultWriter(folder)
+    assert not half.exists()
 
 
 def test_one_process_at_a_time_prepares(folder: Path):
@@ -165,6 +188,23 @@ def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(preparation.PREPARE, "on")
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("switched_on")
+def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
+    location = tmp_path / "cache"
+    location.write_text("a file")
+    done = subprocess.run(
+        [sys.executable, "-m", "pages.shell.prepare"],
+        cwd=hermetic.ROOT,
+        env={**os.environ, "XDG_CACHE_HOME": str(location)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 @pytest.mark.usefixtures("switched_on")
 def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(preparation, "version_folder", lambda: tmp_path / "prepared" / "fairleak-1")
@@ -183,3 +223,10 @@ def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path,
 def test_off_neither_reads_nor_prepares(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(preparation.PREPARE, "off")
     assert preparation.open_results() is None and not preparation.is_on()
+
+
+def test_the_writer_is_opened_by_the_process_that_prepares_alone():
+    sources = [*(hermetic.ROOT / "core").rglob("*.py"), *(hermetic.ROOT / "pages").rglob("*.py")]
+    users = {path.name for path in sources if "ResultWriter(" in path.read_text(encoding="utf-8")}
+    assert users == {"prepared.py", "prepare.py"}
+    assert not hasattr(PreparedResults, "save") and hasattr(prepared.ResultWriter, "save")

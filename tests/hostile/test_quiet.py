@@ -41,6 +41,14 @@ SET = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
 SMALLER = {"questions": 0, "canaries": 100, "repeats": 200}
 """Lines of the plan that would take long."""
 
+NOTEBOOK = """
+import pandas as pd
+from core import audit
+
+found = audit(pd.read_csv("people.csv"), label="approved", attribute="sex", predictions="told", favourable="yes")
+assert found._repr_html_()
+"""
+
 
 class Quiet:
     """A user with folders of their own, and the programs they run."""
@@ -106,6 +114,15 @@ def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
     assert done.returncode == 0, done.stderr
     if not changed_outside(quiet.calls(), quiet.working_folder, quiet.folders["TMPDIR"]):
         pytest.skip("this build of onnxruntime has no telemetry")
+
+
+@pytest.mark.long
+def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
+    people().to_csv(quiet.working_folder / "people.csv", index=False)
+    done = quiet.run("-c", NOTEBOOK)
+    assert done.returncode == 0, done.stderr
+    quiet.assert_quiet()
+    assert [path.name for path in quiet.working_folder.iterdir()] == ["people.csv"]
 
 
 @pytest.mark.long
