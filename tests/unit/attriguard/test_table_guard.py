@@ -68,6 +68,16 @@ def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: Tabl
         assert k == 1 or carried.share[: k - 1].sum() < share
 
 
+def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: TableDefense, village: TablePeople) -> None:
+    person = int(guard.noise.size.sum(axis=1).argmax())
+    changed = guard.noise.noisy[3 * person : 3 * person + 3] != village.public[person]
+    often = {name: int(values.sum()) for name, values in zip(village.names, changed.T, strict=True) if values.any()}
+    card = guard.card(person)
+    assert set(card[guard.entry]) == set(often) and len(often) > 1
+    assert [often[name] for name in card[guard.entry]] == sorted(often.values(), reverse=True)
+    assert (card[list(village.values)] != "").sum(axis=1).tolist() == [often[name] for name in card[guard.entry]]
+
+
 @pytest.mark.parametrize("nobody", [-1, 200, 0.5, "5", True])
 def test_card_refuses_who_is_not_protected(guard: TableDefense, nobody: object) -> None:
     with pytest.raises(InputError, match=f"one of 0 to 199, got {nobody!r}"):

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.charts import DARK, LIGHT, Palette
-from core.charts.drawing import percents
+from core.charts.drawing import NARROW, Axis, percents
+from core.charts.planes import draw_heat
 from core.charts.theme import fit, plain, separate_labels, short, width
+from core.stats.estimates import Estimate
 from tests.unit.charts.checks import check, check_axes, check_table
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
@@ -61,6 +63,24 @@ def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: 
     assert all(low - 1e-9 <= 100 * rate <= high + 1e-9 for rate in rates)
     assert 2 <= len(axis.marks) == len(axis.labels) <= 5
     assert percents("").over([math.nan, *rates]).marks == axis.marks
+
+
+@pytest.mark.parametrize(("end", "interval"), [(5.0, "(1.235 to 3.457)"), (5.5, "(1.2 to 3.5)")])
+def test_axis_interval_has_three_decimals_up_to_a_length_of_five(end: float, interval: str):
+    axis = Axis(ends=(0.0, end), marks=(), labels=(), title="")
+    assert axis.interval(Estimate(value=2.0, low=1.23456, high=3.4567, n=9)) == interval
+
+
+@pytest.mark.parametrize("columns", range(2, 9))
+def test_draw_heat_writes_as_large_as_its_cells_allow(columns: int):
+    names = [f"c{number}" for number in range(columns)], ["a", "b"]
+    row, text = [0.1] * columns, "12,345"
+    texts = [[text] * columns] * 2
+    drawing = draw_heat("T", [row, row], texts, names=names, titles=("x", "y"), ends=(0, 1), rows=())
+    (trace,), margin = drawing.data, drawing.layout["margin"]
+    cell = (NARROW - margin["l"] - margin["r"]) / columns - 4  # with a gap
+    sizes = [size for size in range(1, 14) if width(text, size) <= cell]
+    assert trace["textfont"]["size"] == max(sizes)
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))

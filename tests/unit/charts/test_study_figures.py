@@ -6,9 +6,12 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from core.charts import Drawing
+from core.studies.attriguard.charts import draw_defences, draw_mechanism
+from core.studies.attriguard.comparators import Compared
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_waterfall
 from core.studies.membership.charts import draw_ranges, draw_roc
@@ -17,7 +20,8 @@ from core.studies.subject import AuditConfig
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written
-from tests.unit.charts.membership_samples import ranges, result, roc
+from tests.unit.charts.guard_samples import study
+from tests.unit.charts.membership_samples import estimate, ranges, result, roc
 
 
 def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
@@ -83,6 +87,13 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
     assert shade.x1 == pytest.approx(math.log10(10 / 3000) + 2)  # the smaller group decides
 
 
+@pytest.mark.parametrize(("members", "names"), [(100, ["women", "men"]), (99, ["all"])])
+def test_draw_roc_gives_groups_of_a_hundred_their_curves(members: int, names: list[str]):
+    by_group = tuple(replace(roc(lift), n_members=members) for lift in (0.5, 2.0))
+    labels = written(check(draw_roc(result(curves_by_group=by_group))))
+    assert [text.split()[0] for text in labels if text.endswith("%")] == names
+
+
 def test_ten_steps_add_up_to_vd():
     range_table = ranges()
     figure = check(draw_ranges(range_table))
@@ -94,3 +105,20 @@ def test_ten_steps_add_up_to_vd():
         height += 100 * row.difference
     (last,) = dots(figure)
     assert last.x[0] == pytest.approx(height) == pytest.approx(13.1)
+
+
+def test_draw_mechanism_adds_the_rarest_of_many_values_up():
+    drawing = draw_mechanism(study(values=12), 0, 1.0)
+    targets, used = np.reshape([mark.x[0] for mark in dots(check(drawing))], (-1, 2)).T
+    assert len(targets) == 10  # nine values, and three others
+    assert (targets.sum(), used.sum()) == pytest.approx((100, 100))
+
+
+def test_draw_defences_names_each_defence():
+    parameters = {"blurme": "3 added", "qpm": "slack 0.5", "local_dp": "epsilon 8 an entry"}
+    comparators = [
+        Compared(method=method, parameter=parameter, knows_truth=False, size=estimate(4.0), accuracy={})
+        for method, parameter in parameters.items()
+    ]
+    labels = written(check(draw_defences(study(), 1.0, comparators)))
+    assert {"AttriGuard", "BlurMe, guessed", "QPM", "Local DP, ε = 8"} <= set(labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -91,6 +92,18 @@ def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percen
         called += bool(turns & {Turn.WORSE, Turn.BETTER})
         worse += Turn.WORSE in turns
     assert called / RUNS < 0.05 and 0.005 < worse / RUNS < 0.05
+
+
+@pytest.mark.parametrize(("errors", "turn"), [(1.8, Turn.NEW), (2.1, Turn.WORSE)])
+def test_one_check_is_decided_at_95_percent(errors: float, turn: Turn):
+    before, after = estimate(0.1, 1.96 * 0.03), estimate(0.1 + errors * 0.05, 1.96 * 0.04)  # a change's error is 0.05
+    change, _ = change_between(before, after)
+    check_change = CheckChange(
+        check="gap", title="", required=True, turn=Turn.NEW, change=change, before=before, after=after
+    )
+    (decided,) = _decided([(check_change, LimitTest(estimate=change, limit=0.0))], None)
+    assert decided.turn == turn
+    assert decided.p_adjusted == pytest.approx(math.erfc(errors / math.sqrt(2)), rel=1e-3)
 
 
 def turns(comparison) -> dict[str, Turn]:
