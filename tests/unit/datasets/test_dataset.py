@@ -306,6 +306,16 @@ def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive: str, sentence: 
     assert str(refused.value) == sentence
 
 
+def test_ranges_of_whole_numbers_are_named_by_their_ends():
+    ages = [30, 31, 35, 41] * (N // 4)
+    roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="age", cuts=(30.0, 31.0, 40.0))
+    names = dict(zip(ages, ("age up to 30", "age 31", "age 32 to 40", "age above 40"), strict=False))
+    labels = ["no", "yes", "no", "yes", "yes", "no", "yes", "no"]
+    data = built(roles, age=ages, hired=labels)
+    assert data.group_names == tuple(names.values())
+    assert [data.group_names[code] for code in data.sensitive] == [names[age] for age in ages]
+
+
 def test_a_plan_of_a_file_is_suggested_with_two_columns():
     table = people_in_cells(FULL)
     suggestion = suggested_plan(table, "people.csv", attribute="sex × race")

@@ -22,6 +22,7 @@ from core.base.errors import InputError
 from core.datasets.columns import MISSING_MARKERS, as_text, describe_columns
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
+from core.datasets.text_table import text_columns
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
     BAD_UPLOADS,
@@ -99,6 +100,13 @@ def test_parquet_that_unpacks_to_too_much_is_refused() -> None:
 def test_a_first_line_that_names_the_separator(encoding: str, line: str) -> None:
     content = (line + GOOD.decode().replace(",", ";")).encode(encoding)
     assert read_table(content, "staff.csv").fingerprint == read_table(GOOD, "staff.csv").fingerprint
+
+
+def test_names_repeated_without_their_empty_cells_are_refused() -> None:
+    header, *records = GOOD.decode().splitlines()
+    lines = [f"{header},,", *records[:9], header, *records[9:]]
+    with pytest.raises(InputError, match="line 11 repeats them"):
+        text_columns("\n".join(lines).encode(), "staff.csv", 9, 99, notes=[])
 
 
 def column_of(cells: list[str], separator: str = ";", name: str = "a.csv") -> pd.Series:

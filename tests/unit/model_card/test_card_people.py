@@ -29,7 +29,7 @@ from core.studies.model_card import (
     released_people,
 )
 from core.studies.model_card.card_result import _trained, natural_models
-from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
+from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests.release_samples import Case, large_case, moved_bits
 
@@ -125,6 +125,9 @@ def test_what_the_pinned_share():
     labels = (np.arange(n) >= 300).astype(int)
     shared = in_common(_pinned(rows, n), columns, Release(h, labels=labels))
     assert {(row.column, row.value) for row in shared.values} == {("town", "B"), ("age", "above 299.25, to 399")}
+    rest = columns.drop(index=rows)
+    shares = {"town": (rest["town"] == "B").mean(), "age": (rest["age"] >= 300).mean()}
+    assert {row.column: row.among_rest.value for row in shared.values} == pytest.approx(shares)
     assert shared.cell_sizes == ((2, 2), (98, len(rows) - 2))
     assert (shared.median_cell, shared.median_cell_rest) == (98, 200)
 
@@ -136,6 +139,17 @@ def test_what_ten_people_drawn_at_random_share_is_called_chance():
         columns = pd.DataFrame({f"town {j}": rng.integers(0, 5, 1000) for j in range(8)})
         shared += bool(common_values(columns, rng.permutation(1000) < 10))
     assert shared <= 2
+
+
+@pytest.mark.parametrize(
+    ("exact", "rounded", "noisy", "misled"), [(True, 9, 0, False), (True, 0, 1, True), (False, 0, 1, False)]
+)
+def test_advice_is_misled_where_noise_alone_pins_somebody(exact: bool, rounded: int, noisy: int, misled: bool):
+    tried = (
+        Tried(decimals=3, epsilon=None, pinned=rounded, df_bits=0.0),
+        Tried(decimals=None, epsilon=3.0, pinned=noisy, df_bits=0.0),
+    )
+    assert Advice(exact=exact, decimals=None, epsilon=None, tried=tried).misled == misled
 
 
 @cache

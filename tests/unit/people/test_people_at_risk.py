@@ -133,6 +133,12 @@ def three() -> PeopleAttacks:
     return PeopleAttacks(subject_of(CONFIG, dataset), SETTINGS)
 
 
+def test_as_many_exact_answers_as_people_find_everybody():
+    settings = replace(SETTINGS, answers=SETTINGS.people, models=2)
+    attacks = PeopleAttacks(subject_of(CONFIG, samples.dataset(600)), settings)
+    assert attacks.run("queries", settings).identified.all()
+
+
 @pytest.mark.long
 def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three: PeopleAttacks):
     card = three.run("card", SETTINGS)

@@ -73,6 +73,11 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     assert worse.detail.startswith(before.detail)
 
 
+def test_a_pass_names_the_confidence_it_was_decided_at() -> None:
+    passed = verdict_of(policy(level=0.99, correction_gain=0.05), done("correction_gain", 0.01, 0.005))
+    assert passed.overall == "pass" and "99%" in passed.detail
+
+
 @pytest.mark.parametrize(("value", "expected"), [(0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")])
 def test_a_limit_of_at_least_is_kept_from_above(value: float, expected: str) -> None:
     assert verdict_of(policy(four_fifths=0.8), done("four_fifths", value, 0.01)).overall == expected

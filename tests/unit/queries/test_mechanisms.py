@@ -66,6 +66,12 @@ def test_answers_lie_on_a_grid_that_does_not_depend_on_the_attribute(make, absol
         assert np.array_equal(cells, np.rint(cells))
 
 
+@pytest.mark.parametrize("scale", [0.001, 0.75, 1.0, 3.0])
+def test_public_grid_is_the_largest_power_of_two_in_1024_parts_of_the_scale(scale: float):
+    grid = public_grid(scale)
+    assert math.log2(grid).is_integer() and grid <= scale / 1024 < 2 * grid
+
+
 def test_the_noise_has_the_law_it_claims():
     h, a, rng = case(m=2)
     truth = statistical_parity_gap(h, a)

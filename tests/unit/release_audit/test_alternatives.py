@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.auditing import AuditPlan, DataPlan, ModelPlan, ReleaseAudit, run_audit
+from core.auditing import run as run_module
 from core.auditing.policy import Limit, Policy
+from core.auditing.run import measured_alternatives
 from core.base.errors import InputError
 from core.datasets import read_table
 from core.models import GIVEN_PREDICTIONS
@@ -18,6 +22,7 @@ from core.report.codec import from_json, report_document
 from core.report.report import to_json
 from core.studies.subject import AuditConfig
 from tests import samples
+from tests.policy_samples import done, policy
 
 POLICY = Policy(
     name="Test",
@@ -76,6 +81,18 @@ def test_alternatives_end_with_the_first_that_passes(leak: str, alternatives: li
     assert ("would pass" in result.verdict.headline) == bool(remedy)
     document = report_document(result)
     assert from_json(to_json(document)) == document
+
+
+@pytest.mark.parametrize(("membership_auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.9, 0.0, 1), (0.9, 0.9, 0)])
+def test_narrower_releases_are_sought_where_released_outputs_alone_do_not_pass(
+    membership_auc: float, unfairness: float, tried: int, monkeypatch: pytest.MonkeyPatch
+):
+    sought: list[Any] = []
+    monkeypatch.setattr(run_module, "narrower_releases", lambda audited: sought.append(audited) or ())
+    measurements = (done("membership_auc", membership_auc, 0.01), done("unfairness", unfairness, 0.01))
+    audited: Any = SimpleNamespace(attribute="sex")
+    assert measured_alternatives(audited, policy(membership_auc=0.6, unfairness=0.1), measurements) == ()
+    assert len(sought) == tried
 
 
 def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():

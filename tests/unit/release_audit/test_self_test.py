@@ -75,7 +75,7 @@ def marked(tried: Trial) -> Any:
     return pytest.param(tried, id=attack, marks=[pytest.mark.long] * attack.endswith(SLOW))
 
 
-@pytest.mark.parametrize("tried", map(marked, ALL))
+@pytest.mark.parametrize("tried", [*map(marked, ALL)])
 def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial):
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
@@ -98,7 +98,7 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkey
 
 
 def test_rates_bounds_and_the_number_of_runs():
-    tested = self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]
+    tested = self_test(runs=98, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]  # 24.5, 12.5
     assert tested.false_alarms == proportion(4, 25) and tested.detected == proportion(13, 13)
     assert not tested.passed and tested.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
     assert self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
