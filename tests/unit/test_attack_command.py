@@ -67,6 +67,17 @@ def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name: str, 
     assert baseline in printed.out
 
 
+def test_tables_of_more_than_forty_rows_are_in_files_alone(
+    people: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    tables = {f"Of {n}": [{"row": f"{n}-{row}"} for row in range(n)] for n in (40, 41)}
+    monkeypatch.setattr(type(attack_studies()["fairness"]), "tables", lambda *_: tables)
+    assert main(["attack", "fairness", "--file", str(people), *ROLES, "--method", "unmitigated", "-q"]) == 0
+    printed = capsys.readouterr().out
+    assert "40-39" in printed and "41-0" not in printed
+    assert printed.splitlines()[-1].endswith(": Of 41.")
+
+
 LACKING: dict[str, str] = {
     "two_models": "Two models of the same records are needed; only the predictions of one are given.",
     "membership": SETS_UNKNOWN,

@@ -53,6 +53,10 @@ def test_law_every_check_and_provision_is_mapped():
     assert set(rows) == set(CHECKS)
     for check, row in rows.items():
         assert row.provisions or row.note, check
+    for row in (*rows.values(), *law_of_parts().values()):
+        last_first = {"GDPR": row.provisions, "EU AI Act": row.provisions[::-1]}
+        leading = [{entry.text.name: entry for entry in entries}.get(text) for text, entries in last_first.items()]
+        assert list(row.leading) == [entry for entry in leading if entry]
     used = {entry.key for row in (*rows.values(), *law_of_parts().values()) for entry in row.provisions}
     assert used == set(provisions())
     assert {entry.text.name for entry in provisions().values()} == set(legal_texts())

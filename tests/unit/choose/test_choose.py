@@ -161,14 +161,20 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
 @pytest.mark.parametrize("prefer", PREFERENCES)
 @pytest.mark.parametrize(
     ("accuracy", "constant", "least"),
-    [(0.75, False, 0.9), (0.55, False, None), (0.9, True, None)],
-    ids=["less than accepted", "below the majority class", "one answer for everybody"],
+    [(0.75, False, 0.9), (0.55, False, None), (0.9, True, None), (0.55, True, None)],
+    ids=[
+        "less than accepted",
+        "below the majority class",
+        "one answer for everybody",
+        "the rarer answer for everybody",
+    ],
 )
 def test_a_model_without_use_is_not_recommended(accuracy: float, constant: bool, least: float | None, prefer: str):
     useless = replace(point(0, accuracy, SAFE, generator(8)), constant=constant)
     choice = chosen([useless], prefer=prefer, least_accuracy=least)
     assert choice.outcome == ChoiceOutcome.NONE
     assert not choice.eligible
+    assert ("No useful model" in finding(choice).point) == constant  # or none is accurate enough
 
 
 def with_accuracy(candidate: CandidatePoint, choosing: float, judging: float) -> CandidatePoint:

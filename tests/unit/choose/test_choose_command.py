@@ -117,6 +117,7 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     [
         (("choose", "none.toml"), "PLAN"),
         (("choose", "fair.toml", "strict.toml"), "under one policy alone, got plans with several"),
+        (("choose", "fair.toml", "coarse.toml", "--depths", "4"), "--depths must be left out where plans say it"),
         (("choose", "--policy", "none.toml"), "--policy"),
         (("audit", "fair.toml", "--out", "x", "--choice", "policy.toml"), "--choice must be a file of fairleak choose"),
     ],

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from core.adversaries import AttackedRecords
+from core.base.errors import InputError
 from core.stats.fairness import METRICS
 from core.studies.correction import correct, disclose
 from core.studies.correction.disclosure import (
     choose_exponent,
     corrected_accuracy,
+    log_odds_cost,
     published_cost,
 )
 from tests.unit.correction.test_bootstrap import people
@@ -92,6 +94,12 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
     start = -np.log(np.maximum(calibrated, 1 - calibrated)).sum()
     assert disclosure.certificate.objective is not None
     assert start + disclosure.certificate.objective == pytest.approx(best, abs=1e-5)
+
+
+@pytest.mark.parametrize(("confidence", "sentence"), [([0.6, 1.2], "at most 1, got 1.2"), ([0.0, 0.9], "above 0")])
+def test_log_odds_refuse_what_is_no_probability(confidence: list[float], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        log_odds_cost(confidence)
 
 
 def rounded(n, decimals=9):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, findings
+from core.studies.correction.attribute_attacks import ATTACKERS
+from core.studies.correction.study import _unsolved
 from core.studies.subject import Subject
 
 
@@ -65,3 +67,12 @@ def test_headline_calls_a_gain_one_where_its_interval_excludes_nought(
     untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
     assert ("not statistically significant" in untrue.point) == (effect == "has no")
     assert "The smallest tolerance that holds is 0.124." in untrue.to_do
+
+
+def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking: CorrectionResult) -> None:
+    solved = leaking.disclose(0.1)
+    open_one = replace(solved, after=None)
+    first, second, *_ = ATTACKERS
+    assert _unsolved({first: solved, second: solved}) == ""
+    assert ATTACKERS[second] in _unsolved({first: solved, second: open_one})
+    assert f"tolerance {solved.used:g} was found" in _unsolved({first: open_one, second: open_one})

@@ -80,6 +80,14 @@ def test_answers_of_a_tool(tool: str):
     assert roles.excluded == tuple(filter(None, [negative]))
 
 
+@pytest.mark.parametrize("known_best", ["phat", "p_yes"])
+def test_of_two_scores_that_of_the_name_known_best_goes_first(known_best: str):
+    columns = {"prob_of_no": 1 - SCORE, "prob_of_yes": SCORE, "p_no": 1 - SCORE, "p_yes": SCORE}
+    if known_best == "phat":
+        columns["phat"] = SCORE
+    assert suggest_roles(people(**columns)).roles.score == known_best
+
+
 def test_the_prediction_s_confidence_is_no_score():
     """PyCaret and SAS write how sure the model is of its prediction, never below one half."""
     sure = np.maximum(SCORE, 1 - SCORE)

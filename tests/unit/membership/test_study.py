@@ -16,12 +16,14 @@ from core.studies.membership import (
     roc,
     vulnerability_disparity,
 )
+from core.studies.membership.findings import EPSILONS, curve_rows
 from core.studies.membership.study import STUDY, measured
 from core.studies.study import SyntheticRecords, subject_of
 from core.studies.subject import AuditConfig
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.policy_samples import policy
+from tests.unit.charts.membership_samples import bands
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +110,11 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
     assert "at least 100 non-members, got 20 of “rather not say”" in measurement.reason
     row = judge(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
     assert row.verdict == verdict
+
+
+def test_curve_rows_rise_with_what_the_curve_is_over_and_have_its_numbers():
+    curve = bands(EPSILONS[:3], repeats=9)
+    rows = curve_rows(curve[::-1], "ε")
+    assert [row["ε"] for row in rows] == sorted(EPSILONS[:3])
+    assert [row["repeats"] for row in rows] == [9, 8, 7]
+    assert [row["AUC"].value for row in rows] == [band.values["auc"] for band in curve]

@@ -53,6 +53,19 @@ def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.Mo
             assert decoded.values.max() < 1
 
 
+@pytest.mark.parametrize("design", ["jitter", "random_binary"])
+def test_coarse_answers_leave_nobody_with_a_worse_guess_than_before(design: str, monkeypatch: pytest.MonkeyPatch):
+    """In bits: who is surer than eight answers in tenths allow is often sure of what is false."""
+    monkeypatch.setattr("core.studies.bias_queries.guarantees.MOST_CELLS", 0)
+    drawn_trials = trials(design, repeats=20)
+    advantaged = np.array([people.sensitive for people in drawn_trials.people]) == 1
+    bits = []
+    for m in (0, 8):
+        read = np.array([decoded.values for decoded in read_answers(drawn_trials.ask(m, Rounded(1)), "strongest")])
+        bits.append(-np.log2(np.where(advantaged, 1 - read, read)).mean())
+    assert bits[1] < bits[0]
+
+
 @pytest.mark.parametrize(("mechanism", "gap"), [(Exact(), 0.0), (Rounded(2), 0.001)])
 @pytest.mark.parametrize("cells", [0, MOST_CELLS])
 def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_not_who(

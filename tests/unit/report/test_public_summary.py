@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
 from core.base.errors import InputError
+from core.base.settings import params
 from core.cli.audit import check_folder, write_audit
 from core.report import (
     Reports,
@@ -30,6 +31,7 @@ from core.report.public_summary import CONTENTS
 from core.report.report import strict
 from core.report.verification import readable_in_child
 from core.studies.study import Basis
+from core.studies.subject import AuditConfig
 from tests.html_reader import Reader
 from tests.refusals import refused
 from tests.samples_report import HOSTILE, judged_audit, places, sample, with_texts
@@ -125,6 +127,16 @@ def test_equal_facts_give_equal_bytes_whatever_else_the_reports_hold(seed: int):
             twin["plan"]["config"]["tolerance"] = rng.random()
         twin["times"]["started"] = "2031-01-02T03:04:05Z"
         assert texts(twin) == texts(document)
+
+
+@pytest.mark.parametrize("kind", ["train", "predictions"])
+def test_settings_of_the_training_are_those_of_a_model_trained_here(kind: str):
+    document = judged_document()
+    document["plan"]["model"]["kind"] = kind
+    of_model = {row.setting for row in public_summary(report_of(document)).settings if row.part == "Model"}
+    titles = {name: setting.param.title for name, setting in params(AuditConfig).items()}
+    assert (titles["method"] in of_model) == (kind == "train")
+    assert {titles["metric"], titles["tolerance"]} <= of_model
 
 
 def _other_kind(document: Document) -> None:
