@@ -71,8 +71,8 @@ def test_headline_calls_a_gain_one_where_its_interval_excludes_nought(
 
 def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking: CorrectionResult) -> None:
     solved = leaking.disclose(0.1)
-    open_one = replace(solved, after=None)
+    unsolved = replace(solved, after=None)
     first, second, *_ = ATTACKERS
     assert _unsolved({first: solved, second: solved}) == ""
-    assert ATTACKERS[second] in _unsolved({first: solved, second: open_one})
-    assert f"tolerance {solved.used:g} was found" in _unsolved({first: open_one, second: open_one})
+    assert ATTACKERS[second] in _unsolved({first: solved, second: unsolved})
+    assert f"tolerance {solved.used:g} was found" in _unsolved({first: unsolved, second: unsolved})

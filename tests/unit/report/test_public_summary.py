@@ -130,7 +130,7 @@ def test_equal_facts_give_equal_bytes_whatever_else_the_reports_hold(seed: int):
 
 
 @pytest.mark.parametrize("kind", ["train", "predictions"])
-def test_settings_of_the_training_are_those_of_a_model_trained_here(kind: str):
+def test_settings_of_the_training_are_those_of_a_trained_model(kind: str):
     document = judged_document()
     document["plan"]["model"]["kind"] = kind
     of_model = {row.setting for row in public_summary(report_of(document)).settings if row.part == "Model"}
