@@ -15,11 +15,13 @@ import pytest
 
 import core
 from core.charts import Drawing
-from core.charts.drawing import value_of
+from core.charts.drawing import Axis, percents, value_of
 from core.charts.lines import Curve, draw_lines
 from core.report import charts as report_charts
 from core.report.report import TitledTable
+from core.stats.estimates import Estimate
 from tests import house
+from tests.unit.charts.checks import check, check_axes, written
 from tests.unit.charts.nasty_studies import CHARTS, nasty
 
 ROOT = Path(core.__file__).parent
@@ -108,3 +110,27 @@ def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(drawn: 
                 bottom, top = drawing.y.ends
                 computed = [(x, y) for x, y in points_of(curve, drawing) if not math.isnan(y)]
                 assert {(x, y) for x, y in computed if bottom <= y <= top} <= seen, (call.title, curve.name)
+
+
+PLACES = Axis(ends=(0.0, 2.0), marks=(0.0, 1.0, 2.0), labels=("0", "1", "2"), title="Place")
+
+
+def test_draw_lines_cuts_a_band_at_the_ends_of_its_axis():
+    """Intervals of 10 to 80, -20 to 140 and 20 to 90 percent on an axis of 0 to 100."""
+    limits = ((0.1, 0.8), (-0.2, 1.4), (0.2, 0.9))
+    numbers = [Estimate(value=0.5, low=low, high=high, n=100) for low, high in limits]
+    y = Axis(ends=(0.0, 100.0), marks=(0.0, 100.0), labels=("0", "100"), title="Rate", position=lambda rate: 100 * rate)
+    figure = check(draw_lines("Band", [Curve(x=(0, 1, 2), of=numbers, color="first", band=True)], x=PLACES, y=y))
+    check_axes(figure)
+    (band,) = (trace for trace in figure.data if trace.fill)
+    assert band.x == (0, 1, 2, 2, 1, 0)
+    assert band.y == pytest.approx((80, 100, 90, 20, 0, 10))
+
+
+def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
+    """A plot of 230 pixels has room for twelve names of 18."""
+    curves = [Curve(x=(0, 1, 2), of=(0.1, 0.1 * k, 0.1 * k), color="first", name=f"curve {k}") for k in range(1, 9)]
+    drawing = draw_lines("Names", curves, x=PLACES, y=percents("Rate (%)"))
+    assert 18 * len(curves) < (drawing.y.ends[1] - drawing.y.ends[0]) / drawing.pixel
+    words = " ".join(written(check(drawing)))
+    assert all(f"{10 * k}.0% curve {k}" in words for k in range(1, 9)), words

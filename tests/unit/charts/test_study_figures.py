@@ -12,6 +12,8 @@ import pytest
 from core.charts import Drawing
 from core.studies.attriguard.charts import draw_defences, draw_mechanism
 from core.studies.attriguard.comparators import Compared
+from core.charts.drawing import percents
+from core.charts.rows import Mark, Row, draw_rows
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_waterfall
 from core.studies.membership.charts import draw_ranges, draw_roc
@@ -84,6 +86,7 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
         assert any(f"{name} {100 * caught:.1f}%" in text for text in written(figure))
         assert math.log10(caught) + 2 in [pytest.approx(mark.y[0]) for mark in dots(figure)]
     (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
+    assert figure.layout.xaxis.range[0] == figure.layout.yaxis.range[0] == shade.x0 == math.log10(0.1)  # 0.1%
     assert shade.x1 == pytest.approx(math.log10(10 / 3000) + 2)  # the smaller group decides
 
 
@@ -122,3 +125,13 @@ def test_draw_defences_names_each_defence():
     ]
     labels = written(check(draw_defences(study(), 1.0, comparators)))
     assert {"AttriGuard", "BlurMe, guessed", "QPM", "Local DP, ε = 8"} <= set(labels)
+
+
+def test_draw_rows_puts_a_mark_so_many_pixels_above_its_row():
+    marks = (Mark(of=0.5, color="first", up=6), Mark(of=0.6, color="second"), Mark(of=0.7, color="leak", up=-9))
+    drawing = draw_rows("Rows", [Row(name="a"), Row(name="b", marks=marks)], percents("Rate (%)"), pitch=40)
+    figure = check(drawing)
+    margin = figure.layout.margin
+    below, above = figure.layout.yaxis.range
+    pixels = (figure.layout.height - margin.t - margin.b) / (below - above)  # of a row
+    assert [(1 - trace.y[0]) * pixels for trace in dots(figure)] == pytest.approx([6, 0, -9])

@@ -29,10 +29,12 @@ from core.experiments.choose import (
     measure_all,
 )
 from core.experiments.choose.candidates import Half
+from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import candidate_label, finding
 from core.stats.estimates import paired_gain, proportion
 from core.studies.subject import AuditConfig
 from tests import samples
+from tests.unit.charts.checks import check
 from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
 
 RUNS = 100
@@ -275,3 +277,15 @@ def test_choose_refuses(n: int, check: str, leak: str, message: str):
     policy = Policy(name="x", version="1", limits=(Limit(check=check, value=0.7),))
     with pytest.raises(InputError, match=message):
         choose([point(0, 0.7, SAFE, generator(11))] * n, policy, ChooseSettings(leak=leak), attribute="sex")
+
+
+def test_draw_choice_shades_what_is_accurate_enough_and_within_all_limits():
+    """From the least accuracy accepted to the top, and from no leak to the limit, which is at 1."""
+    rng = generator(21)
+    points = [point(k, accuracy, SAFE, rng) for k, accuracy in ((1, 0.65), (2, 0.85))]
+    figure = check(draw_choice(chosen(points, least_accuracy=0.7)))
+    (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
+    assert (shade.x0, shade.x1) == (0.0, 1.0)
+    assert (shade.y0, shade.y1) == (pytest.approx(70.0), figure.layout.yaxis.range[1])
+    dashed = [shape for shape in figure.layout.shapes if shape.line.dash == "longdash"]
+    assert [line.y0 for line in dashed if line.y0 == line.y1] == [pytest.approx(70.0)]
