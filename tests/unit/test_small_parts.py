@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from core.base.errors import FairLeakError
-from core.base.solvers import solve
+from core.base.solvers import rescaled, solve
 from core.base.validation import (
     child_generator,
     child_seed,
@@ -87,3 +87,20 @@ def test_an_inaccurate_solution_is_one_and_no_solution_is_an_error():
         solve(program(least=0.5)[1])
     with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):
         solve(program()[1], max_iter=1)
+
+
+@pytest.mark.parametrize(
+    ("objectives", "searches"),
+    [((8.0, 2.0), 1), ((8.0, 1.9, 1.9), 2), ((0.0, 0.0), 1), ((64.0, 9.0, 1.0, 0.5), 3)],
+    ids=["a fourth", "less", "nothing", "twice"],
+)
+def test_rescaled_searches_again_while_the_objective_falls_below_a_fourth(objectives: tuple[float, ...], searches: int):
+    """The objective is the first number before any search, and the next after each."""
+    done: list[float] = []
+
+    def search() -> float:
+        done.append(0.0)
+        return float(len(done))
+
+    bound = rescaled(lambda: objectives[min(len(done), len(objectives) - 1)], search, lambda: len(done) > 5)
+    assert bound == len(done) == searches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 
 from core.adversaries import (
     fit_platt_scale,
@@ -11,6 +12,7 @@ from core.adversaries import (
     permuted_predictions,
     train_adversary,
 )
+from core.adversaries.imputation import Design
 from core.datasets import AuditDataset
 from tests.reference.strong_adversary import train_strong_adversary
 from tests.samples import dataset
@@ -99,3 +101,14 @@ def test_permuted_predictions_differ_by_seed_and_set() -> None:
     predictions, labels = ((rng.random(300) < 0.5).astype(np.uint8) for _ in range(2))
     settings = ({"seed": 2, "records": "train"}, {"seed": 3, "records": "train"}, {"seed": 2, "records": "attacked"})
     assert len({permuted_predictions(predictions, labels, **dealing).tobytes() for dealing in settings}) == 3
+
+
+@pytest.mark.parametrize(("k", "is_sparse"), [(3, False), (45, True)])
+def test_design_has_a_column_a_category_and_is_sparse_where_they_are_many(k: int, is_sparse: bool) -> None:
+    category, number = np.arange(90) % k, np.arange(90.0)
+    columns = np.column_stack([category, number])
+    design = Design.of(columns, np.array([True, False]))(columns)
+    assert issparse(design) == is_sparse
+    dense = design.toarray() if is_sparse else design
+    assert dense[:, 0] == pytest.approx((number - 44.5) / number.std())
+    assert (dense[:, 1:] == (category[:, None] == np.arange(k))).all()

@@ -160,3 +160,10 @@ def test_judge_a_model_trained_on_no_member(name: str, widest: float):
         error = np.std(values, ddof=1) / np.sqrt(len(values))
         assert abs(np.mean(values) - chance) <= 3 * error
         assert error < most
+
+
+def test_either_finds_all_members_where_one_statistic_gives_them_away():
+    member, noise = np.tile([1, 0], 20).astype(np.uint8), np.random.default_rng(0).random(40)
+    for statistics in ((2.0 * member, noise), (noise, 2.0 * member)):
+        _, verdict = boundary._either(*statistics, member, seed=3)
+        assert verdict.tolist() == member.tolist()

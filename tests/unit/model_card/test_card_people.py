@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
 from core.datasets import AuditDataset, build_dataset, demo_table
 from core.datasets.splits import split
@@ -30,6 +31,8 @@ from core.studies.model_card import (
 )
 from core.studies.model_card.card_result import _trained, natural_models
 from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
+from core.studies.model_card.card_result import _left_out, _trained, natural_models
+from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests.release_samples import Case, large_case, moved_bits
 
@@ -204,3 +207,14 @@ def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: py
     assert not advice.exact
     assert advice.decimals is None
     assert advice.epsilon == 1.0  # much noise rules nothing out
+
+
+def test_left_out_counts_records_once():
+    """By what was noted when the table was read, or else by the records that are no longer there."""
+    dropped = Caveat(CaveatKind.RECORDS_DROPPED, "Without a label: 7.")
+    complete = replace(demo(), rows_read=demo().n, caveats=())
+    less = replace(complete, rows_read=demo().n + 7)
+    assert _left_out(complete) == ()
+    (sentence,) = _left_out(less)
+    assert "7" in sentence
+    assert _left_out(replace(less, caveats=(dropped,))) == (dropped.text,)

@@ -289,3 +289,21 @@ def test_chosen_finds_a_person_by_identifier(result: PeopleAtRisk):
     assert result.chosen(record=f" A-{result.rows[3]} ", identifiers=names).tolist() == [3]
     with pytest.raises(InputError, match="one of the 60 people drawn, got x"):
         result.chosen(record="x", identifiers=names)
+
+
+def test_inferred_expects_no_chance_finds_where_everybody_is_of_one_group():
+    """All 20 claims are right, and nobody of another group could have been claimed wrongly."""
+    after = np.where(np.arange(50)[:, None] < 20, [0.001, 0.999], 0.5)
+    records = inferred("card", np.full((50, 2), 0.5), after, np.ones(50, dtype=np.uint8))
+    assert records.leak.tolist() == [True] * 20 + [False] * 30
+    assert records.chance == 0.0
+    assert not records.beyond_chance
+
+
+def test_inferred_expects_as_many_chance_finds_as_the_rate_of_wrong_claims():
+    """Of 10 in group 0 one is claimed for group 1, which has 40; nobody is claimed for group 0: 40 / 10."""
+    truth, number = np.repeat([0, 1], [10, 40]).astype(np.uint8), np.arange(50)[:, None]
+    after = np.where((number == 0) | (number >= 35), [0.001, 0.999], 0.5)
+    records = inferred("card", np.full((50, 2), 0.5), after, truth)
+    assert records.leak.sum() == 15
+    assert records.chance == pytest.approx(4.0)

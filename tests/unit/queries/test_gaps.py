@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from core.studies.bias_queries import global_sensitivity, smooth_sensitivity
+from core.base.errors import InputError
+from core.studies.bias_queries import global_sensitivity, smooth_sensitivity, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores, local_sensitivity
 from tests.reference.table_1 import printed_smooth_sensitivity
 from tests.unit.queries.people import neighbours, vectors, weights
@@ -96,3 +97,11 @@ def test_smooth_is_the_published_form_where_the_paper_is_right(n0: int):
     for beta in (0.01, 0.2, 4.0):
         printed = printed_smooth_sensitivity(100 - n0, n0, 25, beta)
         assert smooth_sensitivity(100 - n0, n0, 25, beta) == pytest.approx(printed, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "composition"), [([1, 1, 1], "all 3 are 1"), ([0, 0], "all 2 are 0"), ([], "nobody")]
+)
+def test_statistical_parity_gap_refuses_one_group_alone(sensitive: list[int], composition: str):
+    with pytest.raises(InputError, match=composition):
+        statistical_parity_gap(np.full((2, len(sensitive)), 0.5), sensitive)
