@@ -99,3 +99,14 @@ def test_the_best_of_many_attackers_beats_the_majority_guess_by_more_than_luck(a
     tried = tuple(replace(exposure_study.guesses[0], attacker=name) for name in ATTACKER_TITLES)[:attackers]
     finding = findings.headline(replace(exposure_study, guesses=tried), AttriGuardSettings(budget=0.5))
     assert any("Little to hide" in caveat for caveat in finding.caveats) == little
+
+
+def test_noise_needed_is_of_those_inferred_otherwise() -> None:
+    """None was found for value 1 of two people of the seven inferred otherwise, nor for value 0 of one of the three."""
+    reached = np.ones((TRUTH.size, 3), dtype=bool)
+    reached[[0, 1], 1] = reached[7, 0] = False
+    finding = findings.noise_needed(exposure(TRUTH, (0.3, 0.2, 0.5), reached=reached))
+    assert finding.point.startswith("Inferring another value takes 1.00 ")
+    assert "3 of 16 pairs" in finding.evidence
+    assert finding.evidence.index("“Ulm” for 33.3%") < finding.evidence.index("“Bonn” for 28.6%")
+    assert "Trier" not in finding.evidence

@@ -132,5 +132,5 @@ def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
     curves = [Curve(x=(0, 1, 2), of=(0.1, 0.1 * k, 0.1 * k), color="first", name=f"curve {k}") for k in range(1, 9)]
     drawing = draw_lines("Names", curves, x=PLACES, y=percents("Rate (%)"))
     assert 18 * len(curves) < (drawing.y.ends[1] - drawing.y.ends[0]) / drawing.pixel
-    words = " ".join(written(check(drawing)))
-    assert all(f"{10 * k}.0% curve {k}" in words for k in range(1, 9)), words
+    texts = " ".join(written(check(drawing)))
+    assert all(f"{10 * k}.0% curve {k}" in texts for k in range(1, 9)), texts

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from core.charts import Drawing
-from core.studies.attriguard.charts import draw_defences, draw_mechanism
-from core.studies.attriguard.comparators import Compared
 from core.charts.drawing import percents
 from core.charts.rows import Mark, Row, draw_rows
+from core.studies.attriguard.charts import draw_defences, draw_mechanism
+from core.studies.attriguard.comparators import Compared
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
 from core.studies.correction.charts import draw_waterfall
 from core.studies.membership.charts import draw_ranges, draw_roc

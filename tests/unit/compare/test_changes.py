@@ -13,7 +13,7 @@ from core.base.errors import InputError
 from core.report.comparison import CheckChange, Outlook, Turn, _decided, change_between, compare
 from core.stats.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
 from core.studies.study import Measurement, Outcome
-from tests.samples_report import POLICY, estimate, report, with_failed_tests
+from tests.samples_report import POLICY, altered_report, estimate, report, with_failed_tests
 
 RUNS = 2000
 NOT_RUN = Measurement(check="membership_caught", outcome=Outcome.NOT_RUN, reason="No scores.")
@@ -177,3 +177,14 @@ def test_a_failed_self_test_is_never_better():
     broken = with_failed_tests(report(better))
     comparison = compare(report(), broken)
     assert comparison.verdict == Outlook.INCONCLUSIVE
+
+
+def test_changed_roles_are_named_with_what_they_were():
+    def changed(document: dict) -> None:
+        document["plan"]["config"]["roles"].update(favourable="<=50K", excluded=["race"])
+
+    changes = compare(report(), altered_report(report(), changed)).changed
+    roles = {change.what: change for change in changes if change.what.startswith("role of ")}
+    assert (roles["role of favourable"].before, roles["role of favourable"].after) == (">50K", "<=50K")
+    assert {change.part for change in roles.values()} == {"Data"}
+    assert len(roles) == 2 and any("excluded" in what for what in roles)

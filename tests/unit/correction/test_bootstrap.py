@@ -150,7 +150,7 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() 
 
 def test_combine_intervals_reaches_a_t_quantile_of_the_spread() -> None:
     """Ten draws, half at 0.4 and half at 0.6: sd² = 10 · 0.1² / 9, and t of 9 degrees of freedom at 97.5% is 2.262."""
-    own = Estimate(value=0.5, low=0.49, high=0.51, n=100)
-    combined = combine_intervals(own, np.array([0.5, *[0.4, 0.6] * 5]))
+    estimate = Estimate(value=0.5, low=0.49, high=0.51, n=100)
+    combined = combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
     reach = 2.2622 * (0.1 / 9) ** 0.5
     assert (combined.low, combined.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)

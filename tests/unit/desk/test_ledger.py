@@ -88,6 +88,7 @@ def test_answers_are_near_the_truth_when_the_budget_is_large(location: str):
     answer = ask(ledger, G, 150, metric="equal_opportunity")
     assert answer.gap.value == pytest.approx(eo, abs=0.006) and answer.gap.n == test_set.n_positive
     assert answer.charged == 450
+    assert answer.gap.level == 0.95
 
 
 def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):

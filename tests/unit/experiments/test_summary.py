@@ -14,7 +14,7 @@ from core.experiments.attacked_models import (
     MEASURES,
     before_disclosure,
 )
-from core.experiments.experiment import SEED, ExperimentRow, summarise, summary_frame
+from core.experiments.experiment import SEED, ExperimentRow, grid_finding, summarise, summary_frame
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.study import Measurement, not_run
 
@@ -92,3 +92,21 @@ def test_baselines_are_of_the_seeds_that_have_the_number(rows: list[ExperimentRo
         assert summary.numbers["attack_before"].seeds == 3
         assert before_disclosure(summary).seeds == summary.numbers["attack_after"].seeds == 3 - is_missing
         assert summary.reasons == (dict.fromkeys(CORRECTED, "No correction was found.") if is_missing else {})
+
+
+def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number():
+    numbers = {0.0: 0.7, 0.05: 0.62, 0.1: 0.81, 0.2: 0.66}
+    rows = [
+        ExperimentRow(
+            values={"model.tolerance": tolerance, SEED: 0},
+            study="membership",
+            measurement=Measurement(check="membership_caught", estimate=at(value)),
+            seed=0,
+        )
+        for tolerance, value in numbers.items()
+    ]
+    finding = grid_finding(summarise(rows), "membership_caught")
+    smallest, _, largest = finding.point.partition(" Largest: ")
+    assert smallest.startswith("Smallest: 62%") and smallest.endswith("tolerance 0.05.")
+    assert largest.startswith("81%") and largest.endswith("tolerance 0.1.")
+    assert "Settings measured: 4" in finding.evidence

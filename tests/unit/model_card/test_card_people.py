@@ -29,10 +29,8 @@ from core.studies.model_card import (
     project,
     released_people,
 )
-from core.studies.model_card.card_result import _trained, natural_models
-from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
 from core.studies.model_card.card_result import _left_out, _trained, natural_models
-from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
+from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests.release_samples import Case, large_case, moved_bits
 

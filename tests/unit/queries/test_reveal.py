@@ -157,10 +157,10 @@ def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.Monke
     assert not entered
 
 
-@pytest.mark.parametrize(("hidden", "shown"), [([0, 0], [1, 1, 0]), ([1, 1], [1, 0, 0]), ([0, 0, 0], [1, 1, 1, 0])])
-def test_recover_flips_gives_the_hidden_the_group_that_the_sizes_leave(hidden: list[int], shown: list[int]):
+@pytest.mark.parametrize(("hidden", "visible"), [([0, 0], [1, 1, 0]), ([1, 1], [1, 0, 0]), ([0, 0, 0], [1, 1, 1, 0])])
+def test_recover_flips_gives_the_hidden_the_group_that_the_sizes_leave(hidden: list[int], visible: list[int]):
     """No flip tells of who has a score of one half, but the sizes do: all that are missing of one group are they."""
-    a = np.array(hidden + shown, dtype=np.uint8)
+    a = np.array(hidden + visible, dtype=np.uint8)
     base = np.where(np.arange(a.size) < len(hidden), 0.5, 0.2)
     recovery = recover_flips(base, flip_answers(base, a))
     assert recovery.recovered.tolist() == a.tolist()

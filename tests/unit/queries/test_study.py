@@ -108,6 +108,15 @@ def test_two_sided_sets_the_largest_of_three_groups_against_everybody_else(two: 
     assert (pool.people.base == three.model.scores[three.splits.test]).all()  # nobody the model was trained on
 
 
+def test_answers_about_three_groups_name_the_largest_and_about_two_none(two: Subject, three: Subject):
+    _, largest = two_sided(three.dataset).group_names
+    few = replace(SUMS, questions=1, repeats=2)
+    of_two, of_three = result(two, few), result(three, few)
+    assert (of_two.largest, of_three.largest) == ("", largest)
+    assumed = [answers_excess(leak, few).assumptions for leak in (of_two, of_three)]
+    assert [any("stands against everybody else" in text for text in texts) for texts in assumed] == [False, True]
+
+
 @pytest.mark.parametrize(("change", "reason"), [("labels", "only predicted labels"), ("people", "must hold 4 to")])
 def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
     model = replace(two.model, has_scores=change != "labels")

@@ -30,7 +30,11 @@ from core.auditing import (
 )
 from core.auditing.inputs import dataset_of
 from core.auditing.policy import Policy, default_policy, judge, policy_text
+from core.auditing.result import StudyFindings
 from core.auditing.run import audited_of
+from core.base.errors import InputError
+from core.base.serialize import content_fingerprint, dumps
+from core.cli.audit import _chosen
 from core.report import from_json
 from tests import model_samples, samples
 from tests.policy_samples import policy as limits
@@ -237,3 +241,21 @@ def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path,
     message = refused(capsys, "init", "--file", table, "-o", elsewhere)
     assert "--file must be a file in the folder of the plan, or below it" in message
     assert not elsewhere.exists()
+
+
+def test_a_choice_is_of_the_same_plan_by_the_same_policy(tmp_path: Path):
+    findings = StudyFindings(study="choose", title="Choice", findings=())
+    policy, lax = limits(unfairness=0.1), limits(unfairness=0.2)
+    document = {
+        "model": "m",
+        "record": dumps(findings),
+        "plan": PLAN.fingerprint,
+        "policy": content_fingerprint(policy),
+    }
+    path = tmp_path / "choice.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert _chosen(path, PLAN, policy) == findings
+    with pytest.raises(InputError, match=r"must be by the audit's policy \(P\)"):
+        _chosen(path, PLAN, lax)
+    with pytest.raises(InputError, match="must be about the data, model and outputs that PLAN says, got others: m"):
+        _chosen(path, SMALL, policy)

@@ -14,9 +14,10 @@ from core.__main__ import main
 from core.auditing import check_plan, read_plan, run_audit
 from core.auditing.policy import default_policy
 from core.base.errors import InputError
+from core.cli.report import _printed
 from core.datasets import read_table
 from core.report import Reports, from_json, report_document, to_json
-from core.report.changes import changed_values, compare_runs
+from core.report.changes import ChangedValue, Replay, changed_values, compare_runs
 from core.report.report import strict
 from tests.refusals import refused
 from tests.samples_report import PLAN as VERSION
@@ -126,6 +127,15 @@ def _chosen(document: dict[str, Any]) -> None:
     document["findings"].append({**document["findings"][0], "study": "choose"})
     caveat = {"kind": "chosen_on_these_records", "text": "Picked.", "count": None, "total": None}
     document["caveats"].insert(0, caveat)
+
+
+@pytest.mark.parametrize(("n", "more"), [(1, []), (20, []), (21, ["1"]), (1500, ["1,480"])])
+def test_replay_counts_the_changes_that_it_does_not_list(n: int, more: list[str]):
+    changes = tuple(ChangedValue(path=f"rows[{i}].n", before=i, now=-i) for i in range(n))
+    text = "\n".join(_printed(Replay(before="a" * 64, now="b" * 64, environment=(), changes=changes)))
+    assert text.startswith("Not the same: ") and f"; {n:,} of its values differ." in text
+    assert re.findall(r"and ([\d,]+) more", text) == more
+    assert text.count("rows[") == min(n, 20)
 
 
 @pytest.mark.long

@@ -22,6 +22,7 @@ from core.datasets import AuditDataset, Roles
 from core.datasets.splits import split
 from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig, check_cells
+from tests.policy_samples import policy
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 RACES = replace(ROLES, sensitive="race", group=(), each=True)
@@ -110,3 +111,13 @@ def test_of_given_predictions_only_their_own_sets_count():
     (problem,) = size_problems(counted(frame, roles), config, default_policy())
     assert "this model cannot pass" in problem.reason and "model.train_share" not in problem.changes
     assert size_problems(counted(frame, roles), config, predictions_policy()) == ()
+
+
+@pytest.mark.parametrize(("n", "is_enough"), [(3027, False), (3030, True)])
+def test_ten_false_positives_at_one_percent_take_a_thousand_test_records(n: int, is_enough: bool):
+    dataset, config = counted(people(n), ROLES), AuditConfig()
+    size = split(dataset, seed=config.seed).test.size
+    assert size in (999, 1000)  # or this test says nothing
+    problems = size_problems(dataset, config, policy(membership_caught=0.05))
+    assert [problem.blocks for problem in problems] == [False] * (not is_enough)
+    assert all(f"1,000 test records, and there are {size}" in problem.reason for problem in problems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from core.report.brief import (
 )
 from core.report.brief_files import _FONTS, MISSING, brief_html, brief_pdf
 from core.report.page import required_counts, to_html
+from core.report.regulations import legal_texts
 from core.report.report import DECISIONS
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
@@ -279,3 +281,11 @@ def test_typst_is_loaded_by_a_brief_alone():
     statements = "import core.report.brief_files, sys; print('typst' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", statements], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_brief_says_when_the_newest_law_was_looked_up(monkeypatch: pytest.MonkeyPatch):
+    texts = legal_texts()
+    days = dict(zip(texts, (datetime.date(2031, 4, day + 1) for day in range(len(texts))), strict=True))
+    looked_up = {name: replace(text, looked_up=days[name]) for name, text in reversed(texts.items())}
+    monkeypatch.setattr("core.report.brief.legal_texts", lambda: looked_up)
+    assert f"{len(texts)} Apr 2031" in text_of(judged_audit())
