@@ -504,6 +504,12 @@ NOTHING_TO_DO = "Nothing to do"
 
 _BLOCKS = "Until then this check blocks a release."
 
+_SCARCE = {
+    "membership_caught": "more people who were not in training",
+    "membership_gap": "more people of each group who were not in training",
+}
+"""Check -> of whom there can be too few to measure it."""
+
 _ADD_SETS = (
     "Add a column that says train, attack or test for each person (role Set on the Data page), or use the policy for "
     "predictions alone."
@@ -553,7 +559,7 @@ def _not_run(row: CheckVerdict) -> str:
     if reason == SETS_UNKNOWN:
         return _ADD_SETS
     if reason:
-        missing = "what the reason names"
+        missing = _SCARCE.get(row.check, "what is missing")
     else:
         missing = f"what is missing (needs {', '.join(CHECKS[row.check].needs)})"
     return f"Supply {missing}. {_BLOCKS}"

@@ -147,6 +147,16 @@ def test_the_interval_is_the_one_that_decided() -> None:
 
 
 SHARES = st.floats(0.001, 0.999)
+
+
+@pytest.mark.parametrize(
+    ("check", "supplied"), [("membership_caught", "not in training"), ("attribute_excess", "missing")]
+)
+def test_next_step_says_of_whom_there_are_too_few(check: str, supplied: str):
+    scarce = Measurement(check=check, outcome="not_run", reason="Needs at least 1,000, got 500.")
+    assert supplied in next_step(row_of(check, 0.1, scarce))
+
+
 WIDTHS = st.floats(0.001, 0.5)
 SIZES = st.integers(1, 10**6)
 
