@@ -328,20 +328,23 @@ class Gate:
                 result = f"{entry.repair.title}: {entry.fact.point}"
                 evidence = entry.fact.more
             fact = replace(entry.fact, point=result, more=evidence)
-            drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles)))
+            tint = "ok"
+            if entry.repair.confirms and entry.fact.severity is Severity.BLOCKING:
+                tint = "look"  # the verdict depends on it
+            drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles), tint))
         for number, fact in enumerate(self.confirmed):
             names = {fact.kind, *(f"{fact.kind}:{column}" for column in fact.columns)}
             rest = tuple(name for name in self.roles.confirmed if name not in names)
             before = replace(self.roles, confirmed=rest)
-            drawn.append(self._undoable(f"confirmed_{number}", fact, before))
+            drawn.append(self._undoable(f"confirmed_{number}", fact, before, "look"))
         return drawn
 
-    def _undoable(self, name: str, fact: Fact, before: Roles) -> Callable[[], None]:
+    def _undoable(self, name: str, fact: Fact, before: Roles, tint: str) -> Callable[[], None]:
         """Return what draws a line that was answered; `before` are the roles without the answer."""
 
         def draw() -> None:
-            with line(f"s_ok_{name}"):
-                st.markdown(line_text("ok", fact), width="stretch")
+            with line(f"s_{tint}_{name}"):
+                st.markdown(line_text(tint, fact), width="stretch")
                 st.button(
                     "Undo",
                     key=f"back_{name}_{self.mark}",
