@@ -37,6 +37,7 @@ from ..base.serialize import Result, code_fingerprint, content_fingerprint
 from ..datasets import AuditDataset, Roles, Table, cautions
 from ..datasets.checked_table import Fact
 from ..datasets.columns import quoted
+from ..datasets.input_check import CONFIRMED_GUESSES
 from ..datasets.splits import sharing
 from ..models import METHOD_TITLES
 from ..stats.estimates import Estimate, proportion
@@ -412,14 +413,10 @@ _FACTS_OF_OTHER_CAVEATS = frozenset(
 """Facts of the input check that another caveat says with what was done about them."""
 
 
-_CONFIRMED_GUESSES = frozenset({"labels_together", "positive", "spellings"})
-"""Facts of the input check that can be confirmed, and hold no audit up without it."""
-
-
 def _fact_caveat(fact: Fact, roles: Roles) -> Caveat:
     """Caveat on a fact of the input check; of its own kind where it stopped the audit until it was confirmed."""
     kind = CaveatKind.INPUT_CHECK
-    if fact.is_confirmed(roles) and fact.kind not in _CONFIRMED_GUESSES:
+    if fact.is_confirmed(roles) and fact.kind not in CONFIRMED_GUESSES:
         kind = CaveatKind.INPUT_CONFIRMED
     return Caveat(kind, fact.text)
 

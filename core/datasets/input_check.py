@@ -142,6 +142,10 @@ CONSEQUENCES: Mapping[str, str] = {
 """What a blocking fact is about -> what it would do to the verdict."""
 
 
+CONFIRMED_GUESSES = frozenset({"labels_together", "positive", "spellings"})
+"""Facts that can be confirmed, and hold no audit up without it."""
+
+
 def topic_of(fact: Fact) -> str:
     """Return what a fact is about."""
     return _TOPICS.get(fact.kind, fact.kind)

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from core.datasets.checked_table import Fact, Repair, ScoresByLabel, Severity
-from core.datasets.input_check import shared_lines
+from core.datasets.input_check import CONFIRMED_GUESSES, shared_lines
 from core.datasets.roles import Roles
 from pages.shell import shell
 
@@ -321,22 +321,17 @@ class Gate:
         """Return what draws the lines that were repaired or confirmed."""
         drawn: list[Callable[[], None]] = []
         for number, entry in enumerate(self.repaired):
-            if entry.repair.result:
-                result = entry.repair.result
-                evidence = f"Before: {entry.fact.text}"
-            else:
-                result = f"{entry.repair.title}: {entry.fact.point}"
-                evidence = entry.fact.more
-            fact = replace(entry.fact, point=result, more=evidence)
-            tint = "ok"
-            if entry.repair.confirms and entry.fact.severity is Severity.BLOCKING:
-                tint = "look"  # the verdict depends on it
-            drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles), tint))
+            result = entry.repair.result or f"{entry.repair.title}: {entry.fact.point}"
+            fact = replace(entry.fact, point=result, more=f"Before: {entry.fact.text}")
+            drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles), "ok"))
         for number, fact in enumerate(self.confirmed):
             names = {fact.kind, *(f"{fact.kind}:{column}" for column in fact.columns)}
             rest = tuple(name for name in self.roles.confirmed if name not in names)
             before = replace(self.roles, confirmed=rest)
-            drawn.append(self._undoable(f"confirmed_{number}", fact, before, "look"))
+            tint = "look"  # the verdict depends on it
+            if fact.kind in CONFIRMED_GUESSES:
+                tint = "ok"
+            drawn.append(self._undoable(f"confirmed_{number}", fact, before, tint))
         return drawn
 
     def _undoable(self, name: str, fact: Fact, before: Roles, tint: str) -> Callable[[], None]:
@@ -378,6 +373,9 @@ class Gate:
     def _repair(self, fact: Fact, repair: Repair) -> None:
         changes: dict[str, Any] = {**repair.changes}
         after = replace(self.roles, **changes)
+        if repair.confirms and not repair.result:  # the fact says of itself that it is confirmed
+            self.write(after)
+            return
         entry = Repaired(fact, repair, self.roles, after)
         st.session_state[f"repaired_{self.mark}"] = (*self.repaired, entry)
         self.write(after)
