@@ -31,7 +31,7 @@ from core.datasets import Roles
 from core.report import Report, report_document
 from core.report.codec import report_of
 from core.report.report import strict
-from core.stats.estimates import Estimate, certain, not_measured, proportion
+from core.stats.estimates import Estimate, certain, proportion
 from core.studies.bias_queries import declared_limits
 from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
@@ -325,14 +325,6 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
             seeds={"audit": 42, "self-test": 2023},
         ),
         times={"started": "2026-11-20T09:15:00Z", "seconds": 512.3},
-    )
-
-
-def absent_group(name: str) -> GroupSummary:
-    """Return a group without test records."""
-    nothing = not_measured()
-    return GroupSummary(
-        group=name, count=40, label_rate=proportion(20, 40), test_rate=nothing, test_tpr=nothing, test_fpr=nothing
     )
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.model_answers import UNKNOWN
 from core.stats.estimates import Estimate, Spread, certain
 from core.stats.fairness import METRICS, GroupRate
-from core.studies.attribute.study import AttackerPosteriors, AttributeInference
 from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
 from core.studies.bias_queries import (
@@ -60,7 +58,7 @@ from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
 from core.studies.people.people_study import draw_sets
 from core.studies.study import Measurement, not_run
-from core.studies.subject import AuditConfig, ModelFindings, OutputsPlan
+from core.studies.subject import AuditConfig, ModelFindings
 from tests.release_samples import card
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
@@ -275,26 +273,6 @@ def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
     return [invent(MoreDisclosed, rng, knowledge=k, certificate=_certificate(rng)) for k in knowledge]
 
 
-def corrected(rng: Generator) -> Any:
-    """Return what sentences take of the attackers of one model."""
-    people = _people(rng)
-    config = AuditConfig(
-        method=str(rng.choice(["exponentiated_gradient", "unmitigated", "dp_id3", GIVEN_PREDICTIONS])),
-        tolerance=float(rng.choice([0.0, 0.02, 0.1])),
-        epsilon=float(rng.choice([math.inf, 0.5, 20.0])),
-        forest=None if rng.random() < 0.7 else (("max_depth", 3),),
-    )
-    attacker = SimpleNamespace(held_out_accuracy=estimate(rng))
-    return SimpleNamespace(
-        config=config,
-        model=SimpleNamespace(unfairness_train=float(rng.choice([0.0, 0.0123, 0.05]))),
-        subject=SimpleNamespace(attribute=people.roles.attribute, dataset=people),
-        group_names=tuple(nasty(rng) for _ in range(20)),
-        strong=estimate(rng),
-        attack=lambda adversary, *, as_published: attacker,
-    )
-
-
 def leak_over_seeds(rng: Generator) -> LeakOverSeeds:
     """Return what is measured of models of one to three seeds and their twins without mitigation."""
     method = str(rng.choice(["exponentiated_gradient", "correlation_remover", "unmitigated"]))
@@ -322,36 +300,6 @@ def _leak_measurement(rng: Generator, name: str) -> Measurement:
     if name.startswith(("permuted", "estimated")) and rng.random() < 0.1:
         return not_run(name, "It was not solved.")
     return Measurement(check=name, estimate=estimate(rng), control=estimate(rng))
-
-
-def inferred(rng: Generator) -> AttributeInference:
-    """Return what one or two attackers infer of few people from what is released."""
-    k, n = int(rng.choice([2, 2, 3])), int(rng.integers(5, 60))
-    posteriors = {}
-    for attacker in ("outside", "inside")[: int(rng.integers(1, 3))]:
-        truth = np.append(np.arange(k), rng.integers(0, k, n))
-        before, after = (rng.dirichlet(np.ones(k), truth.size) + 0.3 * np.eye(k)[truth] for _ in range(2))
-        posteriors[attacker] = AttackerPosteriors(
-            truth=truth,
-            before=before / before.sum(axis=1, keepdims=True),
-            after=after / after.sum(axis=1, keepdims=True),
-            share=np.bincount(truth) / truth.size,
-            attack=str(rng.choice(["label", "mean", "boosting and imputation", "label and mean"])),
-            n_attacker_records=int(rng.integers(10, 9999)),
-        )
-    ways = [OutputsPlan(decimals=2).text, OutputsPlan(released="labels").text]
-    return AttributeInference(
-        attribute=nasty(rng),
-        trained_on=nasty(rng),
-        released="the predicted labels",
-        posteriors=posteriors,
-        gains={
-            measure: (str(rng.choice(list(posteriors))), _small(rng))
-            for measure in ("accuracy", "balanced_accuracy", "bits")
-        },
-        closing=tuple((way, _small(rng), _small(rng)) for way in ways[: int(rng.integers(0, 3))]),
-        over_people=(nasty(rng),),
-    )
 
 
 def _small(rng: Generator) -> Estimate:
