@@ -230,6 +230,7 @@ def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sent
     assert_one_sentence(dashboard.plain_problem(), ("at least 3 people",))
 
 
+@pytest.mark.long
 def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
     bring_people(dashboard)
     st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
@@ -279,6 +280,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     assert attacks.plans[-1].outputs == OutputsPlan() and attacks.plans[-1].title == ""
 
 
+@pytest.mark.long
 def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
     bring_scored(dashboard)
     dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
@@ -316,6 +318,7 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
     assert not warned(dashboard, sentence)
 
 
+@pytest.mark.long
 def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
     sentence = "This link was made with column roles that are not in the link."
     sender = start().open("data").assign(excluded="sector")

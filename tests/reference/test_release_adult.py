@@ -15,7 +15,7 @@ import pytest
 from tests.reference.data import FOLDER, needs_adult
 from tests.reference.release_adult import COUNTS, PRECISIONS, Split, row_of, sizes_only, splits_of
 
-pytestmark = needs_adult
+pytestmark = [needs_adult, pytest.mark.long]
 
 EVERYBODY = 14_924
 DRAWS = 6
@@ -58,7 +58,6 @@ def rows(people: Split, attribute: str, n: int, k: int, precision: str = "exact"
     return [row_of(people.some(n, draw), attribute, k, **PRECISIONS[precision]) for draw in range(draws)]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("attribute", "accuracy", "balanced"), [("sex", 0.856, 0.843), ("race", 0.885, 0.600)])
 def test_the_attacker_before_the_release(people: Split, attribute: str, accuracy: float, balanced: float):
     row = rows(people, attribute, EVERYBODY, 1)[0]
