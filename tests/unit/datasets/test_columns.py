@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.datasets import build_dataset, suggest_roles
+from core.datasets.columns import identifier_reason
 from core.datasets.role_suggestion import Suggestion
 from tests.unit.datasets.small_tables import N, table_of
 
@@ -75,3 +76,9 @@ def test_what_names_the_records_or_another_model_s_answer_is_left_out():
     with_model = suggest_roles(frame, model=True)
     assert with_model.roles.excluded == ("case_id", "name", "prediction", "y_pred", "score", "proba")
     assert not with_model.roles.gives_predictions and not {"prediction", "score"} & with_model.reasons.keys()
+
+
+@pytest.mark.parametrize(("step", "numbers"), [(1, True), (2, False)])
+def test_identifier_reason_of_whole_numbers_without_a_gap(step: int, numbers: bool):
+    reason = identifier_reason(np.arange(60.0)[::-1] * step + 7, 60, "height")
+    assert ("numbers the records" in reason) == numbers

@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
-from core.datasets.checked_table import Fact, Severity
+from core.datasets.checked_table import Fact, Severity, rank_correlation
 from core.datasets.input_check import check_input, shared_lines
 from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
@@ -601,3 +601,16 @@ def test_cautions_say_that_a_decision_left_out_differs_from_the_threshold():
     assert f"{int(above.sum()):,} people" in caution.more
     same = replace(roles, threshold=0.35)
     assert not [fact for fact in cautions(people, same) if fact.kind == "decisions_left_out"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([1, 2, 3], [5, 5, 5], 0.0),
+        ([5, 5, 5], [1, 2, 3], 0.0),
+        ([1, 2, 3], [9, 5, 2], -1.0),
+        ([1, 2, 3], [1, 9, 4], 0.5),
+    ],
+)
+def test_rank_correlation_by_hand(first: list[float], second: list[float], expected: float):
+    assert rank_correlation(np.array(first), np.array(second)) == pytest.approx(expected)

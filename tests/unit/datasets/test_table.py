@@ -277,3 +277,10 @@ def test_a_type_at_its_end_is_read_or_one_sentence(kind: str):
     else:
         describe_columns(table.frame)
         as_text(table.frame["x"]).nunique()
+
+
+def test_read_table_without_a_header_numbers_the_columns() -> None:
+    lines = "".join(f"person {i},{i}\n" for i in range(80))
+    frame = read_table(lines.encode(), "people.csv", header=False).frame
+    assert list(frame.columns) == ["column 1", "column 2"]
+    assert (len(frame), frame["column 1"][0]) == (80, "person 0")

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import chi2, ks_2samp
 
 from core.stats.estimates import holm
 from core.studies.membership import (
@@ -19,12 +19,13 @@ from core.studies.membership import (
 from core.studies.membership.disparity import (
     GAPS,
     Tally,
+    gap_estimate,
     gap_p_value,
     permuted,
     smallest_detectable,
     variances,
 )
-from core.studies.membership.tpr_gaps import ComparedSide, permuted_sides, tpr_gaps
+from core.studies.membership.tpr_gaps import ComparedSide, _places, permuted_sides, tpr_gaps
 from tests.unit.membership.samples import divisions, sampled_tally, verdict_arrays
 
 FEW = {"bootstraps": 200, "permutations": 200}
@@ -139,3 +140,19 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
     everybody = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
+
+
+def test_gap_estimate_of_few_is_no_narrower_than_the_wilson_intervals() -> None:
+    """Nobody of either side is flagged: no resample differs, and each rate alone may be as high as z² / (n + z²)."""
+    gap = gap_estimate([-1, 1], [0, 0], [30, 40], np.zeros(200))
+    z2 = chi2.isf(0.05, 1)
+    assert gap.value == 0.0
+    assert (gap.low, gap.high) == pytest.approx((-z2 / (30 + z2), z2 / (40 + z2)))
+
+
+def test_permuted_places_are_those_of_different_people() -> None:
+    """One non-member a side, each the highest of its side: one of them is first of both, and the other second."""
+    side = ComparedSide.of(np.array([0.2, 0.9]), np.ones(2, dtype=bool), np.array([0, 1], dtype=np.uint8), 0.5)
+    places = _places([side, side], 50, np.random.default_rng(3))
+    assert np.sort(places, axis=0).tolist() == [[1] * 50, [2] * 50]
+    assert set(places[0].tolist()) == {1, 2}

@@ -9,6 +9,7 @@ import pytest
 
 from core.auditing.policy import judge
 from core.base.errors import InputError
+from core.stats.estimates import Estimate
 from core.studies.membership import (
     MemberGuess,
     MembershipResult,
@@ -16,9 +17,10 @@ from core.studies.membership import (
     roc,
     vulnerability_disparity,
 )
-from core.studies.membership.findings import EPSILONS, curve_rows
+from core.studies.membership.findings import EPSILONS, curve_rows, release_findings
+from core.studies.membership.result import MISSING, column_grouping, grouping_columns
 from core.studies.membership.study import STUDY, measured
-from core.studies.study import SyntheticRecords, subject_of
+from core.studies.study import Measurement, SyntheticRecords, subject_of
 from core.studies.subject import AuditConfig
 from core.studies.subject import subject_of as trained
 from tests import samples
@@ -118,3 +120,23 @@ def test_curve_rows_rise_with_what_the_curve_is_over_and_have_its_numbers():
     assert [row["ε"] for row in rows] == sorted(EPSILONS[:3])
     assert [row["repeats"] for row in rows] == [9, 8, 7]
     assert [row["AUC"].value for row in rows] == [band.values["auc"] for band in curve]
+
+
+@pytest.mark.parametrize(("low", "beats"), [(0.5, False), (0.501, True)])
+def test_release_findings_need_an_auc_surely_above_a_half(low: float, beats: bool) -> None:
+    checks = {f"membership_{name}": Measurement(check=f"membership_{name}") for name in ("auc", "caught", "gap")}
+    auc = Estimate(value=0.55, low=low, high=0.6, n=1000)
+    (finding,) = release_findings(checks | {"membership_auc": Measurement(check="membership_auc", estimate=auc)})
+    assert ("beats" in finding.point, bool(finding.to_do)) == (beats, beats)
+
+
+def test_column_grouping_keeps_the_first_value_apart_from_missing_ones() -> None:
+    people = samples.dataset(400)
+    column = next(iter(grouping_columns(people)))
+    index = people.feature_names.index(column)
+    codes = np.arange(400) % (len(people.categories[index]) + 1) - 1
+    features = people.features.copy()
+    features[:, index] = codes
+    grouping = column_grouping(replace(people, features=features), column)
+    values = (*people.categories[index], MISSING)
+    assert [grouping.names[code] for code in grouping.codes] == [values[code] for code in codes]

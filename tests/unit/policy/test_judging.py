@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.auditing.policy import CHECKS, CheckVerdict, Policy, Verdict, bullet, judge, next_step
+from core.auditing.policy.limits import range_text
 from core.auditing.policy.verdict import times_more_records
 from core.stats.estimates import Estimate, not_measured
 from core.studies.study import Measurement
@@ -209,3 +211,23 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
     assert not low <= limit <= high
     low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
     assert low <= limit + 1e-9 and limit - 1e-9 <= high
+
+
+@pytest.mark.parametrize(
+    ("check", "ends"),
+    [("membership_gap", ("0.0", "+5.0")), ("attribute_excess", ("−1.0", "+5.0"))],
+    ids=["a size", "a difference"],
+)
+def test_range_text_stays_where_the_check_can_be(check: str, ends: tuple[str, str]) -> None:
+    text = range_text(check, Estimate(value=0.02, low=-0.01, high=0.05, n=1000), 0.03)
+    assert re.findall(r"[+−]?\d+\.\d", text) == list(ends)
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.03, "inconclusive"), (0.02, "pass")])
+def test_policy_without_a_level_is_wrong_once_in_twenty(p: float, expected: str) -> None:
+    """Two claims with p each are decided by Holm's first step where 2 p < 0.05."""
+    limits = policy(attribute_excess=0.2, membership_caught=0.2).limits
+    value = 0.2 - 0.01 * stats.norm.isf(p / 2)
+    measurements = [done(limit.check, value, 0.01 * stats.norm.isf(0.025)) for limit in limits]
+    verdict = verdict_of(Policy(name="P", version="1", limits=limits), *measurements)
+    assert [row.verdict for row in verdict.rows[:2]] == [expected, expected]

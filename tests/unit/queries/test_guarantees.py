@@ -140,6 +140,14 @@ def test_answer_error_of_the_published_budget(mechanism, median: float, high: fl
     assert sums.median < 11.7 / 30
 
 
+def test_answer_error_of_rounding_is_how_far_answers_are_moved() -> None:
+    """One person of each group: the gap is the second score, which is moved by 0, 0.0005, … 0.05 to 0.3."""
+    off = np.arange(101) * 0.0005
+    scores = np.column_stack([np.zeros(101), 0.3 + off - 1e-12])
+    error = answer_error(Rounded(1), scores, [0, 1], rng=np.random.default_rng(1))
+    assert (error.median, error.high) == pytest.approx((0.025, 0.0475), abs=1e-9)
+
+
 def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, float]]:
     """Return the law of the attribute vectors given how many are advantaged, by going through all of them."""
     every = with_ones(prior.size, n_advantaged)
