@@ -12,6 +12,7 @@ from core.studies.attribute.study import (
     STUDY,
     AttributeInference,
     AttributeSettings,
+    _frequencies,
     closing_precision,
     closing_sentence,
     released_posteriors,
@@ -105,3 +106,10 @@ def test_an_attack_that_gains_from_permuted_outputs_is_no_measurement(leaking: A
     assert excess.reason.startswith("The attack gains +4.0 points in accuracy from permuted outputs")
     assert checks["attribute_balanced"].outcome == Outcome.DONE
     assert STUDY.findings(inference, SETTINGS)[0].so_what == excess.reason
+
+
+def test_frequencies_add_one_person_of_everybodys_share_to_each_kind():
+    frequencies = _frequencies(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]), 0.25)
+    assert frequencies[0] == pytest.approx([1.75 / 4, 2.25 / 4])
+    assert frequencies[1] == pytest.approx([1.75 / 2, 0.25 / 2])
+    assert frequencies[2:] == pytest.approx(np.tile([0.75, 0.25], (len(frequencies) - 2, 1)))

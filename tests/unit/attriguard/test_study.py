@@ -93,6 +93,15 @@ def test_checks_of_an_audit(read: int, best: int):
     assert (spent.estimate.low, spent.estimate.value, spent.estimate.high) == (0.5, 0.5, 0.5)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_checks_where_everybody_spends_the_budget_leave_nothing_to_estimate(seed: int):
+    size = np.random.default_rng(seed).integers(2000, 9000, (100, 2))
+    size[np.arange(100), np.repeat([0, 1], [80, 20])] = 0
+    costly = replace(read_by(read=90, trained=30), size=size)
+    spent = AttriGuardStudy().checks(costly, AttriGuardSettings(budget=0.7))["attriguard_cost"].estimate
+    assert spent.low == spent.value == spent.high == pytest.approx(0.7)
+
+
 @pytest.mark.parametrize(("attackers", "little"), [(1, False), (8, True)])
 def test_the_best_of_many_attackers_beats_the_majority_guess_by_more_than_luck(attackers: int, little: bool):
     exposure_study = read_by(read=88, trained=88, clean=88)  # one alone does at 95%

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.charts import DARK, LIGHT, Palette
 from core.charts.drawing import NARROW, Axis, percents
 from core.charts.planes import draw_heat
+from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import fit, plain, separate_labels, short, width
 from core.stats.estimates import Estimate
 from tests.unit.charts.checks import check, check_axes, check_table
@@ -110,3 +111,20 @@ def test_words_can_be_read_on_every_ground(palette: Palette):
     assert all(contrast(getattr(palette, role), palette.background) >= 4.5 for role in roles)
     assert all(contrast(color, palette.pale) >= 4.5 for color in (palette.ink, palette.grey))
     assert all(contrast(palette.ink, ground) >= 4.5 for ground in (palette.grid, palette.shade))
+
+
+def test_draw_rows_leaves_a_note_in_the_middle_of_its_row():
+    """Between two heights of a row, half of the difference is above the note."""
+    above = []
+    for pitch in (25, 57):
+        drawing = draw_rows("Rows", [Row(name="a", note="no number")], percents(""), pitch=pitch)
+        (note,) = (note for note in check(drawing).layout.annotations if note.text == "no number")
+        assert (note.y, note.yanchor) == (-0.5, "top")
+        above.append(-note.yshift)
+    assert above[0] > 0 and above[1] - above[0] == pytest.approx((57 - 25) / 2)
+
+
+def test_draw_rows_has_only_rows_with_numbers_in_the_table():
+    rows = [Row(name="a", note="no number"), Row(name="b", marks=[Mark(of=0.25, color="ink")])]
+    drawing = draw_rows("Rows", rows, percents(""), first="row")
+    assert list(drawing.table["row"]) == ["b"]

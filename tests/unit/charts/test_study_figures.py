@@ -15,9 +15,9 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.studies.attriguard.charts import draw_defences, draw_mechanism
 from core.studies.attriguard.comparators import Compared
 from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
-from core.studies.correction.charts import draw_waterfall
+from core.studies.correction.charts import draw_waterfall, tolerance_axis
 from core.studies.membership.charts import draw_ranges, draw_roc
-from core.studies.model_card.charts import draw_in_common, draw_pinned
+from core.studies.model_card.charts import _once, draw_in_common, draw_pinned
 from core.studies.subject import AuditConfig
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
@@ -135,3 +135,17 @@ def test_draw_rows_puts_a_mark_so_many_pixels_above_its_row():
     below, above = figure.layout.yaxis.range
     pixels = (figure.layout.height - margin.t - margin.b) / (below - above)  # of a row
     assert [(1 - trace.y[0]) * pixels for trace in dots(figure)] == pytest.approx([6, 0, -9])
+
+
+@pytest.mark.parametrize(("last", "end"), [(0.0, 0.2), (0.1, 0.2), (0.3, 0.3)])
+def test_tolerance_axis_has_a_mark_at_its_end(last: float, end: float):
+    axis = tolerance_axis("Tolerance", last)
+    assert axis.ends == (0.0, end) and axis.marks[-1] == pytest.approx(end)
+    assert [float(label) for label in axis.labels] == pytest.approx(axis.marks)
+
+
+def test_once_leaves_out_points_that_are_drawn_already():
+    x, y = _once(np.array([0.5, 0.9, 0.5, 0.9]), np.array([0.2, 0.5, 0.2, 0.7]))
+    points = sorted(zip(x, y, strict=True))
+    assert len(points) == 3
+    assert np.ravel(points) == pytest.approx([0.5, 0.2, 0.9, 0.5, 0.9, 0.7], abs=0.015)

@@ -131,3 +131,19 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
     assert same(fast, correct(**arguments, time_limit=math.inf))
     stopped = correct(**arguments, time_limit=60.0)  # with one it does
     assert stopped.certificate.status == "not_solved" and "within 60 seconds" in stopped.reason
+
+
+def test_relaxation_answers_in_the_unit_of_the_costs(monkeypatch):
+    """What is minimised is the sum of the heights, so it is their sum in whatever unit."""
+    answers, relax = [], tangents._BestFirstSearch.relaxation
+
+    def listed(search, program, unit):
+        answers.append(relax(search, program, unit))
+        return answers[-1]
+
+    monkeypatch.setattr(tangents._BestFirstSearch, "relaxation", listed)
+    arguments = problem(120, 3)
+    arguments["cost"] = 1e5 * arguments["cost"]
+    assert correct(**arguments).certificate.status == "optimal"
+    points = [answer for answer in answers if answer.point is not None]
+    assert points and all(answer.heights.sum() == pytest.approx(answer.bound) for answer in points)

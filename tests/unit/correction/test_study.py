@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from core.adversaries import STRONG
+from core.stats.estimates import Estimate
 from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, findings
 from core.studies.correction.attribute_attacks import ATTACKERS
+from core.studies.correction.numbers import number_of
 from core.studies.correction.study import _unsolved
 from core.studies.subject import Subject
 
@@ -76,3 +80,29 @@ def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking:
     assert _unsolved({first: solved, second: solved}) == ""
     assert ATTACKERS[second] in _unsolved({first: solved, second: unsolved})
     assert f"tolerance {solved.used:g} was found" in _unsolved({first: unsolved, second: unsolved})
+
+
+@pytest.mark.parametrize(
+    ("gain", "expected"),
+    [
+        ((0.0006, 0.0002, 0.001), [0.06, 0.02, 0.10]),
+        ((-0.0006, -0.001, -0.0002), [-0.06, -0.10, -0.02]),
+        ((0.0006, -0.0002, 0.0014), [0.1, 0.0, 0.1]),
+    ],
+)
+def test_change_that_excludes_nought_never_looks_like_it(gain: tuple[float, ...], expected: list[float]) -> None:
+    value, low, high = gain
+    text = findings._change(Estimate(value=value, low=low, high=high, n=1000)).replace("−", "-")
+    assert [float(number) for number in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx(expected)
+
+
+def test_attack_as_published_of_the_strong_is_the_held_out_one(leaking: CorrectionResult) -> None:
+    for adversary in STRONG:
+        assert leaking.attack(adversary, as_published=True) is leaking.attack(adversary)
+    assert STRONG
+
+
+def test_balanced_accuracy_is_compared_with_an_even_guess_of_the_groups(leaking: CorrectionResult) -> None:
+    control = number_of("attack_balanced_before", leaking, CorrectionSettings()).control
+    assert control is not None
+    assert control.value == control.low == control.high == 1 / 2

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.auditing import catalogue_plan
@@ -21,7 +22,7 @@ from core.studies.membership.study import STUDY as MEMBERSHIP
 from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
-from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, inferred
+from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
 from core.studies.people.people_study import findings, fix_text, why_nobody, without_fix
 from core.studies.study import SyntheticRecords, draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
@@ -165,6 +166,37 @@ def test_sets_and_expected_by_enumeration(result: PeopleAtRisk):
     at_risk = result.number > 0
     expected = [proportion(int(at_risk[result.groups == g].sum()), int((result.groups == g).sum())) for g in (0, 1)]
     assert list(result.rates) == expected
+
+
+def test_expected_number_of_people_of_two_attacks_by_hand():
+    """One finds half of the people and one a quarter: by chance an eighth is found by both, and 3/8 by none."""
+    masks = {"outputs": [1, 1, 1, 1, 0, 0, 0, 0], "card": [1, 1, 0, 0, 0, 0, 0, 0]}
+    attacks = []
+    for name, cells in masks.items():
+        mask = np.array(cells, dtype=bool)
+        attacks.append(IdentifiedRecords(attack=name, identified=mask, leak=mask))
+    result = PeopleAtRisk(
+        attribute="origin",
+        group_names=("south", "north"),
+        rows=np.arange(8),
+        groups=np.zeros(8, dtype=np.uint8),
+        columns=pd.DataFrame({"age": range(8)}),
+        attacks=tuple(attacks),
+        imputed=np.zeros(8, dtype=bool),
+        fixes=((),) * 8,
+        effects=(),
+    )
+    assert [result.expected(k) for k in range(3)] == pytest.approx([8, 5, 1])
+    assert [result.at_least(k) for k in range(3)] == [8, 4, 2]
+
+
+@pytest.mark.parametrize(("people", "groups"), [(2, 3), (3, 2)])
+def test_write_changes_the_other_group_only_where_there_are_two(people: int, groups: int):
+    after = np.full((people, groups), 1 / groups)
+    _write(after, np.array([0]), 1, np.array([0.9]))
+    row = [0.1, 0.9] if groups == 2 else [1 / 3, 0.9, 1 / 3]
+    assert after[0] == pytest.approx(row)
+    assert after[1:] == pytest.approx(1 / groups)
 
 
 @pytest.mark.parametrize(("right", "low", "high"), [(0.0, 0.0, 0.00625), (0.3, 0.9, 1.0)], ids=["random", "knowing"])
