@@ -12,6 +12,7 @@ from core.stats.fairness import METRIC_TITLES, METRICS, difference_between_group
 from core.studies.correction import true_tolerance
 from core.studies.fairness import metric_table, metrics_heading
 from core.studies.fairness.findings import fairness_metrics, headline
+from core.studies.fairness.study import STUDY
 from core.studies.study import draw_people, subject_of
 from core.studies.subject import Subject
 
@@ -137,3 +138,12 @@ def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(
     one_unlike = constant.model.predictions.copy()
     one_unlike[constant.splits.train[0]] = 1 - answer
     assert "same answer" not in headline(replace(constant, model=replace(constant.model, predictions=one_unlike))).point
+
+
+@pytest.mark.parametrize(("planted", "rates"), [(True, (0.3, 0.7)), (False, (0.5, 0.5))])
+def test_accepting_by_chance_or_one_group_much_more_often(planted: bool, rates: tuple[float, float]):
+    audited, _ = STUDY.plants[0].make(3, planted)
+    for group, rate in enumerate(rates):
+        members = audited.dataset.sensitive == group
+        deviation = math.sqrt(rate * (1 - rate) / np.count_nonzero(members))
+        assert audited.model.predictions[members].mean() == pytest.approx(rate, abs=4 * deviation)

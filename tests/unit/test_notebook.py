@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +13,10 @@ import pytest
 
 from core import audit
 from core.__main__ import main
+from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
 from core.cli.notebook import AuditResult
-from core.report import board_html
+from core.report import Reports, board_html
 from tests import samples
 from tests.unit.test_architecture import HEAVY, loaded_by
 
@@ -63,6 +66,16 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     assert lines[0].startswith(f"**{result.headline}** ")
     assert all(row.title in line for row, line in zip(limited, lines[4 : 4 + len(limited)], strict=True))
     assert list(result.checks["check"])[: len(limited)] == [row.check for row in limited]
+
+
+def test_the_frame_of_a_notebook_is_higher_with_more_caveats(result: AuditResult):
+    release = result.reports.audit
+    heights = []
+    for many in (0, 5, 10):
+        caveats = tuple(Caveat(CaveatKind.PERSONS_REPEATED, f"Caveat {i}.") for i in range(many))
+        frame = AuditResult(Reports(replace(release, verdict=replace(release.verdict, caveats=caveats))))._repr_html_()
+        heights.append(float(re.search(r"height: (\d+)rem", frame)[1]))
+    assert heights[2] - heights[1] >= 5 and heights[1] - heights[0] >= 5
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,15 @@ def test_the_label_of_few_people_or_of_people_alike_is_as_frequent_as_it_was(n, 
     assert learned or chance == pytest.approx((positive + 0.5) / (n + 1))
 
 
+@pytest.mark.parametrize(("n", "few", "split"), [(40, 6, True), (400, 6, False), (400, 24, True)])
+def test_value_model_keeps_to_a_twentieth_of_the_people(n: int, few: int, split: bool):
+    """Leaves hold a twentieth, from 5 to 20: of 40 people six may be judged by themselves, of 400 only twenty."""
+    x = (np.arange(n) < few).astype(float)[:, None]
+    values = (np.arange(n) < few) | (np.arange(n) % 4 == 0)
+    chance = value_probability(value_model(x, values, SimpleNamespace(countable=np.zeros(1, bool), seed=1)), x)
+    assert (np.ptp(chance) > 0.1) == split
+
+
 def test_rough_scores_count_as_little_as_their_rounding_leaves_open():
     rng = np.random.default_rng(2)
     x, variance = np.column_stack([np.ones(500), rng.normal(size=500)]), np.repeat([1e-4, 4.0], [300, 200])

@@ -169,6 +169,17 @@ def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(
     assert read_plan(out.read_text(), name="plan").config.seed == seed
 
 
+@pytest.mark.parametrize(("output", "elsewhere"), [("chosen.toml", False), ("below/chosen.toml", True)])
+def test_choose_says_to_move_a_plan_that_is_not_beside_its_files(
+    output: str, elsewhere: bool, slow: Slow, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    monkeypatch.chdir(folder)
+    Path("below").mkdir()
+    few = ["--methods", "unmitigated", "--depths", "2", "--store", "none"]
+    assert main(["choose", "train.toml", *few, "-o", output]) < 3
+    assert ("move it there" in capsys.readouterr().err) == elsewhere
+
+
 def test_choose_ends_with_1_where_it_recommends_none(slow: Slow, folder: Path):
     slow.leaks = {**SAFE, "attribute_excess": 0.2}
     assert chosen(folder, "--methods", "unmitigated", "--depths", "2", columns=("train",)) == 1

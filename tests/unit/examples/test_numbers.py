@@ -35,7 +35,10 @@ HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
         {"unfairness": 0.45 - 3 / 8, "least": 1 / 180, "objective": 0.52, "who": "Person 4 becomes a woman"},
         "Only for all 20 people together",
     ),
-    "flip": ({"first": 5 / 8 - 4 / 12, "second": 5 / 8 - 5 / 12, "step": -1 / 12, "size": 12}, "The other group"),
+    "flip": (
+        {"first": 5 / 8 - 4 / 12, "second": 5 / 8 - 5 / 12, "step": -1 / 12, "size": 12, "shares": "5/8 − 4/12"},
+        "The other group",
+    ),
     "flips": ({"seventh": 7 / 24 - 1 / 12, "sum": 18 * 7 / 24, "leakage": 100, "weight": 1 / 8}, 20),
     "noise": ({"scale": 21 / 38, "ratio": 12 * 21 / 38, "exact": 7 / 24, "limit": 0.7310585786}, "Larger"),
     "gaps": ({"women": 0.8, "men": 0.6, "vd": 0.2, "fpr_gap": 0.7 - 0.2, "advantage_gap": -0.3}, "About men"),

@@ -36,7 +36,7 @@ from core.base.errors import InputError
 from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
 from core.models.model_answers import RawAnswers, decide
-from core.models.model_files import ModelFile, read_model, with_answers
+from core.models.model_files import ModelFile, _differing, read_model, with_answers
 from tests.model_samples import (
     NUMBERS,
     as_onnx,
@@ -268,3 +268,23 @@ def test_any_value_of_the_label_can_be_positive(labels: tuple[object, object], p
     )
     read = build_dataset(answered.table, replace(roles, prediction=answered.prediction, score=answered.score))
     assert np.array_equal(read.predictions, read.scores >= 0.5) and (read.predictions == read.labels).mean() > 0.7
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "noted"),
+    [(["no", "yes"], "yes", False), ([0, 1], "1", False), ([0, 1], "yes", True), ([0, 1], "", False)],
+)
+def test_decide_notes_what_is_taken_for_the_positive_answer(labels: list[object], positive: str, noted: bool):
+    texts = np.array([str(label) for label in labels], dtype=object)
+    answers = decide(RawAnswers(labels=texts, probability=None, classes=None), positive=positive, threshold=0.5)
+    assert any("is taken for" in note for note in answers.notes) == noted
+    assert answers.labels.tolist() == [0, 1]
+
+
+def test_differing_counts_records_and_not_columns():
+    first = np.array([[0.1, 0.9], [0.2, 0.8], [np.nan, np.nan]])
+    second = first.copy()
+    second[1] = 0.3, 0.7
+    answers = [RawAnswers(labels=None, probability=scores, classes=None) for scores in (first, second, 1 - first)]
+    assert _differing(answers[0], answers[0]) == 0
+    assert (_differing(answers[0], answers[1]), _differing(answers[0], answers[2])) == (1, 2)

@@ -25,6 +25,7 @@ from core.auditing import (
     read_plan,
 )
 from core.auditing.plan import other_studies
+from core.auditing.plausible_attackers import AttackersPlan, Met
 from core.base.errors import InputError
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
@@ -161,3 +162,16 @@ def cards(draw: st.DrawFn) -> ModelCardSettings:
         **precision,
         **variants,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("yes: 2 partners get scores", (Met.YES, "2 partners get scores")),
+        ("partly", (Met.PARTLY, "")),
+        ("no: nobody buys it: never", (Met.NO, "nobody buys it: never")),
+        ("", (Met.NOT_STATED, "")),
+    ],
+)
+def test_met_is_the_statement_and_why(text: str, expected: tuple[Met, str]):
+    assert AttackersPlan(partner=text, date="2026-11-22").met("partner") == expected

@@ -26,6 +26,7 @@ from core.report import Reports
 from core.report.brief import (
     _NOT_COVERED,
     WORD_LIMIT,
+    brief_content,
     plain_line,
 )
 from core.report.brief_files import _FONTS, MISSING, brief_html, brief_pdf
@@ -243,6 +244,17 @@ def test_threat_models_name_every_attacker_of_a_plan():
     text = (ROOT / "docs" / "explanation" / "threat-models.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE)
     assert rows == [(key, attacker.title) for key, attacker in ATTACKERS.items()]
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, 0), (7, 2)])
+def test_brief_counts_the_setters_of_limits_that_do_not_fit(count: int, more: int):
+    audit = audit_of(FAR)
+    limits = tuple(replace(limit, author=f"Officer {i % count}") for i, limit in enumerate(audit.verdict.policy.limits))
+    policy = replace(audit.verdict.policy, limits=limits)
+    verdict = judge(policy, audit.measurements, attribute="sex")
+    setters = brief_content(Reports(replace(audit, verdict=verdict)).document)["setters"]
+    assert len(setters["rows"]) == 5
+    assert re.findall(r"(\d+) more", setters["foot"]) == [str(more)] * bool(more)
 
 
 def test_plain_line_shortens_and_replaces():
