@@ -96,7 +96,7 @@ def test_change_that_excludes_nought_never_looks_like_it(gain: tuple[float, ...]
     assert [float(number) for number in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx(expected)
 
 
-def test_attack_as_published_of_the_strong_is_the_held_out_one(leaking: CorrectionResult) -> None:
+def test_attack_as_published_of_the_strong_keeps_to_held_out_records(leaking: CorrectionResult) -> None:
     for adversary in STRONG:
         assert leaking.attack(adversary, as_published=True) is leaking.attack(adversary)
     assert STRONG

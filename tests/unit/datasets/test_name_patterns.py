@@ -161,7 +161,7 @@ def test_a_set_by_its_values(name: str):
 
 
 @pytest.mark.parametrize(("rows", "held"), [(420, {"patient"}), (421, set())])
-def test_contents_of_people_with_at_most_twenty_rows_each(rows: int, held: set[str]):
+def test_contents_of_people_with_at_most_twenty_rows_a_person(rows: int, held: set[str]):
     frame = pd.DataFrame({"patient": [f"P{i % 21}" for i in range(rows)], "age": np.arange(rows) % 40})
     assert {name for name, column in contents_of(frame).items() if column.content is Content.PERSON} == held
 
