@@ -313,3 +313,14 @@ def test_fitted_outputs_follow_the_features_and_not_the_group():
     assert abs(int(fitted.labels.sum()) - int(labels.sum())) < 0.03 * N
     gain = people.gain(scores=fitted.scores, labels=fitted.labels).value
     assert gain < 0.02 < people.gain(scores=released.scores, labels=labels).value
+
+
+def test_fitted_outputs_of_nobody_accepted_accept_nobody():
+    """As many labels are 1 as before, also where several share the highest score."""
+    rng = np.random.default_rng(27)
+    x = np.column_stack([np.arange(300) % 3, rng.integers(0, 2, 300)])
+    scores = 0.1 * x[:, 0]
+    released = Outputs(labels=np.zeros(300, np.uint8), scores=scores, decimals=1)
+    fitted = fitted_outputs(x, released, np.arange(300), countable=np.zeros(2, bool), seed=1)
+    assert not fitted.labels.any()
+    assert fitted.scores == pytest.approx(scores)

@@ -119,3 +119,11 @@ def test_noise_needed_is_of_those_inferred_otherwise() -> None:
     assert "3 of 16 pairs" in finding.evidence
     assert finding.evidence.index("“Ulm” for 33.3%") < finding.evidence.index("“Bonn” for 28.6%")
     assert "Trier" not in finding.evidence
+
+
+def test_value_rows_of_no_budget_draw_the_values_people_are_read_as() -> None:
+    """Five, one and two of eight."""
+    rows = findings.value_rows(study(), 0.0)
+    drawn = {row["town"]: row["drawn"].value for row in rows}
+    assert drawn == pytest.approx({"Ulm": 5 / 8, "Bonn": 1 / 8, "Trier": 2 / 8})
+    assert {row["town"]: row["people inferred otherwise"] for row in rows} == {"Ulm": 3, "Bonn": 7, "Trier": 6}

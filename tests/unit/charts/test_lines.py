@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -134,3 +135,18 @@ def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
     assert 18 * len(curves) < (drawing.y.ends[1] - drawing.y.ends[0]) / drawing.pixel
     texts = " ".join(written(check(drawing)))
     assert all(f"{10 * k}.0% curve {k}" in texts for k in range(1, 9)), texts
+
+
+def test_svg_draws_a_curve_from_margin_to_margin():
+    """The ends of the two axes differ: 0 to 2 across, 0 to 100 up."""
+    drawing = draw_lines(
+        "Curve", [Curve(x=(0, 0.5, 2), of=(0, 0.5, 1), color="first")], x=PLACES, y=percents("Rate (%)")
+    )
+    margin = drawing.layout["margin"]
+    left, right = margin["l"], 400 - margin["r"]
+    page = report_charts.svg(drawing, 400, "narrow")
+    (path,) = re.findall(r'd="M([^"]*L[^"]*L[^"]*)"', page)
+    places = [tuple(map(float, point.split())) for point in path.split("L")]
+    assert [x for x, _ in places] == pytest.approx([left, left + (right - left) / 4, right], abs=0.06)
+    heights = [y for _, y in places]
+    assert heights[1] == pytest.approx((heights[0] + heights[2]) / 2, abs=0.06)

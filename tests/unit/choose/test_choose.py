@@ -34,7 +34,7 @@ from core.experiments.choose.findings import candidate_label, finding
 from core.stats.estimates import paired_gain, proportion
 from core.studies.subject import AuditConfig
 from tests import samples
-from tests.unit.charts.checks import check
+from tests.unit.charts.checks import check, dots
 from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
 
 RUNS = 100
@@ -289,3 +289,12 @@ def test_draw_choice_shades_what_is_accurate_enough_and_within_all_limits():
     assert (shade.y0, shade.y1) == (pytest.approx(70.0), figure.layout.yaxis.range[1])
     dashed = [shape for shape in figure.layout.shapes if shape.line.dash == "longdash"]
     assert [line.y0 for line in dashed if line.y0 == line.y1] == [pytest.approx(70.0)]
+
+
+def test_draw_choice_draws_the_candidates_of_a_method_larger_step_by_step():
+    """From 9 to 15 pixels, however many they are."""
+    rng = generator(22)
+    for sizes in ([9, 15], [9, 11, 13, 15]):
+        points = [point(k, 0.7 + 0.02 * k, SAFE, rng, method="unmitigated") for k in range(len(sizes))]
+        figure = check(draw_choice(chosen(points)))
+        assert [list(trace.marker.size) for trace in dots(figure) if len(trace.x) == len(sizes)] == [sizes]

@@ -15,6 +15,8 @@ from core.models.id3 import BudgetLedger
 from core.studies.bias_queries.mechanisms import LaplaceGlobal
 from core.studies.measured_epsilon.audits import (
     COLUMNS,
+    MechanismAudit,
+    OneRun,
     answer_draws,
     card_draws,
     desk_draws,
@@ -24,8 +26,9 @@ from core.studies.measured_epsilon.audits import (
     tree_run,
     two_table_bound,
 )
-from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings
+from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilon, MeasuredEpsilonSettings
 from core.studies.subject import Subject
+from tests.unit.charts.checks import check
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +78,18 @@ def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_calle
         assert check.estimate.value == pytest.approx(len(result.above) / able)
     else:
         assert "cannot show more than the promised ε = 10: at most 3.9" in check.reason
+
+
+def test_charts_measure_with_the_confidence_of_the_settings():
+    """Of 50 guesses without a mistake every ε is rejected whose chance of that is below 1 minus the confidence."""
+    audit = MechanismAudit(mechanism="Tree", promised=9.0, spent=None, seen=OneRun(guesses=50, correct=50))
+    lengths = []
+    for confidence in (0.5, 0.99):
+        settings = MeasuredEpsilonSettings(epsilon=9.0, confidence=confidence)
+        (drawing,) = STUDY.charts(MeasuredEpsilon(audited=(audit,)), settings).values()
+        lengths += [bar.x[0] for bar in check(drawing).data if bar.type == "bar"]
+    chances = [(1 - confidence) ** (1 / 50) for confidence in (0.5, 0.99)]
+    assert lengths == pytest.approx([math.log(chance / (1 - chance)) for chance in chances], abs=0.01)
 
 
 def printed(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:

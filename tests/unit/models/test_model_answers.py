@@ -37,6 +37,7 @@ from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
 from core.models.model_answers import RawAnswers, decide
 from core.models.model_files import ModelFile, _differing, read_model, with_answers
+from core.models.onnx_model import OnnxModel
 from tests.model_samples import (
     NUMBERS,
     as_onnx,
@@ -189,6 +190,36 @@ def test_scores_alone_become_decisions_at_the_threshold():
     stricter = model.answers(frame, threshold=0.8)
     assert stricter.labels.tolist() == [0, 0, 0, 0, 1]
     assert "The model gives scores and no decisions: from 0.8 on counts as yes." in stricter.notes
+
+
+class Recorder:
+    """A session that keeps what it is fed, and scores everybody alike."""
+
+    def run(self, names: list[str], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        self.feed = feed
+        return [np.full(len(feed["age"]), 0.5, np.float32)]
+
+
+def test_ask_feeds_each_column_in_the_shape_of_its_input():
+    """One has a column a record, the other is flat."""
+    session = Recorder()
+    inputs = (("age", np.float32, 2), ("hours", np.int64, 1))
+    model = OnnxModel(
+        feature_names=("age", "hours"),
+        dtypes=("number", "whole number"),
+        width=2,
+        takes_missing=False,
+        session=session,
+        inputs=inputs,
+        label="",
+        scores=("p",),
+        classes=None,
+        encoder_values={},
+    )
+    answers = model.ask(pd.DataFrame({"age": [20.5, 30.0, 41.0], "hours": [40, 20, 8]}))
+    assert session.feed["age"].tolist() == [[20.5], [30.0], [41.0]]
+    assert session.feed["hours"].tolist() == [40, 20, 8]
+    assert np.shape(answers.probability)[0] == 3
 
 
 def test_a_model_that_draws_is_noted_with_its_first_answers():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.stats.estimates import proportion
 from core.studies.people import ATTACKS, PeopleAtRisk
 from core.studies.people.people_attacks import IdentifiedRecords
 from core.studies.people.people_study import draw_sets
@@ -54,3 +55,9 @@ def test_a_row_a_set_with_its_attacks_and_its_number():
     lengths = [bar.x[0] for bar in bars]
     np.testing.assert_allclose(np.array(lengths) / lengths[0], np.array([11, 5, 3, 1]) / 11)
     assert {bar.base[0] for bar in bars} == {bars[0].base[0]}
+
+
+def test_rates_are_the_share_of_each_group_that_is_found_with_its_interval():
+    leaks = np.zeros((50, len(ATTACKS)), dtype=np.bool_)
+    leaks[:10, 0] = leaks[2:5, 1] = leaks[20, 2] = True  # 6 of 25 even rows, 5 of 25 odd ones
+    assert risk(leaks).rates == (proportion(6, 25), proportion(5, 25))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.datasets import Roles, build_dataset
-from core.stats.estimates import Estimate, mean_over_repeats, points, strongest
+from core.stats.estimates import Estimate, certain, mean_over_repeats, points, strongest
 from core.studies.bias_queries import (
     DECODERS,
     NOISES,
@@ -23,6 +23,7 @@ from core.studies.bias_queries import (
     findings,
     query_pool,
 )
+from core.studies.bias_queries.findings import curve_finding
 from core.studies.bias_queries.study import STUDY
 from core.studies.bias_queries.trials import two_sided
 from core.studies.study import Measurement
@@ -147,3 +148,13 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     (finding,) = findings(leaked(gain, half), BiasQueriesSettings(mechanism=noise))
     assert ("no statistically significant effect" in finding.point) == (gain - half <= 0)
     assert (f"a gain of {points(gain)}" in finding.point) == (gain - half > 0)
+
+
+def test_curve_finding_names_the_most_answers_where_they_are_too_few():
+    few = leaked(0.02, 0.01)
+    many = replace(few, leaks=(*(replace(few.leaks[0], m=m) for m in (60, 50)),))
+    finding = curve_finding([few, many], EXACT)
+    assert finding.point.count("not reached with 60") == 2
+    everybody = replace(many.leaks[0], leakage=certain(1.0, 8), complete=1.0)
+    finding = curve_finding([few, replace(many, leaks=(everybody,))], EXACT)
+    assert finding.point.count("60") == 2 and "not reached" not in finding.point
