@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.__main__ import main, parser
-from core.cli.attack import attack_studies
+from core.cli.attack import StudyParser, attack_studies
 from core.studies.subject import SETS_UNKNOWN
 from tests import samples
 from tests.refusals import refused
@@ -120,6 +120,25 @@ def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys:
     assert printed[0] == printed[1] == printed[2]
     both = refused(capsys, "attack", "attriguard", "--plan", str(plan), "--label", "hired")
     assert both == "fairleak attack attriguard: --label must be left out with --plan, got 'hired'.\n"
+
+
+@pytest.mark.parametrize(
+    ("assignments", "quiet", "forest"),
+    [
+        ("quiet=true forest=false", True, False),
+        ("quiet=false forest=true", False, True),
+    ],
+)
+def test_set_turns_a_flag_on_or_off(assignments: str, quiet: bool, forest: bool, capsys: Capture):
+    flags = StudyParser(prog="attack")
+    flags.add_argument("-q", "--quiet", action="store_true")
+    flags.add_argument("--forest", action=argparse.BooleanOptionalAction)
+    arguments = flags.parse_args([f"--set={word}" for word in assignments.split()])
+    assert (arguments.quiet, arguments.forest) == (quiet, forest)
+    for key in ("quiet", "forest"):
+        with pytest.raises(SystemExit):
+            flags.parse_args(["--set", f"{key}=maybe"])
+        assert f"{key} must be true or false, got 'maybe'" in capsys.readouterr().err
 
 
 def options(*command: str) -> dict[str, tuple[str, ...]]:

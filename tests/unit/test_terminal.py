@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.__main__ import main
 from core.auditing import AuditPlan, ReleaseAudit
 from core.base.settings_text import parsed, quoted
-from core.cli.console import visible
+from core.cli.console import table, visible
 from tests import samples
 from tests.refusals import refused
 from tests.samples_report import sample, with_texts
@@ -37,6 +37,12 @@ def test_any_text_is_one_printable_line(text: str):
     seen = visible(text)
     assert seen.isprintable() and len(seen) == len(text) and visible(seen) == seen
     assert seen == text if text.isprintable() else seen != text
+
+
+def test_table_puts_the_first_columns_flush_left_and_numbers_flush_right():
+    rows = [{"model": "a", "kind": "tree", "n": "7"}, {"model": "longest", "kind": "id", "n": "1,000"}]
+    assert table(rows, left=2).splitlines()[2:] == ["a        tree      7", "longest  id    1,000"]
+    assert table(rows).splitlines()[2:] == ["a        tree      7", "longest    id  1,000"]
 
 
 def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):

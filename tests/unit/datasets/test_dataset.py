@@ -306,6 +306,18 @@ def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive: str, sentence: 
     assert str(refused.value) == sentence
 
 
+def test_roles_for_two_columns_are_those_the_table_suggests_first():
+    """But for the groups; the second suggestion is about another label."""
+    first = replace(CROSSED, sensitive="sex", group=("F",), first_name="women", other_name="men")
+    second = Roles(label="age", positive="30", favourable="30", sensitive="race")
+    table = replace(people_in_cells(FULL), roles=(first, second))
+    assert table.roles_for("sex × race") == CROSSED
+    assert table.roles_for("") == first
+    assert table.roles_for("town") is None
+    assert replace(table, roles=(first,)).roles_for("sex × race") == CROSSED
+    assert replace(table, roles=()).roles_for("sex × race") is None
+
+
 def test_ranges_of_whole_numbers_are_named_by_their_ends():
     ages = [30, 31, 35, 41] * (N // 4)
     roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="age", cuts=(30.0, 31.0, 40.0))

@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
-from core.datasets.checked_table import Fact, Severity, rank_correlation
+from core.datasets.checked_table import Fact, Severity, disagreement, rank_correlation
 from core.datasets.input_check import check_input, shared_lines
 from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
@@ -206,6 +206,21 @@ def test_predictions_contradict_the_score_where_they_follow_from_nothing(kind: s
     predicted, expected = PREDICTIONS[kind]
     people = base_people()
     assert blocking(people.assign(predicted=predicted(people))) & {"contradiction"} == expected
+
+
+def test_disagreement_is_of_the_best_of_all_cuts():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        predictions = rng.integers(0, 2, 12)
+        scores = rng.integers(0, 4, 12) / 4
+        groups = rng.integers(0, 2, 12)
+        fewest = [0, 0]
+        for group in set(groups.tolist()):
+            inside = groups == group
+            rules = [scores[inside] >= cut for cut in (0.0, 0.25, 0.5, 0.75, 1.0)]
+            fewest[0] += min(int((rule != predictions[inside]).sum()) for rule in rules)
+            fewest[1] += min(int((rule == predictions[inside]).sum()) for rule in rules)
+        assert disagreement(predictions, scores, groups) == tuple(fewest)
 
 
 # Copies

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets.columns import MISSING_MARKERS, as_text, describe_columns
+from core.datasets.columns import MISSING_MARKERS, as_text, describe_columns, one_spelling
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
 from core.datasets.text_table import text_columns
@@ -121,6 +121,17 @@ def test_missing_markers() -> None:
     assert text.dropna().unique().tolist() == ["a"]
     assert as_text(number).dropna().unique().tolist() == ["3"]
     assert text.isna().tolist() == number.isna().tolist()
+
+
+@pytest.mark.parametrize(("values", "merges"), [(50, True), (51, False)])
+def test_one_spelling_leaves_a_column_of_more_than_fifty_values_alone(values: int, merges: bool):
+    cells = [*(f"town {i}" for i in range(values)), "town 7", "TOWN 7"]
+    notes: list[str] = []
+    (column,), spellings = one_spelling(["town"], [pa.chunked_array([pa.array(cells)])], notes)
+    expected = [*cells[:-1], "town 7"] if merges else cells
+    assert column.to_pylist() == expected
+    assert spellings == ({"town": {"town 7": ("TOWN 7",)}} if merges else {})
+    assert len(notes) == merges
 
 
 GAPPED: dict[str, tuple[pa.Array, str]] = {

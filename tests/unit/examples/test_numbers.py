@@ -135,6 +135,15 @@ def test_the_card_is_solved_by_listing_all_possible_groups():
     assert case.answer.accepts(6) and not case.answer.accepts(5)
 
 
+def test_no_split_of_the_impossible_correction_is_exact_from_one_woman_to_half_of_all():
+    """A row for each number of women up to 10 of the 20, with the accepted ones that make the rates differ least."""
+    part = step(example("correction-impossible"), 3)
+    assert cells(part, "Women") == [str(women) for women in range(1, 11)]
+    for women, accepted in zip(range(1, 11), cells(part, "Accepted"), strict=True):
+        rates = [abs(a / women - (9 - a) / (20 - women)) for a in range(min(women, 9) + 1)]
+        assert rates[int(accepted)] == min(rates) > 0
+
+
 def test_what_rounding_leaves_of_the_card():
     case = example("card")
     accepted = np.array([[word == "accepted" for word in cells(case, f"Model {model}")] for model in "AB"])

@@ -107,6 +107,13 @@ def test_rates_bounds_and_the_number_of_runs():
     assert allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
 
 
+def test_passes_with_as_many_false_alarms_as_are_allowed():
+    """Of 1,216 runs 6.25%: 5% and twice the root of 0.0475 / 1,216, which is 0.625%."""
+    assert allowed_false_alarms(1216) == 0.0625
+    assert module.passes(proportion(76, 1216), proportion(20, 20))
+    assert not module.passes(proportion(77, 1216), proportion(20, 20))
+
+
 def stop(done: int, total: int) -> None:
     raise Cancelled("stopped")
 

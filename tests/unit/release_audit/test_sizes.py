@@ -67,6 +67,17 @@ def test_of_118_people_a_working_seed():
     assert not policy.blocks and not policy.changes
 
 
+def test_split_problem_of_a_threshold_for_each_group_is_a_group_of_one_label():
+    config = replace(AuditConfig(), method="threshold_optimizer")
+    frame = people(900)
+    assert split_problem(counted(frame, ROLES), config) == ""
+    frame.loc[frame["sex"] == "F", "hired"] = "no"
+    dataset = counted(frame, ROLES)
+    women = int(dataset.sensitive[split(dataset, seed=config.seed).train].sum())
+    assert f"only label 0 among {women} of" in split_problem(dataset, config)
+    assert split_problem(dataset, AuditConfig()) == ""
+
+
 def test_small_groups_are_taken_together_where_no_seed_or_share_works():
     dataset = counted(people(400, **RATES[400]), RACES)
     config = replace(AuditConfig(), metric="equal_opportunity")
