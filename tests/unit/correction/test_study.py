@@ -27,6 +27,15 @@ def leaking() -> CorrectionResult:
     return ran(STUDY.plants[0].make(1, True)[0])
 
 
+@pytest.mark.parametrize(("loosest", "helps"), [(0.0, True), (0.045, False)])
+def test_by_tolerance_compares_the_tightest_with_the_loosest(leaking: CorrectionResult, loosest: float, helps: bool):
+    """Gains of 5 and 4.5 points, and of 0 or 4.5 at the loosest tolerance, each within 1 point."""
+    disclosure = leaking.disclose(0.1)
+    gains = [Estimate(value=gain, low=gain - 0.01, high=gain + 0.01, n=9) for gain in (0.05, 0.045, loosest)]
+    sentence = findings.by_tolerance([replace(disclosure, gain=gain) for gain in gains])
+    assert ("Tighter" in sentence) == helps
+
+
 def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult) -> None:
     odd = leaking.attack("features").attacked
     columns = ("probability", "calibrated", "labels", "truth")

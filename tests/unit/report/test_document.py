@@ -66,6 +66,8 @@ def test_numbers_json_does_not_know():
     numbers = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
     assert strict(numbers) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
     assert json.dumps(strict(-0.0)) == "0"
+    exact = 2.0**53  # from here on a float stands for several whole numbers, and stays one
+    assert [type(strict(number)) for number in (exact - 1, exact)] == [int, float]
 
 
 @settings(max_examples=60)
