@@ -351,12 +351,17 @@ def _use(draft: Draft, roles: Roles) -> None:
 
 def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> str:
     sensitive = crossed_columns(frame, roles.sensitive) or (roles.sensitive,)
-    needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
+    needed = [roles.label, *sensitive, roles.sets]  # who has no answer of the model is audited too
     if roles.missing == "drop":
         needed += features
     is_present = frame[[name for name in needed if name]].notna()
-    n_complete = int(is_present.all(axis=1).sum())
+    complete = is_present.all(axis=1)
+    n_complete = int(complete.sum())
     all_of = len(frame)
+    if roles.person:
+        person = frame.loc[complete, roles.person]
+        n_people = person.nunique() + int(person.isna().sum())
+        return f"{count(n_people)} of {count(all_of)} records, one a person"
     if n_complete == all_of:
         return f"{count(n_complete)} records"
     gaps = (~is_present).sum()

@@ -184,6 +184,7 @@ def test_people_on_both_sides_block_until_they_are_repaired(dashboard: Dashboard
     assert "the test is not of strangers" in line_with(dashboard, "bad", "800 people have several rows")
     repaired(dashboard)
     assert "Each of 800 people stands on one side" in line_with(dashboard, "ok", "Before: ")
+    assert "records, one a person" in dashboard.page_text
     roles = applied(dashboard)
     assert (roles.person, roles.confirmed) == ("student_id", ("person",))
 

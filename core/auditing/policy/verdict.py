@@ -201,7 +201,9 @@ class CheckVerdict(Result):
         limit = self.limit
         yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
         yield "Quantity", self.definition
-        if self.measured:
+        if not self.is_attacked:
+            result = "No number: nothing is released."
+        elif self.measured:
             result = self.number
         elif measurement.outcome == Outcome.FAILED:
             result = f"The attack stopped with an error. {measurement.reason}".strip()

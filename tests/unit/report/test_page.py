@@ -8,9 +8,11 @@ from itertools import pairwise
 
 import pytest
 
+from core.auditing.policy import judge
 from core.base.caveats import Caveat, CaveatKind
 from core.report import report_document
 from core.report.page import to_html
+from core.studies.study import Basis
 from tests.html_reader import Reader
 from tests.samples_report import HOSTILE, judged_audit, sample, with_texts
 
@@ -65,6 +67,19 @@ def test_headings_are_in_order_and_unique():
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in Reader(page).links} <= set(ids)
+
+
+def test_to_html_has_no_tick_and_no_number_of_what_is_not_released():
+    audit = judged_audit()
+    passing = next(row.check for row in audit.verdict.rows if row.verdict == "pass" and row.limit is not None)
+    measurements = tuple(
+        replace(measurement, basis=Basis.NOT_RELEASED) if measurement.check == passing else measurement
+        for measurement in audit.measurements
+    )
+    verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
+    page = to_html(report_document(replace(audit, measurements=measurements, verdict=verdict)))
+    assert page.count('class="verdict not_attacked"') == 2  # in the table, and where it stands by itself
+    assert page.count("No number: nothing is released.") == 1
 
 
 def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
