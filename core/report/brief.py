@@ -108,6 +108,9 @@ _MOST_CONFIRMED = 20
 """Letters of a confirmed point at most, of all of them and of each at least; and how many have a line."""
 
 _LONGEST_REASON = 300
+_FEWEST_OF_REASON = 72
+"""Letters of a reason why a check was not run that stand on the densest brief: up to how many people there are."""
+
 
 _CHECKS: Mapping[str, str] = {
     "attribute_excess": "{Attribute} from {outputs}",
@@ -577,10 +580,12 @@ class _Brief:
         reasons: dict[str, list[str]] = {}
         for row in self.required:
             if row.verdict == Status.NOT_RUN:
-                reason = plain_line(row.attempt.reason, self.longest_text, prose=True)
+                longest = max(self.longest_text, _FEWEST_OF_REASON)
+                reason = plain_line(row.attempt.reason, longest, prose=True)
                 reasons.setdefault(reason.rstrip("."), []).append(self.short(row))
         for reason, titles in reasons.items():
-            yield "Not run", ": ".join(filter(None, (", ".join(titles), reason))) + "."
+            text = ": ".join(filter(None, (", ".join(titles), reason)))
+            yield "Not run", f"{text}.".replace("….", "…")
         information = [row for row in self.rows if check_state(row) == _INFORMATION]
         if information:
             verdicts = ", ".join(
