@@ -73,7 +73,7 @@ def pending_finding(form: column_roles.Form) -> None:
         asks = "is a question" if questions == 1 else "are questions"
         point = f"Confirm {sentences} before the first verdict: {questions} of them {asks}."
     elif warnings := gate.count(Severity.CAUTION):
-        point = f"{sentences}, {warnings} to look at. Confirm, and this table is audited."
+        point = f"Look at {warnings} of {sentences} first. Confirm, and this table is audited."
     else:
         point = f"{sentences} hold{'s' * (gate.n_lines == 1)}. Confirm, and this table is audited."
     shell.finding(
@@ -81,7 +81,7 @@ def pending_finding(form: column_roles.Form) -> None:
         f"{escape(table.title)}: {count(rows)} records, {columns} columns. In memory only: a reload loses it. "
         "*Audited* stays as it is until you press *Confirm and audit*, which opens the Report.",
         so_what=pending_meaning(gate),
-        to_do=pending_steps(blocks, questions),
+        to_do=pending_steps(blocks, questions, gate.count(Severity.CAUTION)),
     )
 
 
@@ -107,13 +107,15 @@ def pending_meaning(gate: Gate) -> str:
     return so_what
 
 
-def pending_steps(blocks: int, questions: int) -> str:
+def pending_steps(blocks: int, questions: int, warnings: int) -> str:
     """Say what is to be done before the audit."""
     steps = []
     if blocks:
         steps.append(f"answer the red sentence{'s' * (blocks > 1)}")
     if questions:
         steps.append(f"answer the amber question{'s' * (questions > 1)}")
+    if warnings:
+        steps.append(f"read the amber warning{'s' * (warnings > 1)}")
     steps.append("check the green lines, then press *Confirm and audit*")
     text = ", ".join(steps)
     return f"{text[:1].upper()}{text[1:]}. Every answer is written into the plan and the report."
