@@ -17,6 +17,7 @@ from tests.browser.axe import Violation, violations
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.reports import verdict_headline
+from tests.browser.tables import people, predicted
 from tests.browser.view import View
 from tests.history_work import report
 
@@ -35,7 +36,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "bias_queries": (2, "further_queries", ("Targeted query", "How much noise, and why", "Recovered values")),
     "membership": (2, "further_members", ("VD by probability", "FairPick", "Other groups")),
     "desk": (1, "desk_section", ("Ask a question", "Register a test set", "Answered questions", "Export and verify")),
-    "report": (0, "further_release", ("Policy and limits",)),
+    "report": (0, "further_release", ("Policy and limits", "Purpose and attackers")),
     **dict.fromkeys(("", "data", "people", "choose"), (1, "", ())),
     **dict.fromkeys(("model", "attribute"), (2, "", ())),
     "model_card": (4, "", ()),
@@ -101,6 +102,18 @@ def baseline(browser: Browser) -> set[Violation]:
         view.close()
     assert {violation.rule for violation in present} <= STREAMLIT_RULES
     return present
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 400)])
+def test_the_gate_of_a_table_fits_and_nothing_is_wrong(look: Open, baseline: set[Violation], theme: str, width: int):
+    view = look("data", viewport={"width": width, "height": 900}, color_scheme=theme)
+    view.finding_with("%")
+    view.give("upload", "people.csv", predicted(people()))
+    view.finding_with("people.csv", "until you press")
+    view.idle()
+    view.fits("the gate")
+    assert [text for violation, text in violations(view.page).items() if violation not in baseline] == []
+    view.in_order()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
