@@ -53,6 +53,12 @@ def test_accuracies_by_hand_and_of_nobody():
     assert balanced_accuracy(truth, guess).value == pytest.approx((3 / 4 + 1 / 2) / 2)
     nobody = (proportion(0, 0), balanced_accuracy([], []), paired_gain(0, 0, 0), mean([]), mean_over_repeats([]))
     assert all(math.isnan(estimate.value) for estimate in nobody)
+    assert paired_gain(1, 0, 1).value == 1
+
+
+def test_mean_rate_takes_what_lies_outside_for_the_nearest_rate():
+    assert mean_rate([-0.5, 0.5]).value == pytest.approx(0.25)
+    assert mean_rate([1.5, 0.5]).value == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,14 @@ def test_draw_rows_leaves_a_note_in_the_middle_of_its_row():
     assert above[0] > 0 and above[1] - above[0] == pytest.approx((57 - 25) / 2)
 
 
+def test_draw_rows_leaves_a_long_note_in_the_last_row():
+    """Lines are 16 pixels high, so that two fit into a row of 40."""
+    rows = [Row(name=name, marks=[Mark(of=0.25, color="ink")]) for name in "abc"]
+    drawing = draw_rows("Rows", [*rows, Row(name="d", note="no number " * 60)], percents(""), pitch=40)
+    lines = [note for note in check(drawing).layout.annotations if "no number" in plain(note.text)]
+    assert len(lines) == 2 and all(-note.yshift + 16 <= 40 for note in lines)
+
+
 def test_draw_rows_has_only_rows_with_numbers_in_the_table():
     rows = [Row(name="a", note="no number"), Row(name="b", marks=[Mark(of=0.25, color="ink")])]
     drawing = draw_rows("Rows", rows, percents(""), first="row")

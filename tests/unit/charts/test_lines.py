@@ -150,3 +150,14 @@ def test_svg_draws_a_curve_from_margin_to_margin():
     assert [x for x, _ in places] == pytest.approx([left, left + (right - left) / 4, right], abs=0.06)
     heights = [y for _, y in places]
     assert heights[1] == pytest.approx((heights[0] + heights[2]) / 2, abs=0.06)
+
+
+def test_svg_has_a_rectangle_between_its_ends():
+    """From a quarter to three quarters of the axis, which goes from 0 to 2."""
+    drawing = draw_lines("Curve", [Curve(x=(0, 2), of=(0, 1), color="first")], x=PLACES, y=percents("Rate (%)"))
+    drawing.shade((0.5, 1.5), (0, 1), "pale", opacity=0.5)
+    margin = drawing.layout["margin"]
+    wide = 400 - margin["l"] - margin["r"]
+    (rectangle,) = re.findall(r'<rect[^>]*opacity="0.5"[^>]*>', report_charts.svg(drawing, 400, "narrow"))
+    across = {name: float(value) for name, value in re.findall(r' (x|width)="([^"]*)"', rectangle)}
+    assert across == pytest.approx({"x": margin["l"] + wide / 4, "width": wide / 2}, abs=0.06)

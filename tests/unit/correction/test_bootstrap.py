@@ -17,6 +17,7 @@ from core.studies.correction.bootstrap import (
     _of_many,
     _of_two,
     accuracy_by_sample,
+    bootstrap_correction,
     combine_intervals,
 )
 from core.studies.correction.disclosure import gain_of_best, prices_of
@@ -154,3 +155,10 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread() -> None:
     combined = combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
     reach = 2.2622 * (0.1 / 9) ** 0.5
     assert (combined.low, combined.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_bootstrap_correction_has_a_row_for_each_draw(groups: int) -> None:
+    records = people(60, 1, groups=groups)
+    corrected = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
+    assert len(corrected.after) == 1 + 3

@@ -6,11 +6,12 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.datasets import build_dataset, suggest_roles
 from core.datasets.columns import identifier_reason
-from core.datasets.role_suggestion import Suggestion
+from core.datasets.role_suggestion import Suggestion, suggested_limit
 from tests.unit.datasets.small_tables import N, table_of
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
@@ -82,3 +83,9 @@ def test_what_names_the_records_or_another_model_s_answer_is_left_out():
 def test_identifier_reason_of_whole_numbers_without_a_gap(step: int, numbers: bool):
     reason = identifier_reason(np.arange(60.0)[::-1] * step + 7, 60, "height")
     assert ("numbers the records" in reason) == numbers
+
+
+@pytest.mark.parametrize(("n", "limit"), [(10, None), (11, 3)])
+def test_suggested_limit_is_of_more_than_ten_numbers(n: int, limit: float | None):
+    """A quarter of the way from 1 to 11 is 3.5; the number below it is 3."""
+    assert suggested_limit(pd.Series([*range(n, 0, -1)])) == limit

@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency
 
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
-from core.datasets.checked_table import Fact, Severity, disagreement, rank_correlation
+from core.datasets.checked_table import Fact, Severity, best_cut_accuracy, disagreement, rank_correlation
 from core.datasets.input_check import check_input, shared_lines
 from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
@@ -221,6 +221,13 @@ def test_disagreement_is_of_the_best_of_all_cuts():
             fewest[0] += min(int((rule != predictions[inside]).sum()) for rule in rules)
             fewest[1] += min(int((rule == predictions[inside]).sum()) for rule in rules)
         assert disagreement(predictions, scores, groups) == tuple(fewest)
+
+
+def test_best_cut_accuracy_is_the_best_of_all_cuts():
+    """Ones at 0, 1, 2, 2 and 3, zeros at 0, 0 and 1: the cut at 2 has 3 of 5 ones and 3 of 3 zeros right."""
+    labels, values = np.array([1, 1, 1, 1, 1, 0, 0, 0]), np.array([0.0, 1, 2, 2, 3, 0, 0, 1])
+    for direction in (1, -1):
+        assert best_cut_accuracy(labels, direction * values) == pytest.approx((6 / 8, (3 / 5 + 1) / 2))
 
 
 # Copies

@@ -88,6 +88,10 @@ def test_records_without_an_answer_stay_and_are_counted():
     assert data.withheld is not None and remaining[data.withheld].tolist() == [4, 10]
 
 
+def test_a_score_at_the_threshold_predicts_the_label():
+    assert built(replace(GOOD_ROLES, score="s"), s=[0.25, 0.5, 0.75]).predictions[:3].tolist() == [0, 1, 1]
+
+
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
     sets = np.array(SETS)[np.arange(N) % 3]
     columns: dict[str, object] = {"p": PREDICTED, "s": np.where(PREDICTED, 0.8, 0.1), "part": sets}

@@ -153,6 +153,8 @@ def test_what_rounding_leaves_of_the_card():
         fits = worlds(case)[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
         displayed = float(cells(step(case, 4), "P(person 6 is a woman)")[3 - decimals])
         assert displayed == pytest.approx(fits[:, 5].mean(), abs=0.05)  # a projection, no enumeration
+    contained = [text.split("contains ")[1] for text in step(case, 4).computation.split(";")[1:]]
+    assert contained == ["0.6", "0.6, 0.8, 1"]  # fifths from 0.55 to 0.65, and from 0.5 to 1.5
 
 
 # The lesson of 45 minutes: one text for page and documentation, in plain words, about examples that exist.

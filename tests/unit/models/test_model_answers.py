@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ from core.base.errors import InputError
 from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
 from core.models.model_answers import RawAnswers, decide
-from core.models.model_files import ModelFile, _differing, read_model, with_answers
+from core.models.model_files import ModelFile, _blame, _differing, read_model, with_answers
 from core.models.onnx_model import OnnxModel
 from tests.model_samples import (
     NUMBERS,
@@ -257,6 +258,22 @@ def test_what_a_model_cannot_answer_is_one_sentence(content: bytes, frame: pd.Da
         read_model(content, name).answers(frame, positive="yes", batch=100, features=features)
 
 
+def test_blame_ends_with_a_model_that_takes_no_records():
+    """Eleven records are halved at most four times."""
+    sizes: list[int] = []
+
+    def ask(records: pd.DataFrame) -> None:
+        sizes.append(len(records))
+        if len(sizes) > 20:
+            pytest.fail("It asks without end.")
+        if (records["pay"] < 0).any():
+            raise ValueError
+
+    frame = pd.DataFrame({"pay": [5.0] * 7 + [-1.0] + [5.0] * 3})
+    assert "'pay' of record 8" in _blame(SimpleNamespace(ask=ask), frame, 0)  # type: ignore[arg-type]
+    assert 0 not in sizes
+
+
 def table_of(frame: pd.DataFrame) -> Table:
     return Table(name="upload", title="t.csv", frame=frame, source="Ours.", uploaded=True)
 
@@ -271,6 +288,19 @@ def test_answers_become_columns_of_the_table(model):
     assert answered.table.fingerprint == fingerprint_frame(answered.table.frame) != table.fingerprint
     assert answered.table.uploaded and model.fingerprint[:12] in answered.table.source
     pd.testing.assert_frame_equal(table.frame, before)
+
+
+@pytest.mark.parametrize("taken", [1, 3])
+def test_answers_get_a_number_if_their_column_exists(taken: int):
+    first = NUMBERS[:1]
+    frame = people()[[*first, "approved", "work"]]
+    for number in range(1, taken + 1):
+        frame[f"model prediction {number}".removesuffix(" 1")] = "none"
+    model = read_model(as_skops(LogisticRegression().fit(people()[first], people()["approved"])), "m.skops")
+    answered = with_answers(
+        table_of(frame), model, Roles(label="approved", positive="yes", favourable="yes", sensitive="work")
+    )
+    assert (answered.prediction, answered.score) == (f"model prediction {taken + 1}", "model score")
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.05, 0.97])

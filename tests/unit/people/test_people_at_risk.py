@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,12 @@ def three() -> PeopleAttacks:
     roles = replace(samples.ROLES, group=(), each=True)
     dataset = build_dataset(replace(samples.table(3600), frame=people), roles)
     return PeopleAttacks(subject_of(CONFIG, dataset), SETTINGS)
+
+
+@pytest.mark.parametrize(("groups", "codes"), [(2, [1]), (3, [0, 1, 2])])
+def test_codes_are_of_one_of_two_groups_and_of_each_of_three(groups: int, codes: list[int]):
+    attacks = SimpleNamespace(prior=np.full((5, groups), 1 / groups))
+    assert PeopleAttacks._codes(attacks, 1) == codes  # type: ignore[arg-type]
 
 
 def test_as_many_exact_answers_as_people_find_everybody():

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.report import from_json, report_document, to_json
-from core.report.codec import schema_error
+from core.report.codec import is_number, schema_error
 from core.report.report import parse_json, strict
 from core.report.tables import cell_text, csv_files
 from tests.samples_report import judged_audit, sample, with_texts
@@ -103,3 +103,8 @@ def test_numbers_stay_numbers_and_formulas_become_texts():
     assert frame["note"].tolist()[0] == "'-1+1"
     assert b"\r\n\"'=HYPERLINK" in content and b",-0.05," in content
     assert [*map(cell_text, (12345.6, 2300.7, 999.96, -0.00001))] == ["12,346", "2,301", "1000", "0"]
+
+
+def test_is_number_of_numbers_alone():
+    assert is_number(1) and is_number(0.5)
+    assert not is_number(True) and not is_number("1")
