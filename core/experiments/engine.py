@@ -189,7 +189,8 @@ def _connected(scheduler: str) -> Any:
         ) from None
     try:
         client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AssertionError) as error:
+        # AssertionError: on a machine that is too busy Dask's event loop does not start within its 10 s.
         raise InputError(
             f"The scheduler must be the address of a running Dask scheduler such as tcp://127.0.0.1:8786, "
             f"nothing answers at {scheduler!r}."
