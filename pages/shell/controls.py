@@ -307,7 +307,7 @@ _VERDICT = "audited_verdict"
 
 def show_verdict(verdict: str) -> None:
     """Show the verdict on what is audited in the sidebar, on every page until something else is audited."""
-    st.session_state[_VERDICT] = (fingerprint(_audited_text(), state.chosen_roles()), verdict)
+    st.session_state[_VERDICT] = (_audited_mark(), verdict)
     st.session_state["audited_summary"].markdown(_summary())
 
 
@@ -315,9 +315,18 @@ def _summary() -> str:
     """Return what is audited, and the verdict on it where there is one."""
     audited = _audited_text()
     mark, verdict = st.session_state.get(_VERDICT, ("", ""))
-    if mark == fingerprint(audited, state.chosen_roles()):
+    if mark == _audited_mark():
         return f"{audited}\n\nVerdict: {verdict}"
     return audited
+
+
+def _audited_mark() -> str:
+    """Return what tells an audit from others: settings, column roles, and the cells of a table of one's own."""
+    uploaded = uploaded_data(state.UPLOAD)
+    cells = ""
+    if uploaded is not None:
+        cells = uploaded.fingerprint
+    return fingerprint(_audited_text(), state.chosen_roles(), cells)
 
 
 def _audited_text() -> str:
