@@ -28,10 +28,20 @@ from pages._report.report_statement import stated_plan, statement_form
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
-from pages.shell.controls import show_verdict
+from pages.shell.controls import accept_stand_in, is_stand_in, show_verdict
 
 head = shell.head()
 opening = st.container()
+if is_stand_in():
+    shell.finding(
+        ":gray[:material/block:] No verdict: the table of this address is not in this session.",
+        "An uploaded table stays in memory and is gone after a reload; a link does not hold it. "
+        "Upload it again with its roles, or ask for its report.",
+    )
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        shell.link("data")
+        st.button("Show the demo’s report", key="use_demo_report", on_click=accept_stand_in)
+    st.stop()
 config, table = audited()
 
 from core.auditing.policy import VERDICT_TITLES, judge
@@ -110,8 +120,11 @@ def finding(icon: str, point: str, evidence: str) -> None:
     if release is not None:
         model = release.audit.model
         facts.insert(1, f"{count(release.audit.data.n)} people")
+        comparison = "majority class"
+        if model.is_below_majority:
+            comparison = "worse than the majority class"
         facts.append(
-            f"test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}"
+            f"test accuracy {percent(model.accuracy_test)}, {comparison} {percent(model.majority_test)}"
         )
     sentence = " ".join(filter(None, [f"{' · '.join(facts)}.", evidence]))
     with opening:

@@ -108,6 +108,11 @@ class ModelSummary(Result):
     fingerprint: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_below_majority(self) -> bool:
+        """Whether always giving the commonest answer is more accurate, by the interval of the model's accuracy."""
+        return self.accuracy_test.high < self.majority_test.value
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTest(Result):

@@ -583,7 +583,13 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     values = few_texts(table.frame[roles.sets], MOST_LABELS)
     sizes = []
-    for value, name in named_sets(values, roles.sets).items():
+    more = "Without it no membership attack can be made."
+    names = named_sets(values, roles.sets)
+    if "test" in names.values() and "attack" not in names.values():
+        more = (
+            f"The attacker learns from half of the test records, the other half is attacked. {more}"
+        )
+    for value, name in names.items():
         size = f"{int(counts[texts.index(value)]):,} “{value}”"
         if value.casefold() != name:
             size += f" (as {name})"
@@ -600,7 +606,7 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
         "sets",
         severity,
         f"{text_of(roles.sets)} says who was in training: {', '.join(sizes)}.",
-        "Without it no membership attack can be made.",
+        more,
         key="data.sets",
         columns=(roles.sets,),
         repairs=repairs,

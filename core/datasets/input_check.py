@@ -25,9 +25,9 @@ Guesses hold until somebody changes them: the same four with evidence, ``possibl
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
-`cautions` say what to look at besides: an outcome chosen as good that reads like a harm, a lopsided attribute, near
-copies of attribute, label or prediction, columns mostly missing, dates, a header like a record. `shared_lines` are the
-facts as a form has them, a line for each kind.
+`cautions` say what to look at besides: an outcome chosen as good that reads like a harm or is a bare code, a lopsided
+attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a record.
+`shared_lines` are the facts as a form has them, a line for each kind.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ CONSEQUENCES: Mapping[str, str] = {
 """What a blocking fact is about -> what it would do to the verdict."""
 
 
-CONFIRMED_GUESSES = frozenset({"labels_together", "positive", "spellings"})
+CONFIRMED_GUESSES = frozenset({"labels_together", "near_score", "positive", "spellings"})
 """Facts that can be confirmed, and hold no audit up without it."""
 
 
@@ -156,7 +156,7 @@ def shared_lines(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
     What blocks comes first, then questions, cautions and guesses. A line's first repair answers all of its facts; the
     others follow. What a score is about is no line where its direction, or what a prediction says, blocks, and a
-    near copy of the prediction none where it blocks as a copy.
+    near copy of the prediction none where it is said to be a copy of the score.
     """
     lines: dict[tuple[Severity, str], list[Fact]] = {}
     for fact in facts:
@@ -167,7 +167,10 @@ def shared_lines(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     ):
         for severity in Severity:
             lines.pop((severity, "positive"), None)
-    copies = lines.get((Severity.BLOCKING, "copy"), [])
+    copies = [
+        *lines.get((Severity.BLOCKING, "copy"), []),
+        *lines.get((Severity.CAUTION, "near_score"), []),
+    ]
     copied = {column for fact in copies for column in fact.columns}
     near = lines.get((Severity.CAUTION, "near_prediction"), [])
     if copied and all(copied.issuperset(fact.columns) for fact in near):
@@ -240,6 +243,9 @@ _DATE = re.compile(
 )
 """How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
 
+_CODE = re.compile(r"[A-Za-z]?[-_]?\d+(\.0)?|[A-Za-z]")
+"""A value that says nothing: 0, S1, B."""
+
 _FEW_DATES = 20
 """Different dates up to which a column holds categories."""
 
@@ -300,7 +306,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     sides: dict[str, npt.NDArray[np.float64]] = {}
-    cautioned += _harmful_outcome(frame, roles)
+    cautioned += _doubtful_outcome(frame, roles)
     if roles.sensitive:
         try:
             codes, names, _ = groups_of(frame[roles.sensitive], roles)
@@ -410,8 +416,10 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     return cautioned
 
 
-def _harmful_outcome(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
-    """Say that the outcome chosen as good for the person reads like a harm, where nothing reads the other way.
+def _doubtful_outcome(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+    """Say that the outcome chosen as good for the person reads like a harm, or like nothing at all.
+
+    Nothing is said where something reads the other way.
 
     Values of the label may read like a harm or a benefit, and names of columns: the label's, of which one value says
     yes, and those of predictions and scores, which are about one value.
@@ -434,12 +442,21 @@ def _harmful_outcome(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
             return []
         if sign < 0:
             against.append(f"{text_of(name)} (about {text_of(value)})")
+    outcome = f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person"
+    if not against and all(map(_CODE.fullmatch, values)):
+        return [
+            _caution(
+                "unclear_outcome",
+                f"{outcome}, and no name in the table shows that it is.",
+                f"{listed(values)} are codes. If it is not, fairness is counted on the wrong outcome.",
+            )
+        ]
     if not against:
         return []
     return [
         _caution(
             "harmful_outcome",
-            f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person, and may be bad.",
+            f"{outcome}, and may be bad.",
             f"By the names: {', '.join(against)}. If so, fairness is counted on the wrong outcome.",
         )
     ]

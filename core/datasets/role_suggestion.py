@@ -581,7 +581,7 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
             return per_value
         why["group"] = "the most frequent value against the others"
     else:
-        why["group"] = "the rarer of two values"
+        why["group"] = "the value that fewer people have"
     return replace(roles, group=(suggested_group(column),))
 
 

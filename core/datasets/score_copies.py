@@ -12,6 +12,9 @@ A strong feature that the model reads, a credit grade, does the same where it de
 the other features do not tell the score, and do tell what the grade leaves open: a model is a function of what it
 reads. That is tried with boosted trees on the few columns in question. What remains open counts as a copy, to be
 confirmed by somebody who knows.
+
+A copy with noise added hides leaks as well. A column whose rank correlation with the score is above 0.9 is tried in the
+same way, and what remains open is a caution.
 """
 
 from __future__ import annotations
@@ -49,9 +52,14 @@ if TYPE_CHECKING:
 CLOSE = 0.98
 """Rank correlation, accuracy and balanced accuracy above which a column tells an output."""
 
+NEAR = 0.9
+"""Rank correlation with the score above which a column may be a copy with noise."""
+
 _CLOSE_SHARE = CLOSE**2
 _PERHAPS = 0.9
 """Share or accuracy of bins below which a closer look is in vain."""
+_PERHAPS_NEAR = 0.75
+"""The same of a copy with noise: what bins lose of `NEAR` squared at most."""
 _FEW_VALUES = 20
 _MANY_SCORES = 50
 _FEWEST_RECORDS = 40
@@ -70,13 +78,15 @@ class Copy:
     """A feature that tells the outputs: of the score or the predictions, with the evidence as a phrase.
 
     `derived` says that it is a function of the score and not the other way round, as no feature that a model reads is;
-    `honest` that it looks like a strong feature which the model reads.
+    `noisy` that it tells the score less well than a copy; `honest` that it looks like a strong feature which the model
+    reads.
     """
 
     column: str
     of_score: bool
     evidence: str
     derived: bool = False
+    noisy: bool = False
     honest: bool = False
 
 
@@ -174,7 +184,13 @@ def _column(column: pandas.Series, name: str) -> _CodedFeature | None:
 
 def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
     """Return how a feature tells the outputs by itself; None if it does not, or tells the label as well."""
-    evidence = _tells_score(column, outputs)
+    correlation, share = _rank_agreement(column, outputs)
+    if abs(correlation) > CLOSE:
+        evidence = f"rank correlation {correlation:.3f}"
+    elif share > _CLOSE_SHARE:
+        evidence = f"it explains {percent(share)} of the variance of the score's ranks"
+    else:
+        evidence = _is_bands_of_score(column, outputs)
     if evidence:
         derived = ""
     else:
@@ -184,28 +200,43 @@ def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
     else:
         predictions = _tells_predictions(column, outputs)
     text = evidence or derived or predictions
+    noisy = not text and abs(correlation) > NEAR
+    if noisy:
+        text = f"rank correlation {correlation:.3f}"
     if not text or _tells_label(column, outputs):
         return None
-    return Copy(column=column.name, of_score=not predictions, evidence=text, derived=bool(derived))
+    return Copy(
+        column=column.name,
+        of_score=not predictions,
+        evidence=text,
+        derived=bool(derived),
+        noisy=noisy,
+    )
 
 
-def _tells_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
-    """Return the evidence that the score is a function of a feature, or its bands are, as a phrase; "" if not.
+def _rank_agreement(column: _CodedFeature, outputs: _ModelOutputs) -> tuple[float, float]:
+    """Return a feature's rank correlation with the score, and the share of the variance of its ranks it explains.
 
-    Codes of bins are looked at first, as they need no sorting; what they show from afar is then measured.
+    Codes of bins are looked at first, as they need no sorting; what they show from afar is then measured. The
+    correlation is 0 where it is in vain.
     """
+    if not outputs.has_scores:
+        return 0.0, 0.0
+    share = explained_share(outputs.ranks, column.codes[outputs.scored])
+    if column.numbers is None or share <= _PERHAPS_NEAR:
+        return 0.0, share
+    numbers = column.numbers[outputs.scored]
+    present = np.isfinite(numbers)
+    if present.sum() < _FEWEST_RECORDS:
+        return 0.0, share
+    return rank_correlation(numbers[present], outputs.scores[present]), share
+
+
+def _is_bands_of_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
+    """Return the evidence that a feature's few values are intervals of the score, as a phrase; "" if not."""
     if not outputs.has_scores:
         return ""
     codes = column.codes[outputs.scored]
-    share = explained_share(outputs.ranks, codes)
-    if column.numbers is not None and share > _PERHAPS:
-        numbers = column.numbers[outputs.scored]
-        present = np.isfinite(numbers)
-        correlation = rank_correlation(numbers[present], outputs.scores[present])
-        if present.sum() >= _FEWEST_RECORDS and abs(correlation) > CLOSE:
-            return f"rank correlation {correlation:.3f}"
-    if share > _CLOSE_SHARE:
-        return f"it explains {percent(share)} of the variance of the score's ranks"
     coded = codes >= 0
     if (
         not outputs.many_scores
@@ -371,6 +402,20 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
         if copy.of_score:
             answer = text_of(roles.score)
         evidence = f"{copy.evidence}{table.sampled}"
+        if copy.noisy and not copy.honest:
+            yield table.fact(
+                "near_score",
+                Severity.CAUTION,
+                f"{name} is close to {answer}: {evidence}.",
+                "If it comes from the model, leave it out: as a feature it counts as known without the model, which "
+                "hides leaks.",
+                key="data.excluded",
+                columns=(copy.column,),
+                repairs=[_left_out_as_output(table, copy.column, answer)],
+                confirm="It is a feature of the person",
+                by_column=True,
+            )
+            continue
         if copy.honest:
             point = f"{name} almost decides {answer}: {evidence}."
             more = "Other features decide the rest."
@@ -397,13 +442,18 @@ def _as_output(table: CheckedTable, column: str, answer: str) -> Repair:
 
     A release has one prediction and one score of each person. What else follows from the score reveals no more than it.
     """
-    name = text_of(column)
     if _may_be_score(table, column):
+        name = text_of(column)
         return Repair(
             title="Treat as output",
             changes={"score": column},
             result=f"{name} is the model's score: it is released and attacked with {answer}.",
         )
+    return _left_out_as_output(table, column, answer)
+
+
+def _left_out_as_output(table: CheckedTable, column: str, answer: str) -> Repair:
+    name = text_of(column)
     return Repair(
         title="Leave out as output",
         changes={"excluded": (*table.input_roles.excluded, column)},

@@ -32,10 +32,9 @@ from ..auditing.policy.limits import limit_number
 from ..auditing.policy.verdict import MOST_TIMES, times_more_records
 from ..auditing.result import failed_tests
 from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
-from ..datasets.role_suggestion import names_attribute
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
-from .page import KINDS, required_counts
+from .page import KINDS, RETENTION, required_counts, unaudited_attributes
 from .people_sentences import people_sentences
 from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
 from .report import DECISIONS, Report, day_text
@@ -59,8 +58,8 @@ DENSITIES = (
     "all",
     "short reasons and sources",
     "caveats about the input in a line",
-    "law that binds, and the opinion on it",
     "passing checks in a line",
+    "law that binds, and the opinion on it",
     "the worst checks, others in a line; confirmed points and reasons of decisions in short",
     "short names, and the worst sentence about people",
 )
@@ -68,8 +67,8 @@ DENSITIES = (
 
 _SHORT_TEXTS = 1
 _FOLDED_CAVEATS = 2
-_BINDING_LAW = 3
-_FOLDED_PASSES = 4
+_FOLDED_PASSES = 3
+_BINDING_LAW = 4
 _FOLDED_ROWS = 5
 _SHORT_NAMES = 6
 
@@ -119,10 +118,10 @@ _CHECKS: Mapping[str, str] = {
     "correction_gain": "{Attribute} from constraint",
     "answers_excess": "{Attribute} from answers",
     "targeted_leakage": "Targeted query",
-    "membership_caught": "Found at 1% FPR",
+    "membership_caught": "Members found, 1% FPR",
     "membership_auc": "Distinguished (AUC)",
     "membership_advantage": "Attacker’s advantage",
-    "membership_gap": "Found: gap of groups",
+    "membership_gap": "Members found: gap",
     "absence": "No answer: gap",
     "unfairness": "Unfairness",
     "four_fifths": "Selection ratio",
@@ -472,7 +471,7 @@ class _Brief:
             text = "Reduce the leak, or accept the risk in writing."
             return card | {
                 "state": "fail",
-                "title": "No remedy tried passes",
+                "title": "No remedy is shown to pass",
                 "counts": [],
                 "text": text,
                 "cost": "",
@@ -785,9 +784,12 @@ class _Brief:
         yield "Split", ", ".join(sets)
         kind = KINDS.get(model.kind, model.kind)
         yield "Model", f"{plain_line(model.title, self.longest_name)}, {kind}"
+        worse = ""
+        if model.is_below_majority:
+            worse = ", which is better"
         yield (
             "Accuracy",
-            f"{percent(model.accuracy_test)}; always the commonest answer: {percent(model.majority_test)}",
+            f"{percent(model.accuracy_test)}; always the commonest answer: {percent(model.majority_test)}{worse}",
         )
         roles = self.report.plan.config.roles
         if roles is not None:
@@ -795,7 +797,7 @@ class _Brief:
                 "Favourable",
                 f"{plain_line(roles.label, 40)} = {plain_line(roles.favourable, 40)}",
             )
-        yield "Retention", "The table is not kept; results are."
+        yield "Retention", RETENTION
 
     def setters(self) -> Content:
         """Return who set limits, when and after what source."""
@@ -850,8 +852,8 @@ class _Brief:
 
     def attributes(self) -> Content:
         """Return the audited attribute, and columns that may be sensitive too."""
-        names = [name for name in self.report.data.features if names_attribute(name)]
-        listed = plain_line(", ".join(names), self.longest_name)
+        names = ", ".join(unaudited_attributes(self.report))
+        listed = plain_line(names, self.longest_name)
         if listed:
             return {"audited": self.attribute, "others": listed}
         return {"audited": self.attribute, "others": "any other"}

@@ -24,6 +24,7 @@ from ..auditing.result import ModelSummary
 from ..base.caveats import CaveatKind
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
+from ..datasets.role_suggestion import names_attribute
 from ..learn.glossary import terms_in
 from ..stats.estimates import count, tolerance_text
 from ..stats.fairness import (
@@ -38,7 +39,7 @@ from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
 from .people_sentences import PeopleSentence
 from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks
-from .report import DECISIONS, Report, parse_json, to_json
+from .report import DECISIONS, Report, day_text, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ _CONTENTS = (
 )
 
 _PEOPLE = "People at risk (internal report only)"
+
+RETENTION = (
+    "The table is not kept. A report is, until it is deleted in the register; decisions stay."
+)
 
 KINDS = {
     "train": "trained by FairLeak",
@@ -221,6 +226,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         own_tables = [table.formatted for table in people_tables(report)]
         sections.append(_Section("people", _PEOPLE, report.people_at_risk.findings, own_tables))
     level = report.policy.level
+    register = report.plan.register
     text = to_json(report)
     headings = (files(__package__) / "report.html").read_text(encoding="utf-8")
     return {
@@ -245,6 +251,12 @@ def _template_values(report: Report) -> dict[str, Any]:
         "n_people": count(report.data.n),
         "sets": _sets(report),
         "model": _model(report),
+        "register": register,
+        "registered": f"{register.model} {register.version}".strip(),
+        "review": day_text(register.review),
+        "other_attributes": _other_attributes(report),
+        "favourable": _favourable(report),
+        "retention": RETENTION,
         "caveats": report.caveats,
         "conditional": was_confirmed(report.caveats),
         "group_chart": group_chart(report.groups),
@@ -306,6 +318,26 @@ def _contents(studies: Sequence[_Section], *, tables: bool) -> list[tuple[str, s
     sections = [section for section in _CONTENTS if tables or section[0] != "tables"]
     start = next(i for i, (id_, _) in enumerate(sections) if id_ in ("tables", "selftest"))
     return [*sections[:start], *chapters_of_studies, *sections[start:]]
+
+
+def unaudited_attributes(report: Report) -> list[str]:
+    """Return the features whose names speak of a sensitive attribute: known to the attacker, and not attacked."""
+    return [name for name in report.data.features if names_attribute(name)]
+
+
+def _other_attributes(report: Report) -> str:
+    names = unaudited_attributes(report)
+    if names:
+        return f"Not attacked, and may be sensitive by their names: {', '.join(names)}."
+    return "None of the columns used has the name of one. Others are not attacked."
+
+
+def _favourable(report: Report) -> str:
+    """Write the outcome that is good for a person, by which fairness is counted."""
+    roles = report.plan.config.roles
+    if roles is None:
+        return ""
+    return f"{roles.label} = {roles.favourable}"
 
 
 def _replay(plan: AuditPlan) -> str:

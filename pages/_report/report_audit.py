@@ -265,10 +265,12 @@ def brief_button(reports: Reports, *, testing: bool = False) -> None:
         ending = ".pdf"
         hint = None
     mime, icon = _BRIEF_FORMS[ending]
+    label = f"Decision brief ({ending[1:].upper()})"
     if testing:
+        label = "Decision brief: after the self-test"
         hint = "Opens when the self-test has ended, which is part of it."
     panels.download(
-        f"Decision brief ({ending[1:].upper()})",
+        label,
         partial(_brief, reports, ending),
         f"fairleak-internal-brief{ending}",
         key="download_internal_brief",

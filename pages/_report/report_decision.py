@@ -187,7 +187,9 @@ def draw_decision(
         if passing is not None:
             _passing(verdict, passing)
         elif candidates:
-            shell.whisper("What you can do", "Releasing less was tried, and none of it passes")
+            shell.whisper(
+                "What you can do", "Releasing less was tried; none of it is shown to pass"
+            )
             st.markdown(shell.escape(tries_text(candidates)))
         else:
             shell.whisper("What you can do", _UNTRIED[reason])

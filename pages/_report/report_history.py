@@ -421,7 +421,7 @@ def _form(
     if decision == "release":
         missing = not_releasable(document)
     right.button(
-        f"Sign {mark}",
+        f"Sign report {mark}",
         key="sign_audit",
         on_click=_keep,
         args=(document,),
@@ -436,11 +436,15 @@ def _form(
         opens = "Keep and Sign open when the self-test has ended."
     elif not is_complete:
         opens = "Name model and version to sign."
+    review = "not set"
+    if document.plan.register.review:
+        review = day_text(document.plan.register.review)
     sentences = (
         "“Release” opens when all required checks pass and every limit has a source.",
         closed or missing,
         opens,
         f"The decision is about the version, signed on {mark}, {today()}, FairLeak {core.__version__}.",
+        f"Next review: {review} (“Purpose and attackers”, below).",
     )
     panels.notes(" ".join(filter(None, sentences)))
 

@@ -296,9 +296,21 @@ def _warn_without(page: str) -> None:
         st.session_state["link_without"] = without = ""
     if not without:
         return
+    if page == "report" and is_stand_in():  # which shows no verdict on it
+        return
     panels.problem(_WITHOUT[without])
     if page != "data":
         shell.link("data")
+
+
+def is_stand_in() -> bool:
+    """Whether the demo stands in for an uploaded table that the address was made for."""
+    return st.session_state["link_without"] in ("table", "gone")
+
+
+def accept_stand_in() -> None:
+    """Take the demo as what is asked for, from now on."""
+    st.session_state["link_without"] = ""
 
 
 _VERDICT = "audited_verdict"

@@ -314,6 +314,7 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
     dashboard = start({"dataset": "Your table"})
     assert warned(dashboard.open("data"), sentence) and "Approved" in dashboard.finding
     assert not warned(dashboard.open("glossary"), sentence)
+    assert dashboard.open("report").finding.startswith("No verdict")  # the demo's could be taken for the table's
     bring_people(dashboard)
     assert not warned(dashboard, sentence)
 

@@ -47,7 +47,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: D
     (entry,) = history().entries()
     assert (entry.model, entry.version) == ("Loans", "1.0")
     assert f"Kept on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
-    assert report.button("sign_audit").label == f"Sign {entry.short}" and report.button("keep_audit").disabled
+    assert report.button("sign_audit").label == f"Sign report {entry.short}" and report.button("keep_audit").disabled
     document = history().document(entry)
     assert document.verdict.headline in report.plain_finding and document.self_tests
     assert (document.plan.register.model, document.plan.register.version) == ("Loans", "1.0")

@@ -97,7 +97,7 @@ def signed_and_compared(view: View) -> None:
     expect(card).to_contain_text("Do not release by Ada, DPO")
     expect(card).to_contain_text("Kept on")
     expect(card).not_to_contain_text("Made on audit")
-    mark = view.keyed("sign_audit").inner_text().removeprefix("Sign ")
+    mark = view.keyed("sign_audit").inner_text().removeprefix("Sign report ")
     view.page.keyboard.press("Escape")
     view.segment("further_release", "Policy and limits")
     view.choose("release_policy_box", "FairLeak's default")

@@ -45,7 +45,7 @@ _VOLATILE = (
     (r"\b[0-9a-f]{16}( [0-9a-f]{16}){3}\b", "<hash>"),
     (r"(signed on )[0-9a-f]{4} [0-9a-f]{4}, [-\d\\]+", r"\1<digits>, <day>"),
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
-    (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
+    (r"(Sign report )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
     (r"(covers the fingerprint )[0-9a-f]{4} [0-9a-f]{4}, [-\d\\]+", r"\1<digits>, <day>"),
     (r"(has the fingerprint |in the report )[0-9a-f]{16}", r"\1<digits>"),
     (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),

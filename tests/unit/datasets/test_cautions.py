@@ -102,6 +102,23 @@ HARMFUL = {  # label, its values, answers, and the value that is bad for the per
 }
 
 
+NEUTRAL = {
+    "bare codes": ("status", "S1", "S2", True),
+    "a word": ("status", "closed", "open", False),
+    "yes": ("sent", "no", "yes", False),
+}
+
+
+@pytest.mark.parametrize("case", NEUTRAL)
+def test_cautions_say_that_codes_do_not_show_what_is_good_for_a_person(case: str):
+    label, first, second, is_unclear = NEUTRAL[case]
+    table = people().rename(columns={"hired": label})
+    table[label] = table[label].map({"no": first, "yes": second})
+    roles = Roles(label=label, positive=second, favourable=second, sensitive="origin", group=("north",))
+    kinds = [caution.kind for caution in found_cautions(table, roles)]
+    assert kinds == ["unclear_outcome"] * is_unclear
+
+
 @pytest.mark.parametrize("case", HARMFUL)
 def test_cautions_name_a_harmful_outcome_and_no_benefit(case: str):
     label, values, answers, bad = HARMFUL[case]

@@ -45,7 +45,7 @@ def test_what_is_called_like_an_output_is_never_the_label(name: str):
 @pytest.mark.parametrize(
     ("values", "groups", "reason"),
     [
-        (["a", "b", "b"], {"group": ("a",)}, "the rarer of two values"),
+        (["a", "b", "b"], {"group": ("a",)}, "the value that fewer people have"),
         (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
         ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),

@@ -265,6 +265,20 @@ def test_a_copy_of_the_score_among_the_features(name: str):
     assert fact_of(frame, "copy", repaired(ROLES, fact, 1)).severity is Severity.NOTE
 
 
+@pytest.mark.parametrize(("width", "is_near"), [(0.08, True), (0.6, False)])
+def test_a_noisy_copy_of_the_score_is_a_caution_until_it_is_left_out_or_confirmed(width: float, is_near: bool):
+    people = base_people()
+    score = people["score"].to_numpy()
+    frame = people.assign(x17=score + noise(score.size, width))
+    near = [fact for fact in check_input(frame, ROLES) if fact.kind == "near_score"]
+    assert [fact.severity for fact in near] == [Severity.CAUTION] * is_near
+    assert blocking(frame) == set()
+    for fact in near:
+        assert 0.9 < frame["x17"].corr(frame["score"], method="spearman") < 0.98
+        assert "near_score" not in kinds(check_input(frame, repaired(ROLES, fact)))
+        assert fact_of(frame, "near_score", repaired(ROLES, fact, 1)).severity is Severity.NOTE
+
+
 @pytest.mark.parametrize("name", ["log-odds", "the prediction", "ten bands"])
 def test_a_copy_where_only_labels_are_released(name: str):
     people = base_people()
@@ -303,6 +317,11 @@ def test_a_credit_grade_that_nearly_decides_the_score_is_no_copy():
     facts = check_input(frame, roles)
     assert kinds(facts, Severity.BLOCKING) == set()
     assert "strong_feature" in kinds(facts, Severity.NOTE)
+    weaker = frame.assign(score=1 / (1 + np.exp(-0.3 * (4 * (grade - 4) + 2.4 * income - 1.8 * debt))))
+    weaker["predicted"] = np.where(weaker["score"] >= 0.5, "yes", "no")
+    assert 0.9 < weaker["grade"].corr(weaker["score"], method="spearman") < 0.98
+    weaker_kinds = kinds(check_input(weaker, roles))
+    assert "strong_feature" in weaker_kinds and "near_score" not in weaker_kinds
     bands = np.minimum((frame["score"] * 7).astype(int), 6)
     copied = frame.drop(columns="grade").assign(standing=frame["grade"] + noise(n, 0.3), band=bands)
     assert fact_of(copied, "copy", roles).columns == ("band",)

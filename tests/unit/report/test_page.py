@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from core.auditing import RegisterPlan
 from core.auditing.policy import judge
 from core.base.caveats import Caveat, CaveatKind
 from core.report import report_document
@@ -90,6 +91,15 @@ def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
     assert checks.count("if what was confirmed is right") == checks.count('class="verdict pass"') > 0
     assert page.index(confirmed.text.replace("'", "&#39;")) < page.index("<tbody")
     assert "if what was confirmed" not in to_html(report_document(audit))
+
+
+def test_to_html_names_the_version_its_owner_and_the_attributes_that_were_not_attacked():
+    audit = judged_audit()
+    register = RegisterPlan(model="Credit check", version="3.1", owner="Lending", review="2027-03-01")
+    data = replace(audit.data, features=("income", "nationality"))
+    page = to_html(report_document(replace(audit, plan=replace(audit.plan, register=register), data=data)))
+    for text in ("Credit check 3.1", "<dd>Lending</dd>", "1 Mar 2027", "may be sensitive by their names: nationality."):
+        assert text in page
 
 
 def test_to_html_links_each_check_to_provisions_that_stand_once():
