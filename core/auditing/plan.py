@@ -226,6 +226,7 @@ def _published(studied: Mapping[str, Any]) -> dict[str, Any]:
         "answer_epsilon": answers.epsilon,
         "answer_decimals": answers.decimals,
         "shadows": studied["membership"].shadows,
+        "attacks": studied["membership"].attacks,
     }
     if card := studied.get("model_card"):
         settings |= {

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...base.errors import InputError
-from ...base.serialize import Result
+from ...base.serialize import UNSAID, Result
 from ...base.settings import Param, Settings, params
 from ...base.validation import LEAST_EPSILON, Codes, Floats, Ints, Mask, child_generator
 from ...models import GIVEN_PREDICTIONS
@@ -50,6 +50,7 @@ from ..subject import OutputsPlan, Progress, Subject, subject_of
 
 _ANSWERS = params(BiasQueriesSettings)
 _CARD = params(ModelCardSettings)
+_MEMBERSHIP = params(MembershipSettings)
 
 MOST_PEOPLE = 1_000
 """Most people who are looked at, as on a model card."""
@@ -103,7 +104,10 @@ class PeopleSettings(Settings):
             flag="--publish-epsilon",
         ),
     ] = None
-    shadows: Annotated[int, params(MembershipSettings)["shadows"].param] = 16
+    shadows: Annotated[int, _MEMBERSHIP["shadows"].param] = 16
+    attacks: Annotated[tuple[str, ...], _MEMBERSHIP["attacks"].param] = field(
+        default=(), metadata=UNSAID
+    )
 
     @property
     def steps(self) -> int:
@@ -112,7 +116,7 @@ class PeopleSettings(Settings):
 
     def __post_init__(self) -> None:
         super(PeopleSettings, self).__post_init__()
-        MembershipSettings(shadows=self.shadows)  # which has a rule of its own
+        MembershipSettings(shadows=self.shadows, attacks=self.attacks)  # which has rules of its own
 
     @property
     def mechanism(self) -> Mechanism:
@@ -464,7 +468,7 @@ class PeopleAttacks:
 
     def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Judge training and test records; a threshold has its FPR on the test records."""
-        attacks = MembershipSettings(shadows=settings.shadows)
+        attacks = MembershipSettings(shadows=settings.shadows, attacks=settings.attacks)
 
         def judge() -> tuple[MembershipResult, MembershipSettings]:
             *_, members = MEMBERSHIP.run(subject, attacks, lambda *_: self.progress.tick())
@@ -526,6 +530,6 @@ _RUN: dict[
         ("answers", "noise", "answer_epsilon", "answer_decimals"),
     ),
     "card": (PeopleAttacks._card, ("models", "decimals", "card_epsilon")),
-    "membership": (PeopleAttacks._membership, ("shadows",)),
+    "membership": (PeopleAttacks._membership, ("shadows", "attacks")),
 }
 """Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""

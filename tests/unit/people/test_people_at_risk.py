@@ -282,13 +282,14 @@ def test_people_at_risk_agree_with_the_report_of_the_same_plan(uploaded: bool):
         )
         table = samples.table(3040)
     else:
-        plan = replace(catalogue_plan("demo"), membership=MembershipSettings(shadows=4))
+        plan = replace(catalogue_plan("demo"), membership=MembershipSettings(shadows=4, attacks=("loss", "lira")))
         table = load("demo", data_folder=None, cache_folder=None)
     audited = audited_of(plan, table)
     settings = plan.people_settings
     answers = plan.bias_queries
     planned = (answers.questions, answers.mechanism, answers.epsilon, plan.membership.shadows)
     assert (settings.answers, settings.noise, settings.answer_epsilon, settings.shadows) == planned
+    assert settings.attacks == plan.membership.attacks
     assert (settings.models, settings.decimals) == ((1, 2) if uploaded else (0, 3))
     attacks = PeopleAttacks(audited, settings)
     outputs, members = attacks.run("outputs", settings), attacks.run("membership", settings)
