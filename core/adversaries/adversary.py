@@ -44,6 +44,7 @@ from ..base.validation import (
     whole_number,
 )
 from ..stats.estimates import Estimate, accuracy, balanced_accuracy, proportion
+from .imputation import log_odds, normalised
 
 if TYPE_CHECKING:
     import pandas
@@ -233,29 +234,11 @@ STRONG = ("strong", "strong_predictions")
 _EDGE = 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlattScale:
-    """Calibrated log-odds against group 0 = slope · log-odds + intercept (Platt 1999).
-
-    The slope has the shape (K - 1, K - 1), the intercept (K - 1,).
-    """
-
-    slope: Floats
-    intercept: Floats
-
-    def apply(self, probability: Floats) -> Floats:
-        """Return calibrated probabilities, shape (n, K), rows adding up to 1."""
-        shifted = _log_odds(probability) @ self.slope.T + self.intercept
-        logits = np.column_stack([np.zeros(len(shifted)), shifted])
-        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-
-def fit_platt_scale(probability: Floats, truth: Codes) -> PlattScale:
-    """Fit the scale on held-out records.
+def fit_platt_scale(probability: Floats, truth: Codes) -> Callable[[Floats], Floats]:
+    """Fit calibrated log-odds against group 0 = slope · log-odds + intercept on held-out records (Platt 1999).
 
     `probability`, of shape (n, K), is what the adversary says of records it did not learn from; every group must occur
-    in their truth.
+    in their truth. What is returned calibrates probabilities of any records.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -276,13 +259,17 @@ def fit_platt_scale(probability: Floats, truth: Codes) -> PlattScale:
     if k > 2:
         slope = slope[1:] - slope[0]
         intercept = intercept[1:] - intercept[0]
-    return PlattScale(slope=slope, intercept=intercept)
+
+    def calibrated(raw: Floats) -> Floats:
+        shifted = _log_odds(raw) @ slope.T + intercept
+        return normalised(np.column_stack([np.zeros(len(shifted)), shifted]))
+
+    return calibrated
 
 
 def _log_odds(probability: Floats) -> Floats:
     """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
-    logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
-    return np.asarray(logs[:, 1:] - logs[:, :1])
+    return log_odds(np.log(np.clip(probability, _EDGE, 1 - _EDGE)))
 
 
 def permuted_predictions(

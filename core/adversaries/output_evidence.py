@@ -22,8 +22,7 @@ scale taken from the median residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -34,6 +33,7 @@ from .imputation import (
     Design,
     Groups,
     ImputationAttacker,
+    Predictor,
     Rows,
     fit_group_regression,
     mean_prediction,
@@ -223,54 +223,41 @@ def _differ(having: Mask) -> bool:
     return bool(min(having.sum(), (~having).sum()) >= _FEWEST_WITHOUT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BinaryRatios:
-    """log P(value | x, g) - log P(value | x, 0) by row, (n, K - 1); 0 where there is no value."""
+def fit_binary_ratios(
+    kind: str,
+    teachers: Rows,
+    *,
+    x: Floats,
+    values: Mask,
+    defined: Mask,
+    sensitive: Groups,
+    before: ImputationAttacker,
+) -> Predictor:
+    """Learn "linear" or "boosted" ratios of a binary output from the rows of some learners.
 
-    x: Floats = field(repr=False)
-    values: Mask = field(repr=False)
-    defined: Mask = field(repr=False)
-    """Which records have a value."""
-    models: tuple[Any, ...] = field(repr=False)
-    """For each group a classifier of the value, or its rate."""
+    Of rows they are log P(value | x, g) - log P(value | x, 0), (n, K - 1); 0 where there is no value. `defined` says
+    which records have one.
+    """
+    teachers = teachers[defined[teachers]]
+    design = before.design if kind == "linear" else None
+    models = []
+    for group in range(before.n_groups):
+        members = teachers[sensitive[teachers] == group]
+        models.append(value_model(x[members], values[members], before, design))
 
-    design: Design | None = field(repr=False)
-    """Of linear models."""
-
-    @classmethod
-    def fit(
-        cls,
-        kind: str,
-        teachers: Rows,
-        *,
-        x: Floats,
-        values: Mask,
-        defined: Mask,
-        sensitive: Groups,
-        before: ImputationAttacker,
-    ) -> BinaryRatios:
-        """Learn "linear" or "boosted" models from the rows of some learners."""
-        teachers = teachers[defined[teachers]]
-        design = before.design if kind == "linear" else None
-        models = []
-        for group in range(before.n_groups):
-            members = teachers[sensitive[teachers] == group]
-            models.append(value_model(x[members], values[members], before, design))
-        return cls(x=x, values=values, defined=defined, models=tuple(models), design=design)
-
-    def __call__(self, rows: Rows) -> Floats:
-        """Return the ratios of some rows."""
-        logs = np.zeros((rows.size, len(self.models)))
-        defined = self.defined[rows]
-        columns = self.x[rows[defined]]
-        positive = self.values[rows[defined]]
-        if self.design is not None:
-            columns = self.design(columns)
-        for group, model in enumerate(self.models):
+    def ratios(rows: Rows) -> Floats:
+        logs = np.zeros((rows.size, len(models)))
+        present = defined[rows]
+        columns = x[rows[present]]
+        if design is not None:
+            columns = design(columns)
+        for group, model in enumerate(models):
             chance = value_probability(model, columns)
-            likelihood = np.where(positive, chance, 1.0 - chance)
-            logs[defined, group] = np.log(np.clip(likelihood, 1e-4, 1.0))
+            likelihood = np.where(values[rows[present]], chance, 1.0 - chance)
+            logs[present, group] = np.log(np.clip(likelihood, 1e-4, 1.0))
         return logs[:, 1:] - logs[:, :1]
+
+    return ratios
 
 
 def value_model(
@@ -355,94 +342,53 @@ def residual_spread(residuals: Floats, groups: Groups, variance: Floats) -> floa
     return max(float(np.sqrt(max(residual**2 - typical, 0.0))), _LEAST_SPREAD)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Residuals:
-    """Residuals of logit(score) as if a record were in each group, by row, (n, K).
-
-    `means` returns the expected logit in each group, (n, K), from features. Where there is no
-    score they are nan.
-    """
-
-    x: Floats = field(repr=False)
-    logits: Logits = field(repr=False)
-    means: Callable[[Floats], Floats] = field(repr=False)
-    n_groups: int
-
-    def __call__(self, rows: Rows) -> Floats:
-        """Return the residuals of some rows."""
-        residuals = np.full((rows.size, self.n_groups), np.nan)
-        scored = self.logits.scored[rows]
-        present = rows[scored]
-        if present.size:
-            residuals[scored] = self.logits.values[present][:, None] - self.means(self.x[present])
-        return residuals
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LinearMeans:
-    """The expected logit in each group by a linear regression, effects differing by group.
+def linear_means(
+    x: Floats,
+    groups: Groups,
+    logits: Floats,
+    variance: Floats,
+    categorical: Mask,
+    n_groups: int,
+) -> Predictor:
+    """Return the expected logit in each group, (n, K), by a linear regression, effects differing by group.
 
     With more than `_MOST_CROSSED` groups, only the constant does.
     """
+    numbers = x[:, ~categorical]
+    centre = numbers.mean(axis=0)
+    spread = numbers.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    codes = list(zip(np.flatnonzero(categorical), frequent_codes(x, categorical), strict=True))
 
-    numbers: Mask
-    centre: Floats
-    scale: Floats
-    codes: tuple[tuple[int, Floats], ...]
-    """Column and its codes with an indicator each."""
-    weights: Floats = field(repr=False)
-    """(columns, K)."""
-
-    def __call__(self, x: Floats) -> Floats:
-        """Return the means, a part of the records at once."""
-        parts = [x[start : start + _AT_ONCE] for start in range(0, x.shape[0], _AT_ONCE)]
-        return np.concatenate([self.design(part) @ self.weights for part in parts])
-
-    def design(self, x: Floats) -> Floats:
+    def design_of(some: Floats) -> Floats:
         """Return the columns of the regression but for the groups."""
-        numbers = (x[:, self.numbers] - self.centre) / self.scale
-        indicators = [x[:, [column]] == values for column, values in self.codes]
-        return np.column_stack([np.ones(x.shape[0]), numbers, *indicators])
+        indicators = [some[:, [column]] == values for column, values in codes]
+        standardised = (some[:, ~categorical] - centre) / scale
+        return np.column_stack([np.ones(some.shape[0]), standardised, *indicators])
 
-    @classmethod
-    def fit(
-        cls,
-        x: Floats,
-        groups: Groups,
-        logits: Floats,
-        variance: Floats,
-        categorical: Mask,
-        n_groups: int,
-    ) -> LinearMeans:
-        """Return the regression that some records teach."""
-        numbers = x[:, ~categorical]
-        scale = numbers.std(axis=0)
-        columns = np.flatnonzero(categorical)
-        means = cls(
-            numbers=~categorical,
-            centre=numbers.mean(axis=0),
-            scale=np.where(scale > 0, scale, 1.0),
-            codes=tuple(zip(columns.tolist(), frequent_codes(x, categorical), strict=True)),
-            weights=np.zeros((0, n_groups)),
+    design = design_of(x)
+    identity = np.eye(n_groups)[:, 1:]
+    if n_groups > _MOST_CROSSED:
+        coefficients = reweighted_coefficients(
+            np.column_stack([design, identity[groups]]), logits, variance
         )
-        design = means.design(x)
-        identity = np.eye(n_groups)[:, 1:]
-        if n_groups > _MOST_CROSSED:
-            coefficients = reweighted_coefficients(
-                np.column_stack([design, identity[groups]]), logits, variance
-            )
-            common = coefficients[: design.shape[1]]
-            shift = coefficients[design.shape[1] :]
-            weights = np.tile(common[:, None], (1, n_groups))
-            weights[0, 1:] += shift
-        else:
-            crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
-            coefficients = reweighted_coefficients(
-                np.column_stack([design, *crossed]), logits, variance
-            )
-            parts = coefficients.reshape(n_groups, design.shape[1])
-            weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
-        return replace(means, weights=weights)
+        common = coefficients[: design.shape[1]]
+        shift = coefficients[design.shape[1] :]
+        weights = np.tile(common[:, None], (1, n_groups))
+        weights[0, 1:] += shift
+    else:
+        crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
+        coefficients = reweighted_coefficients(
+            np.column_stack([design, *crossed]), logits, variance
+        )
+        parts = coefficients.reshape(n_groups, design.shape[1])
+        weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
+
+    def means(some: Floats) -> Floats:
+        parts = [some[start : start + _AT_ONCE] for start in range(0, some.shape[0], _AT_ONCE)]
+        return np.concatenate([design_of(part) @ weights for part in parts])
+
+    return means
 
 
 def frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
@@ -480,38 +426,30 @@ def reweighted_coefficients(design: Floats, logits: Floats, variance: Floats) ->
     return coefficients
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BoostedMeans:
-    """The expected logit in each group by one boosted regression on features and group."""
+def boosted_means(
+    x: Floats, groups: Groups, logits: Floats, countable: Mask, *, n_groups: int, seed: int
+) -> Predictor:
+    """Return the expected logit in each group, (n, K), by one boosted regression on features and group."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
 
-    model: Any
-    n_groups: int
+    model = HistGradientBoostingRegressor(
+        categorical_features=np.append(countable, n_groups > 2),
+        max_iter=150,
+        early_stopping=logits.size >= 500,
+        n_iter_no_change=5,
+        random_state=seed,
+    ).fit(np.column_stack([x, groups]), logits)
 
-    def __call__(self, x: Floats) -> Floats:
-        """Return the means."""
-        groups = (np.full(x.shape[0], float(group)) for group in range(self.n_groups))
-        means = [self.model.predict(np.column_stack([x, group])) for group in groups]
-        return np.column_stack(means)
+    def means(some: Floats) -> Floats:
+        in_groups = (np.full(some.shape[0], float(group)) for group in range(n_groups))
+        return np.column_stack(
+            [model.predict(np.column_stack([some, group])) for group in in_groups]
+        )
 
-    @classmethod
-    def fit(
-        cls, x: Floats, groups: Groups, logits: Floats, countable: Mask, *, n_groups: int, seed: int
-    ) -> BoostedMeans:
-        """Return the regression that some records teach."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
-        columns = np.column_stack([x, groups])
-        model = HistGradientBoostingRegressor(
-            categorical_features=np.append(countable, n_groups > 2),
-            max_iter=150,
-            early_stopping=logits.size >= 500,
-            n_iter_no_change=5,
-            random_state=seed,
-        ).fit(columns, logits)
-        return cls(model=model, n_groups=n_groups)
+    return means
 
 
-def residual_fit(
+def fit_residuals(
     kind: str,
     teachers: Rows,
     *,
@@ -519,23 +457,33 @@ def residual_fit(
     logits: Logits,
     sensitive: Groups,
     before: ImputationAttacker,
-) -> Residuals:
-    """Return the "linear" or "boosted" residuals that some learners teach."""
+) -> Predictor:
+    """Learn "linear" or "boosted" residuals of logit(score) from the rows of some learners.
+
+    Of rows they are those that a record would have in each group, (n, K); nan where there is no score.
+    """
     teachers = teachers[logits.scored[teachers]]
     columns = x[teachers]
     groups = sensitive[teachers]
     values = logits.values[teachers]
     k = before.n_groups
-    means: Callable[[Floats], Floats]
     if kind == "linear":
-        means = LinearMeans.fit(
-            columns, groups, values, logits.variance[teachers], before.categorical, k
-        )
+        variance = logits.variance[teachers]
+        means = linear_means(columns, groups, values, variance, before.categorical, k)
     else:
-        means = BoostedMeans.fit(
+        means = boosted_means(
             columns, groups, values, before.countable, n_groups=k, seed=before.seed
         )
-    return Residuals(x=x, logits=logits, means=means, n_groups=k)
+
+    def residuals(rows: Rows) -> Floats:
+        of_rows = np.full((rows.size, k), np.nan)
+        scored = logits.scored[rows]
+        present = rows[scored]
+        if present.size:
+            of_rows[scored] = logits.values[present][:, None] - means(x[present])
+        return of_rows
+
+    return residuals
 
 
 # --------------------------------------------------------------------------------------- evidence
@@ -564,9 +512,9 @@ class OutputEvidence:
 
     outputs: Outputs = field(repr=False)
     before: ImputationAttacker = field(repr=False)
-    binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
+    binary: tuple[tuple[Floats, list[Predictor]], ...] = field(repr=False)
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
-    residual: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
+    residual: tuple[tuple[Floats, list[Predictor]], ...] = field(repr=False)
     """Of each kind the residuals of the learners, out of fold, and the folds' models."""
     variances: tuple[Floats, ...] = field(repr=False)
     """Of each kind the variance of the residuals, (n,): that of the rounding and of their own spread."""
@@ -591,7 +539,7 @@ class OutputEvidence:
         for answers, defined in binary_outputs(outputs, records.learners):
             for kind in ("linear", "boosted"):
                 fit = partial(
-                    BinaryRatios.fit,
+                    fit_binary_ratios,
                     kind,
                     x=x,
                     values=answers,
@@ -612,7 +560,7 @@ class OutputEvidence:
             if scored_per_fold.sum() - scored_per_fold.max() >= _FEWEST:
                 for kind in ("linear", "boosted"):
                     learn = partial(
-                        residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before
+                        fit_residuals, kind, x=x, logits=logits, sensitive=sensitive, before=before
                     )
                     of_learners, predictors = out_of_fold(records, learn, records.learners)
                     spread = residual_spread(
@@ -676,7 +624,7 @@ class OutputEvidence:
         )
 
 
-def _of(part: tuple[Floats, list[Any]], rows: Rows | None) -> Floats:
+def _of(part: tuple[Floats, list[Predictor]], rows: Rows | None) -> Floats:
     of_learners, predictors = part
     if rows is None:
         return of_learners

@@ -33,7 +33,7 @@ independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -261,16 +261,16 @@ def attack_released(
     if imputed is None:
         imputed = before.about(x[attacked_rows])
     evidence = OutputEvidence.of(x, outputs, sensitive, before, attacked_rows)
-    attack = _FittedAttack.fit(x, evidence)
+    log_posteriors = _fitted_attack(x, evidence)
     validation = before.records.validation
     truth = sensitive[validation]
-    logs = attack.logs(validation, before.validation.odds)
+    logs = log_posteriors(validation, before.validation.odds)
     losses = {NO_ATTACK: log_loss(before.validation.probability, truth)}
     losses |= {name: log_loss(normalised(value), truth) for name, value in logs.items()}
     chosen = min(losses, key=lambda name: losses[name])
     after = imputed.probability
     if chosen != NO_ATTACK:
-        after = normalised(attack.logs(attacked_rows, imputed.odds)[chosen])
+        after = normalised(log_posteriors(attacked_rows, imputed.odds)[chosen])
     return AttackerPosteriors(
         truth=sensitive[attacked_rows],
         before=imputed.probability,
@@ -281,54 +281,43 @@ def attack_released(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _FittedAttack:
-    """The combinations of imputation and evidence, fitted on all learners."""
+def _fitted_attack(
+    x: Floats, evidence: OutputEvidence
+) -> Callable[[Rows, Floats], dict[str, Floats]]:
+    """Fit the combinations of imputation and evidence on all learners.
 
-    x: Floats
-    evidence: OutputEvidence
-    regressions: dict[str, Any]
-    """Name -> regression on `_regression_columns`; where labels alone are released, the first."""
-    boosted: Any
-    columns: Mask
-    """Which columns the boosting takes."""
+    What is returned gives, of some rows and their odds of imputation, the log posteriors by every combination, (m, K).
+    """
+    before = evidence.before
+    of_learners = evidence.columns()
+    names = ("label", "values", "regression") if evidence.tables else ("label",)
+    regressions = {
+        name: fit_group_regression(
+            _regression_columns(name, before.odds, of_learners), before.groups
+        )
+        for name in names
+    }
+    everything, categorical = _boosting_columns(
+        before.odds, x[before.records.learners], of_learners, before
+    )
+    present = (~np.isnan(everything)).sum(axis=0)
+    taken = present >= min(_FEWEST_VALUES, before.groups.size / 4)
+    boosted = fit_group_boosting(
+        everything[:, taken], before.groups, categorical[taken], seed=before.seed, slow=True
+    )
 
-    @classmethod
-    def fit(cls, x: Floats, evidence: OutputEvidence) -> _FittedAttack:
-        before = evidence.before
-        evidence_columns = evidence.columns()
-        names = ("label", "values", "regression") if evidence.tables else ("label",)
-        regressions = {
-            name: fit_group_regression(
-                _regression_columns(name, before.odds, evidence_columns), before.groups
-            )
-            for name in names
+    def log_posteriors(rows: Rows, odds: Floats) -> dict[str, Floats]:
+        columns = evidence.columns(rows)
+        logs = {
+            name: log_posterior(model, _regression_columns(name, odds, columns), before.n_groups)
+            for name, model in regressions.items()
         }
-        everything, categorical = _boosting_columns(
-            before.odds, x[before.records.learners], evidence_columns, before
-        )
-        present = (~np.isnan(everything)).sum(axis=0)
-        columns = present >= min(_FEWEST_VALUES, before.groups.size / 4)
-        boosted = fit_group_boosting(
-            everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True
-        )
-        return cls(
-            x=x, evidence=evidence, regressions=regressions, boosted=boosted, columns=columns
-        )
-
-    def logs(self, rows: Rows, odds: Floats) -> dict[str, Floats]:
-        """Return the log posteriors of some rows, (m, K), by every combination."""
-        before = self.evidence.before
-        evidence_columns = self.evidence.columns(rows)
-        logs = {}
-        for name, model in self.regressions.items():
-            columns = _regression_columns(name, odds, evidence_columns)
-            logs[name] = log_posterior(model, columns, before.n_groups)
-        *_, largest_regression = logs.values()
-        everything, _ = _boosting_columns(odds, self.x[rows], evidence_columns, before)
-        logs["boosting"] = log_posterior(self.boosted, everything[:, self.columns], before.n_groups)
-        logs["mean"] = (largest_regression + logs["boosting"]) / 2
+        everything, _ = _boosting_columns(odds, x[rows], columns, before)
+        logs["boosting"] = log_posterior(boosted, everything[:, taken], before.n_groups)
+        logs["mean"] = (logs[names[-1]] + logs["boosting"]) / 2
         return logs
+
+    return log_posteriors
 
 
 def _regression_columns(name: str, odds: Floats, columns: EvidenceColumns) -> Floats:

@@ -66,11 +66,11 @@ class Attack:
         forest = train_adversary(
             kind, x[learn], y[learn], s[learn], predictions[learn], seed=SEED, parameters=parameters
         )
-        scale = fit_platt_scale(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
+        calibrate = fit_platt_scale(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
         attacked, held_out = (
             AttackedRecords(
                 probability=raw,
-                calibrated=scale.apply(raw),
+                calibrated=calibrate(raw),
                 predictions=predictions[rows],
                 labels=y[rows],
                 truth=s[rows],

@@ -153,9 +153,9 @@ def attack_model(
         raw = dataset.once(("attacker", key), ask)
     else:
         raw = ask()
-    scale = fit_platt_scale(raw[1], s[tune])
+    calibrate = fit_platt_scale(raw[1], s[tune])
     return attack_saying(
-        raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions
+        raw, tuple(map(calibrate, raw)), (splits.train, tune), dataset, predictions
     )
 
 

@@ -48,13 +48,8 @@ BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BootstrapCounts:
-    """People of each group, and those inferred correctly before and after (nan: no correction), (samples, K)."""
-
-    size: Floats
-    before: Floats
-    after: Floats
+BootstrapCounts = tuple[Floats, Floats, Floats]
+"""People of each group, and those inferred correctly before and after (nan: no correction), each (samples, K)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,7 +126,7 @@ class Blocks:
         # Row sets are disjoint, so each is corrected on its own; people outside of all stay.
         for s, price in enumerate(self.price[:-1]):
             after += _gained(price, people[:, s], tolerances * WIDENING)
-        return BootstrapCounts(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
+        return by_truth.sum(axis=(1, 2)), before, after
 
 
 def _unfairness(count: Floats) -> Floats:
@@ -389,13 +384,10 @@ def drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
 
 def accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
     """Return the accuracy in each row of people by group, and of those inferred correctly; nan where nobody is."""
-    return _share(correct.sum(axis=1), size.sum(axis=1))
+    people = size.sum(axis=1)
+    return np.asarray(correct.sum(axis=1) / np.where(people > 0, people, np.nan))
 
 
 def balanced_accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
     """Return the balanced accuracy in each row, over the groups that are there; nan where `correct` is not known."""
     return np.asarray(_quotient(correct, size).sum(axis=1) / (size > 0).sum(axis=1))
-
-
-def _share(part: Floats, total: Floats) -> Floats:
-    return np.asarray(part / np.where(total > 0, total, np.nan))

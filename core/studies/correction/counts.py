@@ -52,14 +52,8 @@ class Rate:
         return smallest is None or smallest > self.upper
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attained:
-    """The group whose rate, in one row set, lies at least the lower limit above (sign 1) or below the overall rate."""
-
-    rate: Rate
-    group: int
-    sign: int
-
+Attained = tuple[Rate, int, int]
+"""Row set, group and sign: the group's rate lies at least the lower limit above (1) or below (-1) the overall rate."""
 
 Choice = tuple[Attained, ...]
 
@@ -141,9 +135,7 @@ class CountProblem:
             # |D| / (N m) of an attained limit is at most 1 - P / N above the overall rate, P / N below it.
             room = rate.n - rate.positives if sign > 0 else rate.positives
             if rate.lower > 0 and rate.lower * rate.n < room:
-                alternatives[rate.disclosure] += [
-                    Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)
-                ]
+                alternatives[rate.disclosure] += [(rate, g, sign) for g in range(self.n_groups)]
         return list(alternatives.values())
 
     def choices(self) -> Iterator[Choice]:
@@ -254,8 +246,8 @@ class Rows:
         # Known group shares: low <= sum over c of new[c, g] <= high.
         for g, (low, high) in enumerate(problem.sizes or ()):
             self._add(cells.sum(axis=0), g, low, high)
-        for alternative in chosen:
-            self._attain(alternative)
+        for rate, g, sign in chosen:
+            self._attain(rate, g, sign)
         # Columns: new[c, g] at c K + g, then the multipliers z of pinned rates.
         counts, self.low, self.high = (np.array(column) for column in zip(*self._rows, strict=True))
         pinned = np.zeros((len(counts), len(self.multipliers)))
@@ -298,11 +290,8 @@ class Rows:
         # A = p z and m = q z <= N, so z is at most N / q.
         self.multipliers.append(rate.n // fraction.denominator)
 
-    def _attain(self, alternative: Attained) -> None:
+    def _attain(self, rate: Rate, g: int, sign: int) -> None:
         """Ask that a group attains the lower limit, which no rate with a denominator up to N may be able to."""
-        rate = alternative.rate
-        g = alternative.group
-        sign = alternative.sign
         # The interval of rates is at least 1 / N^2 long: sign D >= lower N m as a linear row.
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
             self._add(_gap(rate, sign, -rate.lower), g, self._margin, math.inf)

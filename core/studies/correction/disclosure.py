@@ -198,14 +198,12 @@ def disclose(
         balanced = balanced_accuracy(truth, after)
         gain = accuracy_gain(truth, guess, after)
         if bootstrap is not None:
-            size = bootstrap.size
-            now = accuracy_by_sample(bootstrap.size, bootstrap.after)
+            size, right_before, right_after = bootstrap
+            now = accuracy_by_sample(size, right_after)
             accurate = combine_intervals(accurate, now)
-            balanced = combine_intervals(
-                balanced, balanced_accuracy_by_sample(size, bootstrap.after)
-            )
+            balanced = combine_intervals(balanced, balanced_accuracy_by_sample(size, right_after))
             gain = combine_intervals(
-                gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0)
+                gain, now - accuracy_by_sample(size, right_before), within=(-1.0, 1.0)
             )
     if after is None:
         reached = math.nan
@@ -246,13 +244,15 @@ def corrected(
     **knowledge: Any,
 ) -> Correction:
     """Correct guesses about some records with what is known of the model's unfairness; see `correct`."""
-    arguments: dict[str, Any] = {
-        "labels": records.labels,
-        "cost": cost,
-        "n_groups": records.n_groups,
-    }
     return correct(
-        guess, records.predictions, metric=metric, time_limit=time_limit, **arguments, **knowledge
+        guess,
+        records.predictions,
+        metric=metric,
+        labels=records.labels,
+        cost=cost,
+        n_groups=records.n_groups,
+        time_limit=time_limit,
+        **knowledge,
     )
 
 
@@ -301,10 +301,8 @@ def _recognition(
     else:
         now = accuracy(truth[member], after[member])
     if now is not None and bootstrap is not None:
-        in_group = slice(group, group + 1)
-        now = combine_intervals(
-            now, accuracy_by_sample(bootstrap.size[:, in_group], bootstrap.after[:, in_group])
-        )
+        size, _, right = (counts[:, group : group + 1] for counts in bootstrap)
+        now = combine_intervals(now, accuracy_by_sample(size, right))
     return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)
 
 
@@ -334,9 +332,10 @@ def gain_of_best(
     else:
         draws = DRAWS_OF_MANY
     bootstraps = bootstrap_jointly(people, first.disclosed_tolerance, draws=draws, seed=seed)
-    majority = bootstraps[0].size.max(axis=1) / bootstraps[0].size.sum(axis=1)
-    accuracies_before = [accuracy_by_sample(counts.size, counts.before) for counts in bootstraps]
-    accuracies_after = [accuracy_by_sample(counts.size, counts.after) for counts in bootstraps]
+    everybody = bootstraps[0][0]
+    majority = everybody.max(axis=1) / everybody.sum(axis=1)
+    accuracies_before = [accuracy_by_sample(size, right) for size, right, _ in bootstraps]
+    accuracies_after = [accuracy_by_sample(size, right) for size, _, right in bootstraps]
     before = np.max([majority, *accuracies_before], axis=0)
     after = np.max([majority, *accuracies_after], axis=0)
     reached = [

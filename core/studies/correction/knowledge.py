@@ -213,23 +213,6 @@ def estimate_constraint(
     return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintComparison(Result):
-    """The correction with the constraint the model was trained for beside that with the one the attacker measured.
-
-    There is none with the trained one for a model trained for none. `achieved` and `is_true` of the other say whether
-    the estimate holds of the people under attack; its `after` is None where no answer can meet the estimated tolerance,
-    with the reason in `smallest_tolerance` and `certificate`. The difference is corrected accuracy with the
-    estimate minus that with the real constraint, None where either is missing. Its interval is that of different
-    people; they are the same ones, which makes it wider than needed.
-    """
-
-    estimate: EstimatedConstraint
-    trained: Disclosure | None
-    estimated: Disclosure
-    difference: Estimate | None
-
-
 def compare_constraints(
     attacked: AttackedRecords,
     held_out: AttackedRecords,
@@ -237,8 +220,13 @@ def compare_constraints(
     promised: tuple[str, float] | None,
     *,
     seed: int = 0,
-) -> ConstraintComparison:
+) -> tuple[Disclosure | None, Disclosure, Estimate | None]:
     """Correct the same guess with the real and with the estimated constraint, at the published cost.
+
+    Returned are what disclosing the real one changes, None for a model trained for none; the same of the estimated one,
+    whose `achieved` and `is_true` say whether it holds of the people under attack, and whose `after` is None where no
+    answer can meet it; and corrected accuracy with the estimate minus that with the real constraint, None where either
+    is missing. Its interval is that of different people; they are the same ones, which makes it wider than needed.
 
     Parameters
     ----------
@@ -274,6 +262,4 @@ def compare_constraints(
     accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:
         accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
-    return ConstraintComparison(
-        estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference
-    )
+    return real, estimated, accuracy_difference

@@ -18,7 +18,12 @@ from ..study import Check, Measurement, not_run
 from .attribute_attacks import KINDS, PROTOCOLS, CorrectionResult, CorrectionSettings, attack_model
 from .attribution import BUILDS_ON, MEASURES, STEP_TITLES, Attribution, LeakStep
 from .disclosure import Disclosure
-from .knowledge import IDENTIFIABLE, ConstraintComparison, compare_constraints, estimate_constraint
+from .knowledge import (
+    IDENTIFIABLE,
+    EstimatedConstraint,
+    compare_constraints,
+    estimate_constraint,
+)
 
 _BASELINE = "the majority-class baseline"
 _BEFORE = "the same attack before disclosure"
@@ -252,22 +257,36 @@ def _controls(result: CorrectionResult, settings: CorrectionSettings) -> Mapping
 
 def _estimates(result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
     """Return what an attacker reaches who estimates the constraint from the records they know."""
-    compared = _comparison(result, settings)
-    n = compared.estimate.n
+    dataset = result.subject.dataset
+    known_rows = result.subject.splits.attacker_rows
+    estimate = estimate_constraint(
+        result.model.predictions[known_rows],
+        dataset.sensitive[known_rows],
+        dataset.labels[known_rows],
+    )
     facts = {
-        f"estimates_{metric}": certain(float(compared.estimate.metric == metric), n)
+        f"estimates_{metric}": certain(float(estimate.metric == metric), estimate.n)
         for metric in IDENTIFIABLE
     }
     return _by_name(
-        *_compared(compared), *(_measurement(name, estimate) for name, estimate in facts.items())
+        *_compared(result, settings, estimate),
+        *(_measurement(name, fact) for name, fact in facts.items()),
     )
 
 
-def _compared(compared: ConstraintComparison) -> tuple[Measurement, Measurement]:
+def _compared(
+    result: CorrectionResult, settings: CorrectionSettings, estimate: EstimatedConstraint
+) -> tuple[Measurement, Measurement]:
     """Return the accuracy with the estimated constraint, and its difference to that with the true one."""
+    config = result.config
+    attack = result.attack(settings.adversary)
+    promised = None
+    if config.method in CONSTRAINED_METHODS:
+        promised = config.metric, config.tolerance
+    true, estimated, difference = compare_constraints(
+        attack.attacked, attack.held_out, estimate, promised, seed=config.seed
+    )
     names = ("estimated_after", "estimated_difference")
-    true = compared.trained
-    estimated = compared.estimated
     if true is None:
         after = _corrected(names[0], estimated, estimated.after, None, "")
         return after, not_run(names[1], "The model was trained for no constraint.")
@@ -277,27 +296,7 @@ def _compared(compared: ConstraintComparison) -> tuple[Measurement, Measurement]
     beside = "the same attack with the true constraint"
     return (
         _corrected(names[0], estimated, estimated.after, true.after, beside),
-        _corrected(names[1], estimated, compared.difference, true.after, beside),
-    )
-
-
-def _comparison(result: CorrectionResult, settings: CorrectionSettings) -> ConstraintComparison:
-    config = result.config
-    dataset = result.subject.dataset
-    model = result.model
-    known_rows = result.subject.splits.attacker_rows
-    attack = result.attack(settings.adversary)
-    promised = None
-    if config.method in CONSTRAINED_METHODS:
-        promised = config.metric, config.tolerance
-    return compare_constraints(
-        attack.attacked,
-        attack.held_out,
-        estimate_constraint(
-            model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]
-        ),
-        promised,
-        seed=config.seed,
+        _corrected(names[1], estimated, difference, true.after, beside),
     )
 
 

@@ -29,8 +29,9 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,26 +72,38 @@ class Disclosed:
 
     The model's predictions (n,) are 0 or 1, and so are the true labels, which all `core.stats.fairness.METRICS` but
     statistical parity need. Published is either a bound on the unfairness, the tolerance, in [0, 1], or its value, or
-    the interval (low, high) that a rounded value stands for.
+    the interval (low, high) that a rounded value stands for. Raises `InputError` if one of these rules is broken.
     """
 
-    predictions: npt.ArrayLike
+    predictions: Any
     metric: str = "statistical_parity"
     tolerance: float | None = None
     unfairness: Unfairness | None = None
-    labels: npt.ArrayLike | None = None
+    labels: Any = None
+    highest: float = field(init=False)
+    """Highest unfairness, as disclosed."""
+    lower: float = field(init=False)
+    upper: float = field(init=False)
+    """The limits, widened; the lower one is 0 where only a tolerance is disclosed."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """A checked disclosure; `lower` and `upper` are widened, `lower` is 0 where only a tolerance is disclosed."""
-
-    predictions: Codes
-    labels: Codes | None
-    metric: str
-    tolerance: float
-    lower: float
-    upper: float
+    def __post_init__(self) -> None:
+        predicted = binary_array(self.predictions, name="predictions")
+        if self.labels is None:
+            labels = None
+        else:
+            labels = binary_array(self.labels, name="labels")
+        one_length(predictions=predicted, labels=labels)
+        metric = choice(self.metric, METRICS, name="metric")
+        row_sets(metric, labels, predicted.size)
+        highest, lower, upper = _limits(self.tolerance, self.unfairness)
+        for name, value in (
+            ("predictions", predicted),
+            ("labels", labels),
+            ("highest", highest),
+            ("lower", lower),
+            ("upper", upper),
+        ):
+            object.__setattr__(self, name, value)
 
     def row_sets(self) -> list[tuple[str, Mask | None]]:
         """Return the metric's row sets."""
@@ -115,7 +128,7 @@ class Bound:
                 over |= gap > self.upper * n * m
                 attained |= gap > self.lower * n * m
         if over:
-            return max(reached - self.tolerance, sys.float_info.epsilon)
+            return max(reached - self.highest, sys.float_info.epsilon)
         if attained:
             return 0.0
         return max(self.lower - reached, sys.float_info.epsilon)
@@ -128,7 +141,7 @@ class Claim:
     guess: Codes
     cost: Floats
     n_groups: int
-    bounds: tuple[Bound, ...]
+    bounds: tuple[Disclosed, ...]
     sizes: tuple[tuple[int, int], ...] | None = None
 
     def residual(self, vector: Codes) -> float:
@@ -147,27 +160,6 @@ class Claim:
         return float(
             np.compress(vector != self.guess, self.cost).sum()
         )  # Ferry et al. (2023), objective (1)
-
-
-def bound_of(disclosed: Disclosed) -> Bound:
-    """Check one disclosure."""
-    predicted = binary_array(disclosed.predictions, name="predictions")
-    if disclosed.labels is None:
-        labels = None
-    else:
-        labels = binary_array(disclosed.labels, name="labels")
-    one_length(predictions=predicted, labels=labels)
-    metric = choice(disclosed.metric, METRICS, name="metric")
-    row_sets(metric, labels, predicted.size)
-    tolerance, lower, upper = _limits(disclosed.tolerance, disclosed.unfairness)
-    return Bound(
-        predictions=predicted,
-        labels=labels,
-        metric=metric,
-        tolerance=tolerance,
-        lower=lower,
-        upper=upper,
-    )
 
 
 def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[float, float, float]:
@@ -295,9 +287,12 @@ class Correction(Result):
 
 
 def certify(
-    claim: Claim, vector: Codes | None, bounds: Sequence[float], *, solver: str, seconds: float
+    claim: Claim, vector: Codes | None, bounds: Sequence[float], *, solver: str, started: float
 ) -> SolverCertificate:
-    """Check a reconstruction (None where the solver has none) against the bounds of its row sets, which add up."""
+    """Check a reconstruction (None where the solver has none) against the bounds of its row sets, which add up.
+
+    It was `started` on the clock of `time.perf_counter`.
+    """
     bound = float(sum(bounds))
     objective = residual = None
     if vector is None:
@@ -323,7 +318,7 @@ def certify(
         best_bound=bound,
         residual=residual,
         solver=solver,
-        seconds=seconds,
+        seconds=time.perf_counter() - started,
     )
 
 
@@ -410,7 +405,7 @@ def correct_jointly(
     """
     started = time.perf_counter()
     guesses, k = _guesses(guess, n_groups)
-    bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
+    bounds = tuple(disclosures)
     if cost is None:
         costs = np.ones(guesses.size)
     else:
@@ -451,7 +446,7 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
         parts = _by_counts(claim, written, solver, started + time_limit)
     solved, bounds = zip(*parts, strict=True)
     vector = written if all(solved) else None
-    certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
+    certificate = certify(claim, vector, bounds, solver=solver, started=started)
     needed = None
     reason = ""
     if certificate.status == SolverStatus.INFEASIBLE:
@@ -476,7 +471,7 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
         objective=objective,
         n_changed=n_changed,
         smallest_tolerance=needed,
-        certificate=replace(certificate, seconds=time.perf_counter() - started),
+        certificate=certificate,
         reason=reason,
     )
 
@@ -566,7 +561,7 @@ def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
         if alone:
             upwards = Context(prec=6, rounding=ROUND_CEILING).create_decimal(needed / WIDENING)
             return needed, (
-                f"No guesses meet the tolerance {bound.tolerance:g} with {k} non-empty groups; the "
+                f"No guesses meet the tolerance {bound.highest:g} with {k} non-empty groups; the "
                 f"smallest that some meet is {float(upwards):g}."
             )
     return None, "No guesses meet everything that is disclosed at once."

@@ -308,6 +308,10 @@ class Tilt:
         return None
 
 
+_DRAWS = 30
+"""Draws of people in which each step is measured."""
+
+
 def steps_in_draws(
     posterior: Floats,
     surprise: Floats,
@@ -315,14 +319,14 @@ def steps_in_draws(
     pattern: npt.NDArray[np.intp],
     tilts: Mapping[str, Tilt | None],
     *,
-    draws: int = 30,
     seed: int = 0,
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
     """Measure an attacker after each of several pieces of knowledge, a tilt each; None is the posterior itself.
 
     The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
-    `core.stats.projection`. Each step has people of each group and of them those inferred correctly, of shape (draws +
-    1, K), and the mean log-loss in nats: everybody in the first row, then each of the resamples; nan where unknown.
+    `core.stats.projection`. Each step has people of each group and of them those inferred correctly, of shape
+    (`_DRAWS` + 1, K), and the mean log-loss in nats: everybody in the first row, then each of the resamples; nan where
+    unknown.
     """
     k = posterior.shape[1]
     # People by pattern: a sample's sums are one product of weights and columns a pattern.
@@ -340,10 +344,10 @@ def steps_in_draws(
     }
     by_group = np.ascontiguousarray(logs.T)
     is_correct = by_group.argmax(axis=0) == truth
-    size = np.empty((draws + 1, k))
-    right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
-    loss = {name: np.full(draws + 1, np.nan) for name in tilts}
-    for number, people in enumerate(drawn_people(truth.size, draws, seed)):
+    size = np.empty((_DRAWS + 1, k))
+    right = {name: np.full((_DRAWS + 1, k), np.nan) for name in tilts}
+    loss = {name: np.full(_DRAWS + 1, np.nan) for name in tilts}
+    for number, people in enumerate(drawn_people(truth.size, _DRAWS, seed)):
         weight = people.astype(np.float64)
         # (patterns, columns): people by true group, their surprise, and what each tilt wants summed.
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])

@@ -62,9 +62,6 @@ TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MANY = (0.01, 0.05, 0.1)
 """The same with more than two groups, where each takes a program of its own."""
 
-PUBLISHED_ATTACKERS = ("features", "predictions")
-"""Attackers of the paper: A without the predictions, A′ with them."""
-
 _MAJORITY = "the majority-class baseline"
 
 
@@ -223,7 +220,7 @@ def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> I
     tolerance = settings.tolerance
     if tolerance is None:
         tolerance = findings.first_tolerance(result)
-    for kind in PUBLISHED_ATTACKERS:
+    for kind in KINDS["published"]:
         now = result.disclose(tolerance, adversary=kind, cost=settings.cost, as_published=True)
         yield {
             "disclosed tolerance": now.disclosed_tolerance,

@@ -39,7 +39,7 @@ def test_adversaries_beat_the_majority_on_people_they_have_not_seen_and_are_cali
     strong = train_strong_adversary(x[learn], y[learn], s[learn], categorical=people.categorical, seed=1)
     for attacker in (forest, strong):
         raw = attacker.probability(x[new], y[new])
-        scaled = fit_platt_scale(raw, s[new]).apply(raw)
+        scaled = fit_platt_scale(raw, s[new])(raw)
         assert scaled.sum(axis=1) == pytest.approx(1)
         assert scaled.mean(axis=0) == pytest.approx(shares, abs=1e-3 if k == 2 else 5e-3)
         guess = (raw if k == 2 else scaled).argmax(axis=1)

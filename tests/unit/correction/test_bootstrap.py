@@ -59,7 +59,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
         [np.bincount(blocks.cells[sample], minlength=blocks.everybody.size) for sample in rows], dtype=float
     )
     for raised in (False, True):
-        corrected = blocks.corrected(counts, 0.02, raise_until_true=raised)
+        size, correct_before, correct_after = blocks.corrected(counts, 0.02, raise_until_true=raised)
         slow = []
         for sample in rows:
             drawn = some(records, sample)
@@ -79,8 +79,8 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
             assert correction.reconstruction is not None
             slow.append((correction.reconstruction == drawn.truth).mean())
         before = [(some(records, sample).guess == records.truth[sample]).mean() for sample in rows]
-        assert accuracy_by_sample(corrected.size, corrected.before) == pytest.approx(before)
-        off = accuracy_by_sample(corrected.size, corrected.after) - np.array(slow)
+        assert accuracy_by_sample(size, correct_before) == pytest.approx(before)
+        off = accuracy_by_sample(size, correct_after) - np.array(slow)
         assert np.abs(off).max() < 0.02
         if groups == 2:  # with more, who of those who move goes to which group costs nothing, and is chance
             assert abs(off.mean()) < 0.005 and np.std(off) < 0.5 * np.std(np.array(slow) - before)
@@ -160,5 +160,5 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread() -> None:
 @pytest.mark.parametrize("groups", [2, 3])
 def test_bootstrap_correction_has_a_row_for_each_draw(groups: int) -> None:
     records = people(60, 1, groups=groups)
-    corrected = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
-    assert len(corrected.after) == 1 + 3
+    _, _, after = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
+    assert len(after) == 1 + 3

@@ -11,7 +11,7 @@ import pytest
 
 from core.studies.correction import Disclosed, correct, enumeration, integer_programs, tangents
 from core.studies.correction import problem as problems
-from core.studies.correction.problem import Claim, Correction, bound_of, certify
+from core.studies.correction.problem import Claim, Correction, certify
 from tests.problem_bank import adult_like
 
 
@@ -21,14 +21,14 @@ def claim(*, n_groups=2, sizes=None, guess=(1, 1, 0, 0), **changed):
         guess=np.array(guess, dtype=np.uint8),
         cost=np.array([5.0, 2.0, 7.0, 3.0]),
         n_groups=n_groups,
-        bounds=(bound_of(Disclosed(**disclosed)),),
+        bounds=(Disclosed(**disclosed),),
         sizes=sizes,
     )
 
 
 def certificate(vector, bounds, **changed):
     vector = None if vector is None else np.array(vector, dtype=np.uint8)
-    return certify(claim(**changed), vector, bounds, solver="any", seconds=0.0)
+    return certify(claim(**changed), vector, bounds, solver="any", started=0.0)
 
 
 @pytest.mark.parametrize(

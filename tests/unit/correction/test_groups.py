@@ -10,7 +10,7 @@ import pytest
 from core.base.errors import InputError
 from core.studies.correction import Disclosed, correct, correct_jointly, smallest_tolerance
 from core.studies.correction.exact import smallest_fraction
-from core.studies.correction.problem import SOLVERS, Claim, bound_of, certify
+from core.studies.correction.problem import SOLVERS, Claim, certify
 from tests.problem_bank import HAND_SOLVED, adult_like, joint_bank, joint_brute_force, shares_true, told_true
 
 BANK = joint_bank()
@@ -75,13 +75,13 @@ def _least_over_splits(n, positives, k):
 
 
 def test_the_certificate_checks_groups_shares_and_values():
-    bound = bound_of(Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6))
+    bound = Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6)
     arguments = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
     claim = Claim(bounds=(bound,), sizes=((1, 2), (1, 6), (1, 6)), **arguments)
 
     def residual(*vector):
         array = np.array(vector, dtype=np.uint8)
-        certificate = certify(claim, array, [0.0], solver="any", seconds=0.0)
+        certificate = certify(claim, array, [0.0], solver="any", started=0.0)
         assert (certificate.residual == 0) == (certificate.status in ("optimal", "feasible"))
         return certificate.residual
 

@@ -117,13 +117,13 @@ def _constraint(metric: str, tolerance: float) -> EstimatedConstraint:
 @pytest.mark.parametrize("metric", METRICS)
 def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(metric: str) -> None:
     estimate = estimate_constraint(HELD_OUT.predictions, HELD_OUT.truth, HELD_OUT.labels)
-    comparison = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
+    trained, estimated, difference = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
     direct = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
-    assert comparison.trained is not None
-    assert _timeless(comparison.trained) == _timeless(direct)
+    assert trained is not None
+    assert _timeless(trained) == _timeless(direct)
     expected = disclose(ATTACKED, HELD_OUT, tolerance=estimate.tolerance, metric=estimate.metric)
-    assert _timeless(comparison.estimated) == _timeless(expected)  # which is never raised until it is true
-    e, t, difference = comparison.estimated.after, comparison.trained.after, comparison.difference
+    assert _timeless(estimated) == _timeless(expected)  # which is never raised until it is true
+    e, t = estimated.after, trained.after
     assert difference.value == pytest.approx(e.value - t.value)
     assert difference.low == pytest.approx(difference.value - math.hypot(e.value - e.low, t.high - t.value))
     assert difference.high == pytest.approx(difference.value + math.hypot(e.high - e.value, t.value - t.low))
@@ -131,14 +131,14 @@ def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(met
 
 @pytest.mark.parametrize(("estimated", "used"), [(0.0, smallest_tolerance(ODD.predictions)), (0.3, 0.3)])
 def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met(estimated: float, used: float) -> None:
-    comparison = compare_constraints(ODD, HELD_OUT, _constraint("statistical_parity", estimated), None)
-    assert comparison.estimated.used == used > 0
-    assert comparison.estimated.after is not None
-    assert comparison.trained is None
+    trained, disclosure, _ = compare_constraints(ODD, HELD_OUT, _constraint("statistical_parity", estimated), None)
+    assert disclosure.used == used > 0
+    assert disclosure.after is not None
+    assert trained is None
 
 
 def test_an_estimate_about_groups_that_cannot_be_compared_corrects_nothing() -> None:
     lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
-    none = compare_constraints(lonely, HELD_OUT, _constraint("predictive_equality", 0.1), None)
-    assert none.estimated.after is None
-    assert none.estimated.smallest_tolerance == math.inf
+    _, none, _ = compare_constraints(lonely, HELD_OUT, _constraint("predictive_equality", 0.1), None)
+    assert none.after is None
+    assert none.smallest_tolerance == math.inf
