@@ -334,15 +334,17 @@ def _domain_text(column: Column) -> str:
 def _rule_table(defense: TableDefense) -> pandas.DataFrame:
     import pandas as pd
 
-    in_force = {rule.pair: rule for rule in defense.rules.rules}
+    in_force = defense.rules.rules
     rules = dict(in_force)
-    for rule in defense.found_rules:
-        rules.setdefault(rule.pair, rule)
+    for pair, expected in defense.found_rules.items():
+        rules.setdefault(pair, expected)
     rows = []
-    for (column, value, second_column, second_value), rule in rules.items():
-        status = "yes" if rule.pair in in_force else "no"
-        expected = round(rule.expected, 1)
-        rows.append((f"{column}: {value}", f"{second_column}: {second_value}", expected, status))
+    for pair, expected in rules.items():
+        column, value, second_column, second_value = pair
+        status = "yes" if pair in in_force else "no"
+        rows.append(
+            (f"{column}: {value}", f"{second_column}: {second_value}", round(expected, 1), status)
+        )
     return pd.DataFrame(rows, columns=["forbidden", "with", "people expected", "in force"])
 
 
@@ -350,7 +352,7 @@ def _draw_form(work: GuardRun, defense: TableDefense) -> None:
     """Ask for frozen columns and rules; nothing changes before the button is pressed."""
     current = allowed_changes(work.records)
     names = [column.name for column in defense.columns]
-    pairs = {_pair_text(rule.pair): rule.pair for rule in defense.found_rules}
+    pairs = {_pair_text(pair): pair for pair in defense.found_rules}
     key = work.records.dataset.fingerprint[:12]
     settings = params(AttriGuardSettings)
     left, right = st.columns(2, gap="large")

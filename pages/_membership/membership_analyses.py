@@ -42,7 +42,6 @@ from core.studies.membership.findings import (
     summarise_curve,
 )
 from core.studies.membership.result import (
-    Grouping,
     column_grouping,
     grouping_columns,
     table_grouping,
@@ -393,17 +392,16 @@ def draw_other_groups(run: MembershipRun, table: Table, result: MembershipResult
     key = f"member_by_{name}_{len(offered)}"
     chosen = panels.choose("Group people by", offered, key=key, index=min(1, len(offered) - 1))
     try:
-        grouping = _grouping(dataset, table, chosen or next(iter(offered)))
-        _show_groups(result.grouped(grouping.codes, grouping.names), grouping.attribute)
+        kind, _, attribute = (chosen or next(iter(offered))).partition(":")
+        if kind == "column":
+            groups, names = column_grouping(dataset, attribute)
+        else:
+            by = state.roles_with_key(table, attribute)
+            attribute = by.attribute
+            groups, names = table_grouping(table, dataset.roles, by)
+        _show_groups(result.grouped(groups, names), attribute)
     except InputError as error:
         panels.problem(str(error))
-
-
-def _grouping(dataset: AuditDataset, table: Table, key: str) -> Grouping:
-    kind, _, name = key.partition(":")
-    if kind == "column":
-        return column_grouping(dataset, name)
-    return table_grouping(table, dataset.roles, state.roles_with_key(table, name))
 
 
 def _show_groups(result: MembershipResult, attribute: str) -> None:

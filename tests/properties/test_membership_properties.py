@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.studies.membership import fairpick_counts, recall_by_range, vulnerability_disparity
-from core.studies.membership.disparity import Tally
 from core.studies.membership.fairpick import Sides, clusters, differences, fairpick, rounded_deletions
 from tests.oracles.fairpick import fairpick_program
 from tests.unit.membership.samples import verdict_arrays
@@ -19,24 +18,24 @@ FEW = {"bootstraps": 100, "permutations": 100}
 
 
 @st.composite
-def tallies(draw) -> Tally:
-    """Draw counts of groups that are large enough."""
+def tallies(draw) -> tuple[np.ndarray, np.ndarray]:
+    """Draw those flagged, and all, of groups that are large enough."""
     people = np.array([[draw(st.integers(10, 60)) for _ in "01"] for _ in "01"])
     flagged = np.array([[draw(st.integers(0, int(people[side, kind]))) for kind in (0, 1)] for side in (0, 1)])
-    return Tally(flagged=flagged, people=people)
+    return flagged, people
 
 
 @given(tallies(), st.randoms(use_true_random=False))
-def test_the_order_of_people_does_not_matter(counts: Tally, random) -> None:
-    people = list(zip(*verdict_arrays(counts), strict=True))
+def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarray], random) -> None:
+    people = list(zip(*verdict_arrays(*counts), strict=True))
     before = vulnerability_disparity(*np.array(people).T, **FEW)
     random.shuffle(people)
     assert vulnerability_disparity(*np.array(people).T, **FEW) == before
 
 
 @given(tallies())
-def test_intervals_hold_their_value_and_have_a_width(counts: Tally) -> None:
-    disparity = vulnerability_disparity(*verdict_arrays(counts), **FEW)
+def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, np.ndarray]) -> None:
+    disparity = vulnerability_disparity(*verdict_arrays(*counts), **FEW)
     for name, reach in (("vd", 1), ("fpr_gap", 1), ("advantage_gap", 2)):
         gap = getattr(disparity, name)
         assert -reach <= gap.low <= gap.value <= gap.high <= reach and gap.low < gap.high
@@ -44,14 +43,14 @@ def test_intervals_hold_their_value_and_have_a_width(counts: Tally) -> None:
 
 
 @given(tallies(), st.data())
-def test_ranges_add_up_to_the_vulnerability_disparity(counts: Tally, data) -> None:
-    verdict, group, member = verdict_arrays(counts)
+def test_ranges_add_up_to_the_vulnerability_disparity(counts: tuple[np.ndarray, np.ndarray], data) -> None:
+    verdict, group, member = verdict_arrays(*counts)
     chance = st.one_of(st.floats(0, 1), st.sampled_from([j / 10 for j in range(11)]))
     # few numbers, each many times: one for each person would be too much to draw
     few = data.draw(st.lists(chance, min_size=1, max_size=8))
     probability = np.resize(few, verdict.size)
     by_range = recall_by_range(probability, verdict, group, member)
-    k, n = counts.flagged.tolist(), counts.people.tolist()
+    k, n = (cells.tolist() for cells in counts)
     exact = Fraction(k[1][1], n[1][1]) - Fraction(k[0][1], n[0][1])
     assert by_range.vd == pytest.approx(float(exact), abs=1e-15)
     in_full = sum((Fraction(row.group) - Fraction(row.reference) for row in by_range.rows), Fraction())

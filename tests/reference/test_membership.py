@@ -126,7 +126,7 @@ def test_the_tree_overfits_and_the_published_attack_sees_it(name: str, figures: 
 def test_gaps_of_the_verdicts(name: str, attribute: str, expected: tuple[float, ...], band: float):
     groups = people_of(name).groups
     if attribute == "race":
-        groups = table_grouping(table(name), table(name).roles[0], table(name).roles[1]).codes
+        groups, _ = table_grouping(table(name), *table(name).roles[:2])
     means = np.mean([gaps(attacked.verdict, attacked.split, groups) for attacked in runs_of(name)], axis=0)
     assert means == pytest.approx(expected, abs=band)
 

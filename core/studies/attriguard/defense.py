@@ -22,6 +22,7 @@ from ...base.serialize import Result
 from ...base.validation import Floats, Ints, child_generator, child_seed, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.ratings import Ratings, demo_ratings, read_ratings
+from ...stats.estimates import Estimate
 from ..study import ReportProgress
 from ..subject import AuditConfig
 from .allocation import RepresentativeNoise, concentration, target_distribution
@@ -44,12 +45,11 @@ from .attackers import (
 from .panda import representatives
 from .result import RATING_DEFENDERS, AttriGuardSettings, Exposure, Guesses
 from .table import (
-    Plausibility,
     TablePeople,
     audit_people,
     find_rules,
-    judge_plausibility,
     pair_rules,
+    plausible_share,
     table_columns,
 )
 from .table_search import TABLE_DEFENDERS, TableSearch, fit_defender
@@ -404,9 +404,9 @@ class TableDefense(Defense):
         return fit_on_table(learner, records, truth, self.columns, seed=child_seed(self.seed, name))
 
     @cached_property
-    def plausibility(self) -> Plausibility:
-        """How plausible the changed records are."""
-        return judge_plausibility(self.people, self.noise, self.columns)
+    def plausible(self) -> Estimate:
+        """Share of the changed records that hold only pairs of values that somebody has."""
+        return plausible_share(self.people, self.noise, self.columns)
 
     def cell(self, column: int, value: float) -> str:
         """Return how a value of a column reads."""

@@ -337,15 +337,16 @@ def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) 
 
 def plausible(defense: TableDefense) -> Finding:
     """Say how plausible the changed records are."""
-    plausibility = defense.plausibility
-    times = plausibility.without_solution
-    if times:
-        left = f" For {count(times)} pairs of person and value no noise was found: nothing changes."
+    missing = int((~defense.noise.reached).sum())
+    if missing:
+        left = (
+            f" For {count(missing)} pairs of person and value no noise was found: nothing changes."
+        )
     else:
         left = ""
     return Finding(
-        point=f"{percent(plausibility.plausible)} of the changed records hold only pairs of values that somebody has",
-        evidence=f"{count(plausibility.changed)} records with noise.{left} "
+        point=f"{percent(defense.plausible)} of the changed records hold only pairs of values that somebody has",
+        evidence=f"{count(defense.plausible.n)} records with noise.{left} "
         f"Rules in force: {count(len(defense.rules.rules))}",
     )
 

@@ -20,8 +20,8 @@ behind that was not there before; a record that holds one anyhow keeps it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -267,24 +267,15 @@ LEAST_EXPECTED = 1.0
 """Known people expected to hold a pair under independence, from which on its absence is a rule."""
 
 Pair = tuple[str, str, str, str]
-"""A pair as a user names it: column, value, column, value."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairRule(Result):
-    """Two values, as text, that must not meet in a changed record."""
-
-    pair: Pair
-    expected: float = (
-        math.nan
-    )  # known people who would hold both if independent; nan for a pair forbidden besides
+"""Two values, as text, that must not meet in a changed record, as a user names them: column, value, column, value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRules(Result):
     """All rules of a table, most expected first."""
 
-    rules: tuple[PairRule, ...]
+    rules: dict[Pair, float]
+    """The known people who would hold both if independent; nan for a pair forbidden besides."""
     listed: tuple[Floats, ...] = field(repr=False)  # values of each column that rules may speak of
     # (t + 1, t + 1), symmetric: which of all t listed values must not meet; the last is any value not listed
     forbidden: Mask = field(repr=False)
@@ -294,8 +285,11 @@ class PairRules(Result):
         return places_of(self.listed, records)
 
 
-def find_rules(records: Floats, columns: Sequence[Column]) -> tuple[PairRule, ...]:
-    """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
+def find_rules(records: Floats, columns: Sequence[Column]) -> dict[Pair, float]:
+    """Return the pairs that never occur among the known people (n, d) although they should, most expected first.
+
+    Each with how many of those people would hold both if independent.
+    """
     from scipy import sparse
 
     places = places_of([column.listed for column in columns], records)
@@ -311,14 +305,12 @@ def find_rules(records: Floats, columns: Sequence[Column]) -> tuple[PairRule, ..
     pairs = sorted(
         np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair)
     )
-    return tuple(
-        PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs
-    )
+    return {(*values[i], *values[k]): float(expected[i, k]) for i, k in pairs}
 
 
 def pair_rules(
     columns: Sequence[Column],
-    found_rules: Sequence[PairRule] = (),
+    found_rules: Mapping[Pair, float] | None = None,
     *,
     forbidden: Collection[Pair] = (),
     allowed: Collection[Pair] = (),
@@ -329,20 +321,21 @@ def pair_rules(
     """
     values = _listed(columns)
     gone = {_places(pair, values) for pair in allowed}
+    found_rules = found_rules or {}
     retained = {
-        indices: rule for rule in found_rules if (indices := _places(rule.pair, values)) not in gone
+        indices: pair for pair in found_rules if (indices := _places(pair, values)) not in gone
     }
     fresh = {
-        indices: PairRule(pair=pair)
-        for pair in forbidden
-        if (indices := _places(pair, values)) not in retained
+        indices: pair for pair in forbidden if (indices := _places(pair, values)) not in retained
     }
     total = len(values)
     barred = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *retained):
         barred[i, k] = barred[k, i] = True
     listed = tuple(column.listed for column in columns)
-    return PairRules(rules=(*fresh.values(), *retained.values()), listed=listed, forbidden=barred)
+    rules = dict.fromkeys(fresh.values(), math.nan)
+    rules |= {pair: found_rules[pair] for pair in retained.values()}
+    return PairRules(rules=rules, listed=listed, forbidden=barred)
 
 
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
@@ -381,33 +374,18 @@ def places_of(listed: Sequence[Floats], records: Floats) -> npt.NDArray[np.intp]
     return places
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plausibility(Result):
-    """What is odd about the records with noise."""
-
-    changed: int  # records with noise, one for each person and value that needs some and has some
-    without_solution: int  # pairs of person and value for which no noise was found; these records stay as they are
-    unseen: Estimate  # share of the changed records with a pair of listed values, of two columns, that nobody has
-
-    @property
-    def plausible(self) -> Estimate:
-        """Share of the changed records in which every pair of values has been seen."""
-        u = self.unseen
-        return replace(u, value=1 - u.value, low=1 - u.high, high=1 - u.low)
-
-
-def judge_plausibility(
+def plausible_share(
     people: TablePeople, noise: RepresentativeNoise, columns: tuple[Column, ...]
-) -> Plausibility:
-    """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
+) -> Estimate:
+    """Return the share of the changed records in which every pair of listed values, of two columns, has been seen.
+
+    Changed are the records with noise, one for each person and value that needs some and has some; seen is what known
+    or protected people have without noise.
+    """
     changed = noise.noisy[(noise.size > 0).ravel()]
     everybody = np.vstack([people.attacker_records, people.public])
     odd = _unseen(changed, everybody, [j for j, column in enumerate(columns) if column.listed.size])
-    return Plausibility(
-        changed=len(changed),
-        without_solution=int((~noise.reached).sum()),
-        unseen=proportion(int(odd.sum()), len(changed)),
-    )
+    return proportion(int((~odd).sum()), len(changed))
 
 
 def _unseen(records: Floats, everybody: Floats, listed: list[int]) -> Mask:

@@ -165,17 +165,6 @@ GAPS = {
 """Weight of each rate, at [side, member], in each gap; side 1 is the group."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """Counts by side and membership.
-
-    `flagged` and `people`, of shape (2, 2), are those classified as members, and all, at [side, member].
-    """
-
-    flagged: Ints
-    people: Ints
-
-
 def vulnerability_disparity(
     verdict: npt.ArrayLike,
     group: npt.ArrayLike,
@@ -236,15 +225,16 @@ def disparities(
     measured = []
     left_out = []
     for pair, side in group_comparisons(codes, names):
-        counts = _tally(called, side, inside)
-        reason = _too_small(counts.people, pair)
+        flagged, people = _tally(called, side, inside)
+        reason = _too_small(people, pair)
         if reason:
             left_out.append((pair[0], reason))
         else:
-            measured.append((pair, counts))
+            measured.append((pair, flagged, people))
     draws = (bootstraps, permutations)
     compared = [
-        _compared(counts, pair, draws, seed, comparisons=len(measured)) for pair, counts in measured
+        _compared(flagged, people, pair, draws, seed, comparisons=len(measured))
+        for pair, flagged, people in measured
     ]
     tests = {name: holm_corrected([result.tests[name] for result in compared]) for name in GAPS}
     results = []
@@ -254,10 +244,11 @@ def disparities(
     return Disparities(results=tuple(results), not_measured=tuple(left_out))
 
 
-def _tally(verdict: Codes, side: Codes, member: Codes) -> Tally:
+def _tally(verdict: Codes, side: Codes, member: Codes) -> tuple[Ints, Ints]:
+    """Return those classified as members, and all, each at [side, member]."""
     cell = 2 * side + member
-    people = np.bincount(cell, minlength=4).reshape(2, 2)
-    return Tally(flagged=np.bincount(cell[verdict == 1], minlength=4).reshape(2, 2), people=people)
+    flagged = np.bincount(cell[verdict == 1], minlength=4).reshape(2, 2)
+    return flagged, np.bincount(cell, minlength=4).reshape(2, 2)
 
 
 def _too_small(people: Ints, names: tuple[str, str]) -> str:
@@ -273,26 +264,32 @@ def _too_small(people: Ints, names: tuple[str, str]) -> str:
 
 
 def _compared(
-    counts: Tally, names: tuple[str, str], draws: tuple[int, int], seed: int, *, comparisons: int
+    flagged: Ints,
+    people: Ints,
+    names: tuple[str, str],
+    draws: tuple[int, int],
+    seed: int,
+    *,
+    comparisons: int,
 ) -> DisparityResult:
     """Return the gaps of one comparison, with p-values that are not adjusted yet."""
-    k = counts.flagged
-    n = counts.people
 
     def rates(kind: int) -> tuple[Estimate, Estimate]:
-        group, complement = (proportion(int(k[side, kind]), int(n[side, kind])) for side in (1, 0))
+        group, complement = (
+            proportion(int(flagged[side, kind]), int(people[side, kind])) for side in (1, 0)
+        )
         return group, complement
 
-    drawn = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
-    shuffled = permuted(
-        counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}")
-    )
+    rng = child_generator(seed, f"bootstrap of gaps, {names[0]}")
+    drawn = rng.binomial(people, flagged / people, size=(draws[0], 2, 2)) / people
+    rng = child_generator(seed, f"permutations of groups, {names[0]}")
+    shuffled = permuted(flagged, people, draws[1], rng)
     gaps = {}
     tests = {}
     for name, weights in GAPS.items():
-        gaps[name] = gap_estimate(weights, k, n, (drawn * weights).sum(axis=(1, 2)))
-        p = gap_p_value(weights, counts, shuffled)
-        error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
+        gaps[name] = gap_estimate(weights, flagged, people, (drawn * weights).sum(axis=(1, 2)))
+        p = gap_p_value(weights, flagged, people, shuffled)
+        error = float((np.square(weights) * variances(flagged, people)).sum() ** 0.5)
         detectable = smallest_detectable(error, comparisons=comparisons)
         tests[name] = GapTest(
             p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=p < 1 - LEVEL
@@ -307,14 +304,6 @@ _SPARSE = 10
 
 _ROUNDING = 1e-9
 """Statistics no farther apart than this count as equal."""
-
-
-def resampled(counts: Tally, draws: int, rng: np.random.Generator) -> Floats:
-    """Return the rates of `draws` samples drawn with replacement within each stratum, of shape (draws, 2, 2)."""
-    return (
-        rng.binomial(counts.people, counts.flagged / counts.people, size=(draws, 2, 2))
-        / counts.people
-    )
 
 
 def gap_estimate(
@@ -345,12 +334,12 @@ def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
     return p * (1.0 - p) / n
 
 
-def permuted(counts: Tally, draws: int, rng: np.random.Generator) -> Ints:
+def permuted(flagged: Ints, people: Ints, draws: int, rng: np.random.Generator) -> Ints:
     """Return flagged people at [draw, side, member] after permuting the sides within each membership class."""
-    flagged = counts.flagged.sum(axis=0)
-    people = counts.people.sum(axis=0)
-    side = rng.hypergeometric(flagged, people - flagged, counts.people[1], size=(draws, 2))
-    return np.stack([flagged - side, side], axis=1)
+    called = flagged.sum(axis=0)
+    others = people.sum(axis=0) - called
+    side = rng.hypergeometric(called, others, people[1], size=(draws, 2))
+    return np.stack([called - side, side], axis=1)
 
 
 def share_as_extreme(statistic: float, drawn: Floats) -> float:
@@ -359,7 +348,7 @@ def share_as_extreme(statistic: float, drawn: Floats) -> float:
     return (1 + int(extreme)) / (1 + drawn.size)
 
 
-def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
+def gap_p_value(weights: npt.ArrayLike, flagged: Ints, people: Ints, drawn: Ints) -> float:
     """Return the p-value of Σ weight · rate = 0, given the permutations' flagged people, of shape (draws, 2, 2).
 
     What is compared is the gap over its standard error. So the p-value is exact where both sides are flagged alike, and
@@ -367,14 +356,13 @@ def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
     advantage gap, where both sides' rates may differ by the same amount.
     """
     w = np.asarray(weights, dtype=np.float64)
-    n = counts.people
 
-    def studentised(flagged: Ints) -> Floats:
-        return (w * flagged / n).sum(axis=(-2, -1)) / np.sqrt(
-            (w * w * variances(flagged, n)).sum(axis=(-2, -1))
+    def studentised(called: Ints) -> Floats:
+        return (w * called / people).sum(axis=(-2, -1)) / np.sqrt(
+            (w * w * variances(called, people)).sum(axis=(-2, -1))
         )
 
-    return share_as_extreme(float(studentised(counts.flagged)), studentised(drawn))
+    return share_as_extreme(float(studentised(flagged)), studentised(drawn))
 
 
 RANGES = 10

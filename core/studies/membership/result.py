@@ -208,21 +208,10 @@ MISSING = "missing"
 """What the value of an empty cell is called."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grouping:
-    """Everybody's group.
+def table_grouping(table: Table, roles: Roles, by: Roles) -> tuple[Codes, tuple[str, ...]]:
+    """Return the groups that other roles make of the people chosen by `roles`: everybody's, and their names by code.
 
-    Codes are 1 for the first group of two, 0 to K - 1 where there are more; names are by code, and the attribute is
-    what the groups differ in.
-    """
-
-    codes: Codes = field(repr=False)
-    names: tuple[str, ...]
-    attribute: str
-
-
-def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
-    """Return the groups that other roles make of the people chosen by `roles`.
+    Code 1 is the first group of two.
 
     `roles` are those with which the dataset was built: they say who is among them. Of `by` the sensitive column and how
     it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
@@ -238,16 +227,16 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     return _compact(codes, (*names, f"{by.attribute} {MISSING}"), by.attribute)
 
 
-def column_grouping(dataset: AuditDataset, column: str) -> Grouping:
+def column_grouping(dataset: AuditDataset, column: str) -> tuple[Codes, tuple[str, ...]]:
     """Return a group for each value of a feature of categories; of two groups the smaller is the first."""
     index = dataset.feature_names.index(column)
     values = dataset.categories[index]
     codes = dataset.features[:, index].astype(np.int64)
     codes[codes < 0] = len(values)
-    grouping = _compact(codes, (*values, MISSING), column)
-    if len(grouping.names) == 2 and 2 * np.count_nonzero(grouping.codes) > grouping.codes.size:
-        return replace(grouping, codes=1 - grouping.codes, names=grouping.names[::-1])
-    return grouping
+    groups, names = _compact(codes, (*values, MISSING), column)
+    if len(names) == 2 and 2 * np.count_nonzero(groups) > groups.size:
+        return 1 - groups, names[::-1]
+    return groups, names
 
 
 def grouping_columns(dataset: AuditDataset) -> tuple[str, ...]:
@@ -261,15 +250,11 @@ def grouping_columns(dataset: AuditDataset) -> tuple[str, ...]:
     )
 
 
-def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:
+def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> tuple[Codes, tuple[str, ...]]:
     """Return the groups that have somebody in them, numbered from 0 in the same order."""
     present, compact = np.unique(codes, return_inverse=True)
     if not 2 <= present.size <= 256:
         raise InputError(
             f"People must fall into 2 to 256 groups by {quoted(attribute)}, got {present.size}."
         )
-    return Grouping(
-        codes=compact.astype(np.uint8),
-        names=tuple(names[code] for code in present),
-        attribute=attribute,
-    )
+    return compact.astype(np.uint8), tuple(names[code] for code in present)

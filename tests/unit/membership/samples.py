@@ -12,7 +12,6 @@ from core.studies.membership import (
     MemberGuess,
     MembershipSplit,
 )
-from core.studies.membership.disparity import Tally
 from tests.zhang_protocol import member_split
 
 
@@ -35,16 +34,10 @@ def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: Membership
     return REGISTRY[name].judge(Evidence(labels=labels, split=split, released=p, **more))
 
 
-def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:
-    """Draw how many are flagged at [side, member]."""
-    n = np.asarray(people)
-    return Tally(flagged=rng.binomial(n, rates), people=n)
-
-
-def verdict_arrays(counts: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def verdict_arrays(flagged: np.ndarray, people: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return verdict, group and member of people with these counts."""
     cells = np.array([(1, 0, 0), (0, 0, 0), (1, 0, 1), (0, 0, 1), (1, 1, 0), (0, 1, 0), (1, 1, 1), (0, 1, 1)])
-    many = np.stack([counts.flagged, counts.people - counts.flagged], axis=-1).ravel()
+    many = np.stack([flagged, people - flagged], axis=-1).ravel()
     verdict, group, member = np.repeat(cells, many, axis=0).T
     return verdict, group, member
 

@@ -18,7 +18,6 @@ from core.studies.membership import (
 )
 from core.studies.membership.disparity import (
     GAPS,
-    Tally,
     gap_estimate,
     gap_p_value,
     permuted,
@@ -26,15 +25,15 @@ from core.studies.membership.disparity import (
     variances,
 )
 from core.studies.membership.tpr_gaps import ComparedSide, _places, permuted_sides, tpr_gaps
-from tests.unit.membership.samples import divisions, sampled_tally, verdict_arrays
+from tests.unit.membership.samples import divisions, verdict_arrays
 
 FEW = {"bootstraps": 200, "permutations": 200}
 ALWAYS = np.ones(300, dtype=bool)
 
 
 def test_vulnerability_disparity_by_hand() -> None:
-    small = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
-    disparity = vulnerability_disparity(*verdict_arrays(small))
+    flagged, people = np.array([[2, 3], [6, 9]]), np.array([[20, 30], [12, 10]])
+    disparity = vulnerability_disparity(*verdict_arrays(flagged, people))
     assert (disparity.vd.value, disparity.vd.n) == (pytest.approx(9 / 10 - 3 / 30), 40)
     assert (disparity.fpr_gap.value, disparity.fpr_gap.n) == (pytest.approx(6 / 12 - 2 / 20), 32)
     assert disparity.advantage_gap.value == pytest.approx(disparity.vd.value - disparity.fpr_gap.value)
@@ -43,8 +42,8 @@ def test_vulnerability_disparity_by_hand() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", GAPS)
 def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
-    counts = Tally(flagged=np.array([[1, 1], [2, 4]]), people=np.array([[4, 5], [3, 4]]))
-    verdict, group, member = verdict_arrays(counts)
+    flagged, people = np.array([[1, 1], [2, 4]]), np.array([[4, 5], [3, 4]])
+    verdict, group, member = verdict_arrays(flagged, people)
 
     def statistic(sides: np.ndarray) -> float:
         gap, variance = 0.0, 0.0
@@ -62,7 +61,8 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
         sides[member == 0], sides[member == 1] = outside, inside
         extreme.append(statistic(sides) >= statistic(group) - 1e-9)
     exact = np.mean(extreme)
-    p_value = gap_p_value(GAPS[name], counts, permuted(counts, 40_000, np.random.default_rng(1)))
+    drawn = permuted(flagged, people, 40_000, np.random.default_rng(1))
+    p_value = gap_p_value(GAPS[name], flagged, people, drawn)
     assert p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
 
 
@@ -73,9 +73,9 @@ def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons:
     gap = smallest_detectable(error, comparisons=comparisons)
     rng, detected = np.random.default_rng(4), 0
     for _ in range(runs):
-        counts = sampled_tally([[base, base], [base, base + gap]], people, rng)
-        drawn = permuted(counts, 999, rng)
-        detected += gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
+        flagged = rng.binomial(people, [[base, base], [base, base + gap]])
+        drawn = permuted(flagged, people, 999, rng)
+        detected += gap_p_value(GAPS["vd"], flagged, people, drawn) < 0.05 / comparisons
     assert detected / runs == pytest.approx(0.8, abs=0.07)
 
 
