@@ -137,6 +137,6 @@ def test_column_grouping_keeps_the_first_value_apart_from_missing_ones() -> None
     codes = np.arange(400) % (len(people.categories[index]) + 1) - 1
     features = people.features.copy()
     features[:, index] = codes
-    grouping = column_grouping(replace(people, features=features), column)
+    groups, names = column_grouping(replace(people, features=features), column)
     values = (*people.categories[index], MISSING)
-    assert [grouping.names[code] for code in grouping.codes] == [values[code] for code in codes]
+    assert [names[code] for code in groups] == [values[code] for code in codes]
