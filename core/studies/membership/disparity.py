@@ -337,8 +337,8 @@ def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
 def permuted(flagged: Ints, people: Ints, draws: int, rng: np.random.Generator) -> Ints:
     """Return flagged people at [draw, side, member] after permuting the sides within each membership class."""
     called = flagged.sum(axis=0)
-    others = people.sum(axis=0) - called
-    side = rng.hypergeometric(called, others, people[1], size=(draws, 2))
+    unflagged = people.sum(axis=0) - called
+    side = rng.hypergeometric(called, unflagged, people[1], size=(draws, 2))
     return np.stack([called - side, side], axis=1)
 
 
