@@ -267,7 +267,7 @@ LEAST_EXPECTED = 1.0
 """Known people expected to hold a pair under independence, from which on its absence is a rule."""
 
 Pair = tuple[str, str, str, str]
-"""Two values, as text, that must not meet in a changed record, as a user names them: column, value, column, value."""
+"""Two values, as text, that must not meet in a changed record: column, value, column, value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

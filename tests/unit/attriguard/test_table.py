@@ -74,9 +74,7 @@ def test_find_rules_are_absent_pairs_with_what_was_expected(
     assert not broken(pair_rules(columns, absent_rules), village.attacker_records).any()
 
 
-def test_rules_are_taken_away_and_added_by_name(
-    columns: tuple[Column, ...], absent_rules: dict[Pair, float]
-) -> None:
+def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], absent_rules: dict[Pair, float]) -> None:
     cook = ("club", "choir", "job", "cook")
     rules = pair_rules(
         columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(("home", "house", "job", "nurse"),)
