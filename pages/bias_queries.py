@@ -58,7 +58,7 @@ except InputError as error:
 mechanism = settings.answer_mechanism
 order = dict.fromkeys([number_of_answers(numbers, planned), *coarse_first(numbers)])
 changes = [replace(settings, questions=m) for m in order]
-curves = [StudyCurve(STUDY, subject, changes, store, name="curves")]
+curves = [StudyCurve(STUDY, subject, changes, store)]
 if settings.mechanism != "exact":
     # one curve without noise, whatever noise it is compared with
     exact = replace(
@@ -69,7 +69,7 @@ if settings.mechanism != "exact":
         design=settings.design,
     )
     noiseless = [replace(exact, questions=m) for m in order]
-    curves.append(StudyCurve(STUDY, subject, noiseless, store, name="curves"))
+    curves.append(StudyCurve(STUDY, subject, noiseless, store))
 busy = ensure_started(*curves)
 
 

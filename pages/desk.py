@@ -63,19 +63,18 @@ SECTIONS = {
 def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
     colours = shell.palette()
-    registration = status.registration
     line = desk_findings.budget_text(
-        status, st.session_state.get("desk_refused", {}).get(registration.name, 0)
+        status, st.session_state.get("desk_refused", {}).get(status.name, 0)
     )
-    share = 100 * status.spent / registration.budget
-    spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
+    share = 100 * status.spent / status.budget
+    spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(status.budget)} spent"
     remaining = epsilon_amount(status.remaining)
-    label = f"{registration.name}: {spent}, {remaining} left · {line}"
+    label = f"{status.name}: {spent}, {remaining} left · {line}"
     return (
         '<div style="margin-bottom:16px">'
         f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
-        f"<b>{escape(registration.name)}</b>, {escape(registration.roles.sensitive)}, "
-        f"{count(registration.n_people)} people</span>"
+        f"<b>{escape(status.name)}</b>, {escape(status.roles.sensitive)}, "
+        f"{count(status.n_people)} people</span>"
         f'<span style="white-space:nowrap">ε <b>{remaining}</b> left</span></div>'
         f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
         f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
@@ -147,7 +146,7 @@ def budgets(title: str, statuses: Sequence[LedgerStatus], now: LedgerStatus) -> 
 
 def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:
     """Choose a test set; the one registered or asked about last stays chosen."""
-    names = [status.registration.name for status in statuses]
+    names = [status.name for status in statuses]
     if st.session_state.get("desk_name") not in names:
         st.session_state["desk_name"] = names[-1]
     if len(names) > 1:
@@ -180,7 +179,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
 def log(status: LedgerStatus) -> None:
     """Draw the answered questions of a test set, the latest first, with a CSV."""
     shell.whisper(
-        f"Answered about {shell.escape(status.registration.name)}",
+        f"Answered about {shell.escape(status.name)}",
         "Latest first; gap with its 95% CI. Question: the first digits of the predictions' hash",
     )
     if not status.answers:

@@ -5,7 +5,6 @@ from pages.shell import shell
 shell.guard()
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,7 +15,7 @@ from core.auditing.plan import AuditPlan, changed_plan
 from core.auditing.policy import estimate_text
 from core.base.errors import InputError
 from core.experiments.experiment import (
-    GridPoint,
+    Grid,
     SeedSummary,
     grid_finding,
     grid_of,
@@ -29,7 +28,12 @@ from core.experiments.experiment import (
     summary_frame,
 )
 from core.models import GIVEN_PREDICTIONS
-from pages._experiment.experiment_controls import GridRequest, requested_grid
+from pages._experiment.experiment_controls import (
+    ATTRIBUTE,
+    Varied,
+    command_options,
+    requested_grid,
+)
 from pages._report import report_plan
 from pages.shell import cached, panels, state
 from pages.shell.background import Job, pace, show_works
@@ -51,20 +55,20 @@ GUIDE = (
 )
 
 
-def works_of(request: GridRequest, plan: AuditPlan) -> list[ModelsJob]:
+def works_of(varied: Varied, names: Sequence[str], plan: AuditPlan) -> list[ModelsJob]:
     """Return the models of each attribute; InputError if there are too many or a value breaks its rule."""
-    names = measured_names(request.studies)
-    if not request.attributes:
-        return [_work(plan, cached.dataset_of(table, config.roles), names, request, {})]
+    others = {key: values for key, values in varied.items() if key != ATTRIBUTE}
+    if ATTRIBUTE not in varied:
+        return [_work(plan, cached.dataset_of(table, config.roles), names, others, {})]
     return [
         _work(
-            changed_plan(plan.without_roles, {"data.attribute": attribute}),
+            changed_plan(plan.without_roles, {ATTRIBUTE: attribute}),
             cached.dataset_of(table, table.roles_for(attribute)),
             names,
-            request,
-            {"data.attribute": attribute},
+            others,
+            {ATTRIBUTE: attribute},
         )
-        for attribute in request.attributes
+        for attribute in varied[ATTRIBUTE]
     ]
 
 
@@ -72,18 +76,15 @@ def _work(
     plan: AuditPlan,
     dataset: Any,
     names: Sequence[str],
-    request: GridRequest,
-    values: dict[str, Any],
+    varied: Varied,
+    attribute: dict[str, Any],
 ) -> ModelsJob:
-    def points() -> tuple[GridPoint, ...]:
-        return tuple(
-            replace(point, values={**values, **point.values})
-            for point in grid_of([plan], request.varied)
-        )
+    def grid() -> Grid:
+        return {
+            varied_plan: attribute | values for varied_plan, values in grid_of(plan, varied).items()
+        }
 
-    return ModelsJob(
-        "experiment", plan, dataset, names, points, sorted(request.varied.items(), key=str)
-    )
+    return ModelsJob("experiment", plan, dataset, names, grid, sorted(varied.items(), key=str))
 
 
 def offer(works: Sequence[ModelsJob]) -> None:
@@ -159,14 +160,14 @@ def draw_results(works: Sequence[ModelsJob], running: bool) -> None:
     panels.numbers(tables, key="experiment")
 
 
-def offer_command(plan: AuditPlan, request: GridRequest) -> None:
+def offer_command(plan: AuditPlan, options: str) -> None:
     """Offer the plan and the command that measure the same."""
     with st.popover("Repeat it", icon=":material/terminal:", key="experiment_repeat"):
         st.markdown("Save the plan. The command measures the same grid, with the same numbers.")
         panels.download(
             "plan.toml", lambda: plan_text(plan).encode(), "plan.toml", key="experiment_plan"
         )
-        command = f"fairleak experiment --plan plan.toml {request.options} --csv rows.csv"
+        command = f"fairleak experiment --plan plan.toml {options} --csv rows.csv"
         st.code(command, language="bash", wrap_lines=True)
 
 
@@ -178,9 +179,9 @@ planned = report_plan.subject(config, table, report_plan.plan_of(config, table))
 plan = AuditPlan(
     data=planned.data, model=planned.model, config=planned.config, outputs=planned.outputs
 )
-request = requested_grid(config, table, plan)
+varied, studies = requested_grid(config, table, plan)
 try:
-    works = works_of(request, plan)
+    works = works_of(varied, measured_names(studies), plan)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
@@ -190,5 +191,5 @@ with opening:
 busy = any(work.busy for work in works)
 every = 2.0 if busy else None
 st.fragment(draw_results, run_every=every)(works, busy)
-offer_command(plan, request)
+offer_command(plan, command_options(varied, studies))
 panels.how_to_read(GUIDE)

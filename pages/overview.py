@@ -12,6 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from core.datasets.catalog import CATALOG
 from core.experiments.leak_pictures import LeakPicture, read_pictures
 from core.stats.estimates import Estimate
 from pages.shell import panels, upload
@@ -79,7 +80,7 @@ def of_hundred(rate: Estimate) -> int:
     return round(100 * rate.value)
 
 
-def draw_picture(picture: LeakPicture, source: str) -> None:
+def draw_picture(picture: LeakPicture) -> None:
     """Draw the same 100 people twice: without the release, and with it."""
     colours = shell.palette()
     before = of_hundred(picture.before)
@@ -112,6 +113,7 @@ def draw_picture(picture: LeakPicture, source: str) -> None:
         leak = "no more than without it"
     else:
         leak = f"{leaked} more: the leak"
+    source = CATALOG["demo"].title
     interval = f"{gain[0]:+d} to {gain[1]:+d}".replace("-", "−")
     st.html(
         f'<p class="fl-people-key"><span><b style="color: {colours.before}">■</b> right without it</span> '
@@ -122,19 +124,17 @@ def draw_picture(picture: LeakPicture, source: str) -> None:
 
 def draw_pictures() -> None:
     """Draw the picture of the attack that is chosen."""
-    prepared = read_pictures()
-    if prepared is None:
+    pictures = {picture.title: picture for picture in read_pictures()}
+    if not pictures:
         st.caption(
             "The prepared picture of the demo is missing; every page can be used without it."
         )
         return
-    titles = [picture.title for picture in prepared.pictures]
+    titles = list(pictures)
     chosen = panels.pick(
         "Attack", titles, key="overview_attack", default=titles[0], label_visibility="collapsed"
     )
-    draw_picture(
-        next(picture for picture in prepared.pictures if picture.title == chosen), prepared.source
-    )
+    draw_picture(pictures[chosen])
 
 
 def draw_upload() -> None:

@@ -23,7 +23,7 @@ _DEMO = catalogue_plan("demo")
 _PLAN = replace(
     _DEMO, membership=MembershipSettings(shadows=0), config=replace(_DEMO.config, roles=samples.ROLES, tolerance=0.1)
 )
-POINTS = grid_of([_PLAN], {"model.method": ("unmitigated", "dp_id3"), "model.seed": tuple(range(20))})
+POINTS = grid_of(_PLAN, {"model.method": ("unmitigated", "dp_id3"), "model.seed": tuple(range(20))})
 
 
 def rows(store: FileStore | None = None) -> list[dict[str, Any]]:

@@ -105,26 +105,19 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
         ) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditInput:
-    """A plan's table with the roles of its columns, and the answers of its model file where there is one.
+def input_of(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return a plan's table with the answers of its model file, the roles of its columns, and how the file answered.
 
-    `notes` are what is to be known of how the model file answered.
+    Nothing of it is checked yet. InputError if the model file is missing or cannot answer.
     """
-
-    table: Table
-    roles: Roles
-    notes: tuple[str, ...] = ()
-
-
-def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditInput:
-    """Return what a plan audits, before it is checked; InputError if its model file is missing or cannot answer."""
     roles = roles_of(plan, table)
     if plan.model.kind == "train":
-        return AuditInput(table=table, roles=roles)
+        return table, roles, ()
     roles = replace(roles, threshold=plan.model.threshold)
     if plan.model.kind != "file":
-        return AuditInput(table=table, roles=roles)
+        return table, roles, ()
     if model_file is None:
         raise InputError('A plan with model.kind "file" needs its model file, got none.')
     from ..models.model_files import with_answers
@@ -141,16 +134,13 @@ def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = No
     except InputError as error:
         keys = "in a plan: model.positive, model.features, model.threshold"
         raise InputError(f"{str(error).removesuffix('.')} ({keys}).") from None
-    return AuditInput(
-        table=answered.table,
-        roles=replace(
-            roles,
-            prediction=answered.prediction,
-            score=answered.score,
-            prediction_positive="",
-        ),
-        notes=answered.answers.notes,
+    roles = replace(
+        roles,
+        prediction=answered.prediction,
+        score=answered.score,
+        prediction_positive="",
     )
+    return answered.table, roles, answered.answers.notes
 
 
 def dataset_of(
@@ -160,17 +150,17 @@ def dataset_of(
 
     InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
     """
-    source = input_of(plan, table, model_file=model_file)
-    return build_dataset(source.table, source.roles)
+    answered, roles, _ = input_of(plan, table, model_file=model_file)
+    return build_dataset(answered, roles)
 
 
 def checked_dataset(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
 ) -> AuditDataset:
     """Return `dataset_of`; refused while a fact of the input check blocks an audit, as `require_answers` does."""
-    source = input_of(plan, table, model_file=model_file)
-    require_answers(source.table, source.roles)
-    return build_dataset(source.table, source.roles)
+    answered, roles, _ = input_of(plan, table, model_file=model_file)
+    require_answers(answered, roles)
+    return build_dataset(answered, roles)
 
 
 def access_of(

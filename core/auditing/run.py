@@ -14,7 +14,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputE
 from ..base.files import write_file
 from ..base.serialize import (
     RecordError,
-    Result,
     code_fingerprint,
     content_fingerprint,
     dumps,
@@ -265,14 +264,14 @@ def audited_of(
     report: ReportProgress | None = None,
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `run_audit`."""
-    source = input_of(plan, table, model_file=model_file)
-    facts = require_answers(source.table, source.roles, guesses=guesses)
-    dataset = build_dataset(source.table, source.roles)
+    answered, roles, notes = input_of(plan, table, model_file=model_file)
+    facts = require_answers(answered, roles, guesses=guesses)
+    dataset = build_dataset(answered, roles)
     access = None
     if model_file is not None:
         access = access_of(plan, table, dataset, model_file)
     audited = audited_on(plan, dataset, access=access, report=report)
-    return replace(audited, model_notes=source.notes, facts=facts)
+    return replace(audited, model_notes=notes, facts=facts)
 
 
 def audited_on(
@@ -489,14 +488,6 @@ def _runs_of(plant: Plant[Any], runs: int) -> tuple[int, int]:
     return nulls, max(_FEWEST, math.ceil(nulls / 2))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CachedTests(Result):
-    """What a file holds: the results, and the SHA-256 of them and of what they rest on."""
-
-    tests: tuple[SelfTest, ...]
-    digest: str
-
-
 def cached_self_test(folder: Path, *, report: ReportProgress | None = None) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
@@ -509,26 +500,27 @@ def cached_self_test(folder: Path, *, report: ReportProgress | None = None) -> t
     tests = self_test(report=report)
     with contextlib.suppress(OSError, InputError):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        write_file(
-            kept_file(folder), dumps(_cached_tests(tests)).encode(), what="the self-test's file"
-        )
+        content = dumps((_digest(tests), tests))
+        write_file(kept_file(folder), content.encode(), what="the self-test's file")
     return tests
 
 
 def cached_results(folder: Path) -> tuple[SelfTest, ...] | None:
     """Return what a folder holds of the test as it would be made now; None if it does not."""
     try:
-        cached = loads(kept_file(folder).read_text(encoding="utf-8"), _CachedTests)
+        text = kept_file(folder).read_text(encoding="utf-8")
+        digest, tests = loads(text, tuple[str, tuple[SelfTest, ...]])
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    if cached == _cached_tests(cached.tests):
-        return cached.tests
+    if digest == _digest(tests):
+        return tests
     return None
 
 
-def _cached_tests(tests: tuple[SelfTest, ...]) -> _CachedTests:
+def _digest(tests: tuple[SelfTest, ...]) -> str:
+    """Return the SHA-256 of results and of what they rest on, which stands beside them in their file."""
     rests_on = (code_fingerprint(), versions(), kind_of_machine(), SELF_TEST_SEED, RUNS)
-    return _CachedTests(tests=tests, digest=content_fingerprint(*rests_on, *tests))
+    return content_fingerprint(*rests_on, *tests)
 
 
 def kept_file(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from ..models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ..stats.fairness import unfairness
 from ..studies.correction import true_tolerance
 from ..studies.subject import TRAINED_TOLERANCE, AuditConfig, OutputsPlan
-from .inputs import AuditInput, input_of
+from .inputs import input_of
 from .plan import UPLOAD, AuditPlan, BiasQueriesSettings, DataPlan, MembershipSettings, ModelPlan
 from .policy import Policy, Verdict, default_policy, output_checks, predictions_policy
 from .sizes import SizeProblem, counted, size_problems
@@ -65,18 +65,19 @@ class SuggestedAudit:
     """A plan to start from, and why it is so.
 
     `reasons` are those of `core.datasets.role_suggestion.Suggestion`, with "tolerance" and, where the predictions say
-    so, "released" or "decimals"; `questions` are the roles to be confirmed, and `source` is what the plan audits,
-    without the answers of a model file that cannot answer yet.
+    so, "released" or "decimals"; `questions` are the roles to be confirmed; `table` and `roles` are what the plan
+    audits, without the answers of a model file that cannot answer yet.
     """
 
     plan: AuditPlan
     reasons: dict[str, str]
     questions: tuple[str, ...]
-    source: AuditInput
+    table: Table
+    roles: Roles
 
     def facts(self) -> tuple[Fact, ...]:
         """Return what is to be confirmed, answered or known before the audit."""
-        return check_input(self.source.table.frame, self.source.roles, guesses=self.questions)
+        return check_input(self.table.frame, self.roles, guesses=self.questions)
 
 
 def suggested_plan(
@@ -151,12 +152,12 @@ def suggested_plan(
         role for role in suggestion.questions if not (role == "positive" and positive)
     )
     try:
-        source = input_of(plan, table, model_file=model_file)
+        table, roles, _ = input_of(plan, table, model_file=model_file)
     except InputError:  # the model file cannot answer yet
-        source = AuditInput(table=table, roles=roles)
+        pass
     else:
-        plan = _with_promise(plan, source, reasons)
-    return SuggestedAudit(plan=plan, reasons=reasons, questions=questions, source=source)
+        plan = _with_promise(plan, table, roles, reasons)
+    return SuggestedAudit(plan=plan, reasons=reasons, questions=questions, table=table, roles=roles)
 
 
 def _with_values(
@@ -209,12 +210,14 @@ def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
     return round(true_tolerance(0.0, achieved), 3)
 
 
-def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) -> AuditPlan:
+def _with_promise(
+    plan: AuditPlan, table: Table, roles: Roles, reasons: dict[str, str]
+) -> AuditPlan:
     """Return the plan with what given predictions keep to and show; as it is where they cannot be audited yet."""
     if plan.model.kind == "train":
         return plan
     try:
-        dataset = _provisional(source)
+        dataset = _provisional(table, roles)
         tolerance = kept_tolerance(dataset, plan.config)
     except FairLeakError:
         return plan
@@ -229,20 +232,20 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
     return replace(plan, config=replace(plan.config, tolerance=tolerance), outputs=outputs)
 
 
-def _provisional(source: AuditInput) -> AuditDataset:
-    """Return the dataset of an input whose favourable outcome may be open still: what the score predicts stands for it.
+def _provisional(table: Table, roles: Roles) -> AuditDataset:
+    """Return the dataset of a table whose favourable outcome may be open still: what the score predicts stands for it.
 
     Statistical parity and decimals do not depend on it.
     """
-    favourable = source.roles.favourable or source.roles.positive
-    return build_dataset(source.table, replace(source.roles, favourable=favourable))
+    favourable = roles.favourable or roles.positive
+    return build_dataset(table, replace(roles, favourable=favourable))
 
 
 def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
     """Return why a suggested audit cannot be made, or cannot pass FairLeak's own policy, by the number of people."""
     plan = suggestion.plan
     try:
-        people = counted(suggestion.source.table.frame, suggestion.source.roles)
+        people = counted(suggestion.table.frame, suggestion.roles)
     except InputError:  # which a fact says, or the audit
         return ()
     return size_problems(people, plan.config, fitting_policy(plan))

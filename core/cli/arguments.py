@@ -474,9 +474,8 @@ def file_suggestion(
 def print_facts(suggestion: SuggestedAudit, facts: Iterable[Fact], console: Console) -> None:
     """Print the cautions about the columns of a suggested audit, then the facts."""
     roles = suggestion.plan.config.roles
-    source = suggestion.source
     assert roles is not None  # those that were guessed
-    for caution in cautions(source.table.frame, roles):
+    for caution in cautions(suggestion.table.frame, roles):
         console.alert(f"Warning: {caution.text}")
     for fact in facts:
         if fact.severity in (*REFUSED, Severity.CAUTION):

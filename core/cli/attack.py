@@ -33,7 +33,7 @@ from .arguments import (
     flag_of,
     planned_table,
 )
-from .console import CommandOutcome, Console, present
+from .console import Console, present
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 
@@ -153,7 +153,9 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
     tables |= study.tables(result, settings)
     notes = () if study.name in STUDIES else (_INTERNAL,)
-    outcome = CommandOutcome(
+    present(
+        arguments,
+        console,
         about=_about(study, subject),
         findings=study.findings(result, settings),
         tables=tables,
@@ -161,7 +163,6 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         notes=notes,
         settings={"study": study.name, **described, "settings": plain(settings)},
     )
-    present(outcome, arguments, console)
 
 
 def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any:

@@ -8,8 +8,9 @@ import math
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TextIO
 
 from ..base.files import csv_bytes, write_file
@@ -71,19 +72,13 @@ def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
     return aligned(list(rows[0]), [list(row.values()) for row in rows], left=range(left))
 
 
-def interval_text(estimate: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
-    if estimate is None or math.isnan(estimate.value):
+def interval_text(estimate: Estimate) -> str:
+    """Return a number with its interval, such as "0.7630 [0.7560, 0.7700]"; "none" where nothing was measured."""
+    if math.isnan(estimate.value):
         return "none"
-    scale, digits = (100, 1) if percent else (1, 4)
-    sign = "+" if signed else ""
-    value, low, high = (
-        f"{scale * number:{sign}.{digits}f}"
-        for number in (estimate.value, estimate.low, estimate.high)
-    )
     if math.isnan(estimate.low):
-        return value
-    return f"{value} [{low}, {high}]"
+        return f"{estimate.value:.4f}"
+    return f"{estimate.value:.4f} [{estimate.low:.4f}, {estimate.high:.4f}]"
 
 
 @dataclass(slots=True)
@@ -115,13 +110,13 @@ class Console:
         self.err.write(f"{visible(text)}\n")
         self.err.flush()
 
-    def counting(self, noun: str, *, every: int = 1, first: int = 0) -> Callable[[int, int], None]:
-        """Return what writes how far the work is and about how long it will take, every few steps from the `first`."""
+    def counting(self, noun: str, *, every: int = 1) -> Callable[[int, int], None]:
+        """Return what writes how far the work is and about how long it will take, every few steps."""
         begun: tuple[float, int] | None = None
 
         def report(done: int, total: int) -> None:
             nonlocal begun
-            if done < first or (done % every and done != total):
+            if done % every and done != total:
                 return
             now = time.monotonic()
             left = None
@@ -166,36 +161,48 @@ def write_json(content: Any, arguments: argparse.Namespace, console: Console) ->
         console.note(f"Everything is in {arguments.json}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOutcome:
-    """What was found, and of whom; sentences and tables are those of the study's page."""
+def present(
+    arguments: argparse.Namespace,
+    console: Console,
+    *,
+    about: Sequence[str],
+    findings: Sequence[Finding],
+    tables: Tables,
+    settings: Mapping[str, Any],
+    details: Collection[str] = (),
+    notes: Sequence[str] = (),
+    content: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Print what was found, and write it where --csv and --json ask for it.
 
-    about: Sequence[str]
-    """Whose data these are, and how they were made: a line each."""
-    findings: Sequence[Finding]
-    tables: Tables
-    details: Collection[str] = ()
-    """Titles of tables that are too long to print."""
-    notes: Sequence[str] = ()
-    """What the columns mean: a line each."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Name -> what was set."""
-    content: Mapping[str, Any] = field(default_factory=dict)
-    """What --json holds besides."""
-
-
-def present(outcome: CommandOutcome, arguments: argparse.Namespace, console: Console) -> None:
-    """Print what was found, and write it where --csv and --json ask for it."""
-    console.results(_lines(outcome))
-    tables = {title: list(map(plain_row, rows)) for title, rows in outcome.tables.items()}
-    rows = list(_set(outcome.settings))
-    for title, table_rows in tables.items():
+    Parameters
+    ----------
+    about : sequence of str
+        Whose data these are, and how they were made: a line each.
+    findings, tables
+        Sentences and numbers, those of the study's page.
+    settings : mapping
+        Name -> what was set.
+    details : collection of str
+        Titles of tables that are too long to print.
+    notes : sequence of str
+        What the columns mean: a line each.
+    content : mapping
+        What --json holds besides.
+    """
+    console.results(about)
+    for finding in findings:
+        console.results(["", *sentences(finding)])
+    _print_tables(tables, details, notes, console)
+    plain_tables = {title: list(map(plain_row, rows)) for title, rows in tables.items()}
+    rows = list(_set(settings))
+    for title, table_rows in plain_tables.items():
         rows += [{"table": title, **row} for row in table_rows]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = (list(map(row.get, columns)) for row in rows)
     write_csv(csv_bytes(columns, cells), arguments, console)
-    content = {"about": list(outcome.about), "findings": list(outcome.findings), "tables": tables}
-    write_json({**outcome.content, **outcome.settings, **content}, arguments, console)
+    results = {"about": list(about), "findings": list(findings), "tables": plain_tables}
+    write_json({**content, **settings, **results}, arguments, console)
 
 
 def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
@@ -207,22 +214,20 @@ def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
             yield {"table": "Settings", "setting": name, "value": str(value)}
 
 
-def _lines(outcome: CommandOutcome) -> Iterator[str]:
-    yield from outcome.about
-    for finding in outcome.findings:
-        yield ""
-        yield from sentences(finding)
-    for title, rows in outcome.tables.items():
-        if rows and title not in outcome.details:
+def _print_tables(
+    tables: Tables, details: Collection[str], notes: Sequence[str], console: Console
+) -> None:
+    """Print the tables but for the `details`, and notes under them."""
+    for title, rows in tables.items():
+        if rows and title not in details:
             header, cells, left = formatted_table(rows)
-            yield from ("", title, aligned(header, cells, left=left))
-    hidden = ", ".join(title for title in outcome.details if outcome.tables.get(title))
-    notes = list(outcome.notes)
+            console.results(["", title, aligned(header, cells, left=left)])
+    hidden = ", ".join(title for title in details if tables.get(title))
+    lines = list(notes)
     if hidden:
-        notes.append(f"Only in the files of --csv and --json: {hidden}.")
-    if notes:
-        yield ""
-        yield from notes
+        lines.append(f"Only in the files of --csv and --json: {hidden}.")
+    if lines:
+        console.results(["", *lines])
 
 
 def sentences(finding: Finding) -> Iterator[str]:

@@ -19,7 +19,6 @@ from ..desk import (
     LedgerStatus,
     Quote,
     RegisterSettings,
-    Registration,
     default_ledger,
     desk_roles,
     input_facts,
@@ -201,8 +200,8 @@ def _register(arguments: argparse.Namespace, console: Console) -> None:
         console.note(f"Note: {note}")
     if values := together(everybody_else(people, roles)):
         console.note(f"Note: the disadvantaged group takes together {values}.")
-    registration = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
-    console.results(_titled_lines(_registration(registration)))
+    status = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
+    console.results(_titled_lines(_registration(status)))
     console.note(f"The ledger is {ledger.location}.")
 
 
@@ -211,13 +210,13 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         raise InputError("--asker must be given, for the record.")
     ledger = _opened(arguments)
     name = arguments.name
-    registration = ledger.status(name).registration
-    test_set = test_set_of(_people(arguments), registration.roles)
+    status = ledger.status(name)
+    test_set = test_set_of(_people(arguments), status.roles)
     predictions = people_table(
         content_of(arguments.predictions, what="The predictions"), arguments.predictions.name
     )
     scores = predictions_of(
-        predictions, test_set, person=registration.roles.person, score=arguments.score
+        predictions, test_set, person=status.roles.person, score=arguments.score
     )
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
@@ -239,7 +238,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
                 ]
             )
         )
-        console.results([*made_of, *_titled_lines([("compares", sides(registration))])])
+        console.results([*made_of, *_titled_lines([("compares", sides(status))])])
         console.results(
             _titled_lines([("standard error", f"about {error_text(answer.standard_error)}")])
         )
@@ -251,7 +250,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         console.results(
             _titled_lines(
                 [
-                    ("compares", sides(registration)),
+                    ("compares", sides(status)),
                     ("standard error", error_text(answer.standard_error)),
                 ]
             )
@@ -284,15 +283,14 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
         return
     rows = []
     for status in ledger.statuses():
-        registration = status.registration
         free = sum(answer.from_past for answer in status.answers)
         rows.append(
             {
-                "name": registration.name,
-                "attribute": registration.roles.sensitive,
-                "advantaged": " or ".join(registration.roles.group) or "1",
-                "people": count(registration.n_people),
-                "budget": epsilon_amount(registration.budget),
+                "name": status.name,
+                "attribute": status.roles.sensitive,
+                "advantaged": " or ".join(status.roles.group) or "1",
+                "people": count(status.n_people),
+                "budget": epsilon_amount(status.budget),
                 "spent": epsilon_amount(status.spent),
                 "left": epsilon_amount(status.remaining),
                 "charged + free": f"{len(status.answers) - free} + {free}",
@@ -306,10 +304,9 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
     """Print everything about one registration."""
-    registration = status.registration
     spent = epsilon_amount(status.spent)
     lines = [
-        *_registration(registration),
+        *_registration(status),
         ("spent", f"epsilon {spent}"),
         ("left", f"epsilon {epsilon_amount(status.remaining)}"),
         (
@@ -319,7 +316,7 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
         (
             "",
             "(its square if the true group sizes are known); "
-            f"the budget allows e^{epsilon_amount(registration.budget)}",
+            f"the budget allows e^{epsilon_amount(status.budget)}",
         ),
         ("ceiling", ceiling(status)),
         ("rejected files", f"{status.wrong_files} that were not the registered one"),
@@ -342,21 +339,21 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
         console.results(["", table(rows, left=5)])
 
 
-def _registration(registration: Registration) -> list[tuple[str, str]]:
-    size = registration.n_disadvantaged
+def _registration(status: LedgerStatus) -> list[tuple[str, str]]:
+    size = status.n_disadvantaged
     positives = ""
-    if registration.n_positive is not None:
-        positives = f", {count(registration.n_positive)} with a positive label"
+    if status.n_positive is not None:
+        positives = f", {count(status.n_positive)} with a positive label"
     value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
     return [
-        ("registered", f"{registration.name} ({registration.registered})"),
-        ("attribute", registration.roles.sensitive),
-        ("compares", sides(registration)),
-        ("people", f"{count(registration.n_people)}{positives}"),
-        ("budget", f"epsilon {epsilon_amount(registration.budget)} in total; cannot be increased"),
+        ("registered", f"{status.name} ({status.registered})"),
+        ("attribute", status.roles.sensitive),
+        ("compares", sides(status)),
+        ("people", f"{count(status.n_people)}{positives}"),
+        ("budget", f"epsilon {epsilon_amount(status.budget)} in total; cannot be increased"),
         (
             "disadvantaged",
-            f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(registration.count_epsilon)}",
+            f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(status.count_epsilon)}",
         ),
     ]
 
@@ -384,8 +381,8 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
         charged = sum(not answer.from_past for answer in budget.answers)
         rows.append(
             {
-                "name": budget.registration.name,
-                "budget": epsilon_amount(budget.registration.budget),
+                "name": budget.name,
+                "budget": epsilon_amount(budget.budget),
                 "spent": epsilon_amount(budget.spent),
                 "answers": str(len(budget.answers)),
                 "charged": str(charged),

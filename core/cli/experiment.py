@@ -55,7 +55,7 @@ from ..experiments.choose.findings import (
 from ..experiments.experiment import (
     SEED,
     ExperimentRow,
-    GridPoint,
+    Grid,
     SeedSummary,
     grid_of,
     in_grid_order,
@@ -84,7 +84,7 @@ from .arguments import (
     table_and_roles,
 )
 from .audit import applied_policy
-from .console import CommandOutcome, Console, interval_text, present, table, write_csv
+from .console import Console, interval_text, present, table, write_csv
 
 
 def _add_experiment(parser: argparse.ArgumentParser) -> None:
@@ -116,17 +116,17 @@ def _experiment(arguments: argparse.Namespace, console: Console) -> None:
     plan = planned.plan
     if "data.attribute" in varied and plan.data.dataset:
         plan = plan.without_roles
-    points = grid_of([plan], varied)
+    grid = grid_of(plan, varied)
     measured = partial(
         _rows,
-        points,
+        grid,
         planned.table,
         studies=_listed(arguments.studies, "--studies"),
         measures=_listed(arguments.measures, "--measures"),
         model_file=planned.model_file,
     )
     uploaded = bool(plan.data.file)
-    rows = in_grid_order(collected(measured, arguments, console, uploaded=uploaded), points)
+    rows = in_grid_order(collected(measured, arguments, console, uploaded=uploaded), grid)
     summaries = summarise(rows)
     if any(len(summary.seeds) > 1 for summary in summaries):
         console.results(_printed_summary(summaries))
@@ -142,8 +142,8 @@ def _listed(text: str, name: str) -> tuple[str, ...]:
     return ()
 
 
-def _rows(points: Sequence[GridPoint], source: Any, **running: Any) -> Iterator[ExperimentRow]:
-    with closing(run_experiment(points, source, **running)) as rows:
+def _rows(grid: Grid, source: Any, **running: Any) -> Iterator[ExperimentRow]:
+    with closing(run_experiment(grid, source, **running)) as rows:
         yield from rows
 
 
@@ -230,7 +230,7 @@ def _summary_cells(summary: SeedSummary) -> Iterator[dict[str, str]]:
 def _number(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
-    return interval_text(estimate, percent=False)
+    return interval_text(estimate)
 
 
 # Choose ---------------------------------------------------------------------------------------------------------------
@@ -245,6 +245,13 @@ _OF_PLANS = {
     "seeds": None,
 }
 """Arguments that one plan, or each of several, says itself -> their defaults."""
+
+_ALL_NUMBERS = "All numbers"
+
+_NOTES = (
+    "One half of the people chooses, the other judges the chosen model. Do not choose by the other half, too.",
+    "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
+)
 
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:
@@ -286,7 +293,17 @@ def _choose(arguments: argparse.Namespace, console: Console) -> str:
     planned = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
     plan = _plan(choice, candidate_sets)
-    present(_outcome(choice, candidate_sets[0], plan, policy, settings), arguments, console)
+    present(
+        arguments,
+        console,
+        about=list(_about(choice, candidate_sets[0])),
+        findings=[finding(choice)],
+        tables={order_texts(choice)[0]: rows(choice), _ALL_NUMBERS: numbers(choice)},
+        details=[_ALL_NUMBERS],
+        notes=[f"Why: {choice_reason(choice)}", *_NOTES],
+        settings={"settings": plain(settings)},
+        content=_content(choice, plan, policy),
+    )
     if arguments.output is not None:
         plan_path = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
@@ -395,32 +412,15 @@ def _plan(choice: Choice, candidate_sets: Sequence[CandidateSet]) -> AuditPlan:
     )
 
 
-def _outcome(
-    choice: Choice,
-    candidate_set: CandidateSet,
-    plan: AuditPlan,
-    policy: Policy,
-    settings: ChooseSettings,
-) -> CommandOutcome:
-    return CommandOutcome(
-        about=list(_about(choice, candidate_set)),
-        findings=[finding(choice)],
-        tables={order_texts(choice)[0]: rows(choice), "All numbers": numbers(choice)},
-        details=["All numbers"],
-        notes=[
-            f"Why: {choice_reason(choice)}",
-            "One half of the people chooses, the other judges the chosen model. Do not choose by the other half, too.",
-            "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
-        ],
-        settings={"settings": plain(settings)},
-        content={
-            "outcome": choice.outcome,
-            "model": choice.chosen.title,
-            "plan": plan.fingerprint,
-            "policy": content_fingerprint(policy),
-            "record": dumps(report_section(choice)),
-        },
-    )
+def _content(choice: Choice, plan: AuditPlan, policy: Policy) -> dict[str, Any]:
+    """Return what `fairleak audit --choice` reads of a choice, and how it ended."""
+    return {
+        "outcome": choice.outcome,
+        "model": choice.chosen.title,
+        "plan": plan.fingerprint,
+        "policy": content_fingerprint(policy),
+        "record": dumps(report_section(choice)),
+    }
 
 
 def _about(choice: Choice, candidate_set: CandidateSet) -> Iterator[str]:

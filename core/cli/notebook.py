@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -314,13 +314,13 @@ def experiment(
     varied = {
         key: tuple(values[name]) for name, key in _VARIED.items() if len(values[name])
     } | dict(vary)
-    points = [
-        replace(point, values={"attribute": attribute, **point.values})
+    grid = {
+        varied_plan: {"attribute": attribute, **values_of_plan}
         for attribute, plan in zip(names, plans, strict=True)
-        for point in grid_of([plan], varied)
-    ]
+        for varied_plan, values_of_plan in grid_of(plan, varied).items()
+    }
     rows = run_experiment(
-        points,
+        grid,
         table,
         studies=studies,
         measures=measures,
@@ -328,7 +328,7 @@ def experiment(
         n_jobs=n_jobs,
         report=report,
     )
-    return ExperimentResult(tuple(in_grid_order(list(rows), points)))
+    return ExperimentResult(tuple(in_grid_order(list(rows), grid)))
 
 
 def _about(plan: AuditPlan, attribute: str) -> AuditPlan:

@@ -42,7 +42,7 @@ from ..report import (
     verify_report,
 )
 from ..report.brief_files import HTML_NAME, PDF_NAME, brief_file, has_typst
-from ..report.changes import ChangedValue, Replay, compare_runs
+from ..report.changes import Changed, Replay, compare_runs
 from ..report.comparison import (
     NO_PROOF,
     CheckChange,
@@ -183,7 +183,8 @@ def _comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield comparison.nothing_changed
         return
     cells = [
-        [change.part, change.what, change.before, change.after] for change in comparison.changed
+        [change.part, change.what, str(change.before), str(change.after)]
+        for change in comparison.changed
     ]
     yield aligned(["changed", "what", "before", "after"], cells, left=range(4))
 
@@ -387,7 +388,7 @@ def _printed(comparison: Replay) -> Iterator[str]:
         return
     yield ""
     rows = [
-        [change.path, _value(change.before), _value(change.now)]
+        [change.what, _value(change.before), _value(change.after)]
         for change in comparison.changes[:_MOST_CHANGES]
     ]
     yield aligned(["where", "report", "now"], rows)
@@ -395,11 +396,11 @@ def _printed(comparison: Replay) -> Iterator[str]:
         yield f"and {len(comparison.changes) - _MOST_CHANGES:,} more"
 
 
-def _change(change: ChangedValue) -> str:
+def _change(change: Changed) -> str:
     """Return a difference of what two runs ran on."""
-    name = change.path.removeprefix("provenance.")
+    name = change.what.removeprefix("provenance.")
     before = _value(change.before)
-    now = _value(change.now)
+    now = _value(change.after)
     if name == "code":
         return f"{name} {before[:12]}, now {now[:12]}"
     return f"{name} {before}, now {now}"

@@ -215,10 +215,9 @@ def _comments(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the comments of a plan's keys, and those of keys that stand open; print what is to be looked at."""
     roles = suggestion.plan.config.roles
-    source = suggestion.source
     assert roles is not None  # those that were guessed
     comments: dict[str, list[str]] = {}
-    for caution in cautions(source.table.frame, roles):
+    for caution in cautions(suggestion.table.frame, roles):
         comments.setdefault("data", []).append(f"Warning: {caution.text}")
     for role, reason in suggestion.reasons.items():
         for key in _KEYS.get(role, (f"data.{role}",)):

@@ -15,14 +15,11 @@ in a registration from a file. Neither a ledger nor an export contains predictio
 """
 
 from .books import (
-    METRICS,
     AskSettings,
-    ExportVerification,
     LedgerAnswer,
     LedgerStatus,
     Quote,
     RegisterSettings,
-    Registration,
     verify_export,
 )
 from .ledger import Ledger, default_ledger, example_ledger, open_ledger
@@ -38,15 +35,12 @@ from .registration import (
 )
 
 __all__ = [
-    "METRICS",
     "AskSettings",
-    "ExportVerification",
     "Ledger",
     "LedgerAnswer",
     "LedgerStatus",
     "Quote",
     "RegisterSettings",
-    "Registration",
     "TestSet",
     "default_ledger",
     "desk_roles",

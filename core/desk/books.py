@@ -99,28 +99,6 @@ class AskSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registration(Result):
-    """A test set and an attribute with a budget for their lifetime."""
-
-    name: str
-    registered: str
-    """When, UTC, ISO 8601."""
-    roles: Roles
-    """How the test set's table is read."""
-    n_people: int
-    n_positive: int | None
-    """People with label 1; None without labels, and then there is no equal opportunity to ask for."""
-    budget: float
-    """Epsilon for everything that is ever released."""
-    count_epsilon: float
-    """What the noisy size of the disadvantaged group was charged, and will be once for those with label 1."""
-    least_epsilon: float
-    """The least a question may offer, a thousandth of the budget."""
-    n_disadvantaged: Estimate
-    """The noisy size, with its interval."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Price(Result):
     """What a question costs and how precise its answer is."""
 
@@ -177,9 +155,24 @@ class LedgerAnswer(Price):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerStatus(Result):
-    """The state of one budget."""
+    """A test set and an attribute with a budget for their lifetime, and the state of that budget."""
 
-    registration: Registration
+    name: str
+    registered: str
+    """When, UTC, ISO 8601."""
+    roles: Roles
+    """How the test set's table is read."""
+    n_people: int
+    n_positive: int | None
+    """People with label 1; None without labels, and then there is no equal opportunity to ask for."""
+    budget: float
+    """Epsilon for everything that is ever released."""
+    count_epsilon: float
+    """What the noisy size of the disadvantaged group was charged, and will be once for those with label 1."""
+    least_epsilon: float
+    """The least a question may offer, a thousandth of the budget."""
+    n_disadvantaged: Estimate
+    """The noisy size, with its interval."""
     spent: float
     remaining: float
     answers: tuple[LedgerAnswer, ...]
@@ -194,15 +187,19 @@ class LedgerStatus(Result):
 class ExportVerification(Result):
     """Whether an export is consistent."""
 
-    ok: bool
     reason: str | None
-    """What is wrong, in one sentence."""
+    """What is wrong, in one sentence; None if nothing is."""
     n_entries: int
     """Entries that were found good, from the first."""
     seal: str | None
     """The last good hash."""
     budgets: tuple[LedgerStatus, ...]
     """What the good entries add up to, by name."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.reason is None
 
 
 _CLOSE = 1e-9
@@ -277,28 +274,38 @@ class Account:
         ]
         return min(same, key=lambda answer: answer.standard_error, default=None)
 
-    def registration(self) -> Registration:
-        """Return the public facts of the registration."""
+    @property
+    def n_disadvantaged(self) -> Estimate:
+        """Return the noisy size of the disadvantaged group, with its interval."""
         count = self.released[next(iter(self.released))]
         n = self.n("statistical_parity")
         reach = count.noise.bound(LEVEL)
         value = min(max(count.value, 0.0), float(n))
-        return Registration(
+        return Estimate(
+            value=value,
+            low=max(value - reach, 0.0),
+            high=min(value + reach, float(n)),
+            n=n,
+            level=LEVEL,
+        )
+
+    def status(self, seal: str) -> LedgerStatus:
+        """Return what anybody may know of it, where the ledger's last hash is this one."""
+        return LedgerStatus(
             name=self.name,
             registered=self.body["time"],
             roles=self.roles,
-            n_people=n,
+            n_people=self.n("statistical_parity"),
             n_positive=self.body["n_positive"],
             budget=epsilon_of(self.budget),
             count_epsilon=epsilon_of(self.count_epsilon),
             least_epsilon=epsilon_of(self.least),
-            n_disadvantaged=Estimate(
-                value=value,
-                low=max(value - reach, 0.0),
-                high=min(value + reach, float(n)),
-                n=n,
-                level=LEVEL,
-            ),
+            n_disadvantaged=self.n_disadvantaged,
+            spent=epsilon_of(self.spent),
+            remaining=epsilon_of(self.remaining),
+            answers=tuple(self.answers),
+            wrong_files=len(self.wrong_files),
+            seal=seal,
         )
 
 
@@ -317,15 +324,7 @@ class LedgerState(Record):
 
     def status(self, name: str) -> LedgerStatus:
         """State of a budget."""
-        account = self.accounts[name]
-        return LedgerStatus(
-            registration=account.registration(),
-            spent=epsilon_of(account.spent),
-            remaining=epsilon_of(account.remaining),
-            answers=tuple(account.answers),
-            wrong_files=len(account.wrong_files),
-            seal=self.hash,
-        )
+        return self.accounts[name].status(self.hash)
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
         """Open, register, answer, or note a wrong file."""
@@ -355,7 +354,7 @@ class LedgerState(Record):
             script=str(body["script"]),
             released=released,
         )
-        account.registration()  # has all it needs
+        account.status(entry.hash)  # has all it needs
         self.accounts[name] = account
 
     def _answered(self, entry: Link, body: dict[str, Any]) -> None:
@@ -587,7 +586,6 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
         reason = f"Verification failed: {error}"
     seal = state.hash if state.number else None
     return ExportVerification(
-        ok=reason is None,
         reason=reason,
         n_entries=state.number,
         seal=seal,

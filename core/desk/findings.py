@@ -14,13 +14,16 @@ from ..datasets.roles import Roles
 from ..stats.estimates import at_most, count, gap, number_text, percent
 from ..studies.model_card.meter import accuracy_under
 from ..studies.study import Finding
-from .books import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
+from .books import ExportVerification, LedgerAnswer, LedgerStatus, Quote
 from .noise import epsilon_amount
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""
 
 _STEPS = (1, 2, 3, 5, 7)
+
+_MOST_VALUES = 6
+"""Values of the disadvantaged group that a sentence names."""
 
 _LABEL_GAPS = {
     "statistical_parity": "Statistical parity gap",
@@ -60,15 +63,14 @@ def everybody_else(table: Table, roles: Roles) -> dict[str, int]:
     return {str(value): int(size) for value, size in sizes.items() if str(value) not in roles.group}
 
 
-def together(sizes: Mapping[str, int], *, most: int = 6) -> str | None:
+def together(sizes: Mapping[str, int]) -> str | None:
     """Name the values that are taken together, with their people; None if there is only one."""
     if len(sizes) < 2:
         return None
-    parts = [f"{count(n)} {quoted(value)}" for value, n in list(sizes.items())[:most]]
-    if len(sizes) > most:
-        parts.append(
-            f"{count(sum(list(sizes.values())[most:]))} with {len(sizes) - most} more values"
-        )
+    parts = [f"{count(n)} {quoted(value)}" for value, n in list(sizes.items())[:_MOST_VALUES]]
+    if len(sizes) > _MOST_VALUES:
+        remaining = list(sizes.values())[_MOST_VALUES:]
+        parts.append(f"{count(sum(remaining))} with {len(remaining)} more values")
     return ", ".join(parts)
 
 
@@ -192,14 +194,13 @@ def _gap_and_cost(answer: LedgerAnswer) -> str:
 
 def example(status: LedgerStatus, worst: float) -> Finding:
     """Return the finding of the example shown while there is no ledger."""
-    registration = status.registration
     largest_error = number_text(worst, ".3f")
-    charged = status.spent - registration.count_epsilon
+    charged = status.spent - status.count_epsilon
     return Finding(
-        point=f"Example: a group size and 3 fairness queries about {count(registration.n_people)} synthetic people "
-        f"used {_epsilon(status.spent)} of {epsilon_amount(registration.budget)}; the largest error was "
+        point=f"Example: a group size and 3 fairness queries about {count(status.n_people)} synthetic people "
+        f"used {_epsilon(status.spent)} of {epsilon_amount(status.budget)}; the largest error was "
         f"{largest_error}.",
-        evidence=f"Group size {_epsilon(registration.count_epsilon)}, 2 queries {_epsilon(charged)} together, 1 asked "
+        evidence=f"Group size {_epsilon(status.count_epsilon)}, 2 queries {_epsilon(charged)} together, 1 asked "
         "before and free. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
@@ -208,17 +209,16 @@ def example(status: LedgerStatus, worst: float) -> Finding:
 
 def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
-    registration = status.registration
     left = _epsilon(status.remaining)
-    budget = f"{left} of {epsilon_amount(registration.budget)} is left for {registration.name}"
+    budget = f"{left} of {epsilon_amount(status.budget)} is left for {status.name}"
     if not status.answers:
-        group = registration.n_disadvantaged
+        group = status.n_disadvantaged
         size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
         return Finding(
             point=f"{budget}; no query was asked yet.",
-            evidence=f"{count(registration.n_people)} people, registered {moment(registration.registered)}. "
+            evidence=f"{count(status.n_people)} people, registered {moment(status.registered)}. "
             f"The noisy size of the disadvantaged group, {size} (95% CI {low} to {high}), "
-            f"cost {_epsilon(registration.count_epsilon)}.",
+            f"cost {_epsilon(status.count_epsilon)}.",
             so_what=SHARED,
             to_do="Ask the first query below, with a file of predictions.",
         )
@@ -233,11 +233,11 @@ def finding(status: LedgerStatus) -> Finding:
         answer = f", {estimate}, is not significantly different from no gap"
     else:
         answer = f" is a gap of {estimate}"
-    first_group = " or ".join(registration.roles.group) or "advantaged group"
+    first_group = " or ".join(status.roles.group) or "advantaged group"
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
         evidence=f"{gap_title(last.metric)}, {first_group} minus everybody else, over {count(last.gap.n)} people of "
-        f"{registration.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.time)}. {budget}.",
+        f"{status.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.time)}. {budget}.",
         so_what=SHARED,
         to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
     )
@@ -258,7 +258,7 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
 def ceiling(status: LedgerStatus) -> str:
     """Say what no attacker can exceed about a person, of what is spent and of the whole budget."""
     spent = status.spent
-    budget = status.registration.budget
+    budget = status.budget
     how = f"{_epsilon(spent)} spent; {_of(2 * spent)} if the attacker knows the group sizes"
     now = at_most(_share(spent), how, of=" accuracy about a person")
     later = f"Once the budget is spent: {_of(budget)}, and {_of(2 * budget)} with the sizes."
@@ -297,9 +297,9 @@ def moment(time: str) -> str:
     return f"{time[:10]} {time[11:16]} UTC"
 
 
-def sides(registration: Registration) -> str:
+def sides(status: LedgerStatus) -> str:
     """Say who is compared with whom."""
-    return f"{advantaged(registration.roles)} (advantaged) with everybody else"
+    return f"{advantaged(status.roles)} (advantaged) with everybody else"
 
 
 def error_text(error: float) -> str:

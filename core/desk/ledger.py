@@ -31,7 +31,6 @@ from .books import (
     LedgerState,
     LedgerStatus,
     Quote,
-    Registration,
     Released,
     export_bytes,
     refuse_a_second_budget,
@@ -116,7 +115,7 @@ class Ledger:
         roles: Roles,
         count_epsilon: Amount | None = None,
         another_attribute: bool = False,
-    ) -> Registration:
+    ) -> LedgerStatus:
         """Give a test set and an attribute their one budget, and release the noisy size of the disadvantaged group.
 
         Raises `InputError` if the name is taken, the labels are the attribute, the identifiers are in another script
@@ -159,7 +158,7 @@ class Ledger:
             body["another_attribute"] = bool(another_attribute)
             change.charge(name, total, price)
             change.add(state, body)
-        return state.accounts[name].registration()
+        return state.status(name)
 
     def ask(
         self,
@@ -452,7 +451,7 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> floa
     total = float(plan.values.sum() * HALF_STEP)
     if plan.count is None:
         of_count = plan.new_count
-        first = account.registration().n_disadvantaged
+        first = account.n_disadvantaged
         size = first.value / first.n * n
     else:
         of_count = plan.count[1].noise

@@ -37,7 +37,7 @@ from ..studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance
 from ..studies.correction.findings import signed
 from ..studies.study import Finding, Row
 from ..studies.subject import AuditConfig
-from .experiment import ExperimentRow, GridPoint, SeedSummary, grid_of, rows_frame, summary_frame
+from .experiment import ExperimentRow, Grid, SeedSummary, grid_of, rows_frame, summary_frame
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
@@ -69,27 +69,25 @@ EVERY_ATTACKER = tuple(
 """Attackers, costs and protocols that a model is attacked with."""
 
 
-def tolerance_points(
-    plan: AuditPlan, tolerances: Sequence[float], seeds: Sequence[int]
-) -> tuple[GridPoint, ...]:
+def tolerance_points(plan: AuditPlan, tolerances: Sequence[float], seeds: Sequence[int]) -> Grid:
     """Return the plans of models trained for each tolerance, by the plan's method or one that takes a tolerance."""
     if plan.config.method in TOLERANCE_METHODS:
         method = plan.config.method
     else:
         method = TOLERANCE_METHODS[0]
     return grid_of(
-        [plan], {"model.method": (method,), "model.tolerance": tolerances, "model.seed": seeds}
+        plan, {"model.method": (method,), "model.tolerance": tolerances, "model.seed": seeds}
     )
 
 
 def method_points(
     plan: AuditPlan, *, metrics: Sequence[str], seeds: Sequence[int], epsilon: float
-) -> tuple[GridPoint, ...]:
+) -> Grid:
     """Return the plans of models by every method; the budget is the private trees'.
 
     Of a method without a tolerance the smallest that holds is disclosed.
     """
-    points: list[GridPoint] = []
+    grid: Grid = {}
     for metric, method in product(metrics, METHODS):
         tolerance = 0.0
         if method in TOLERANCE_METHODS:
@@ -101,25 +99,24 @@ def method_points(
             "model.epsilon": (epsilon,),
             "model.seed": seeds,
         }
-        points += grid_of([plan], varied)
-    return tuple(points)
+        grid |= grid_of(plan, varied)
+    return grid
 
 
-def attacked_by(points: Sequence[GridPoint], attacker: CorrectionSettings) -> tuple[GridPoint, ...]:
-    """Return the same points with the settings of one attacker."""
-    settings = {f"correction.{name}": value for name, value in values_of(attacker).items()}
-    return tuple(
-        GridPoint(
-            values={**point.values, **settings},
-            plan=replace(point.plan, studies=(("correction", attacker),)),
-        )
-        for point in points
-    )
+def attacked_by(grid: Grid, *attackers: CorrectionSettings) -> Grid:
+    """Return the same grid with the settings of each attacker."""
+    attacked: Grid = {}
+    for attacker in attackers:
+        settings = {f"correction.{name}": value for name, value in values_of(attacker).items()}
+        for plan, values in grid.items():
+            attacked_plan = replace(plan, studies=(("correction", attacker),))
+            attacked[attacked_plan] = values | settings
+    return attacked
 
 
-def attacked_by_all(points: Sequence[GridPoint]) -> tuple[GridPoint, ...]:
-    """Return the same points with each of `EVERY_ATTACKER`."""
-    return tuple(point for attacker in EVERY_ATTACKER for point in attacked_by(points, attacker))
+def attacked_by_all(grid: Grid) -> Grid:
+    """Return the same grid with each of `EVERY_ATTACKER`."""
+    return attacked_by(grid, *EVERY_ATTACKER)
 
 
 def before_disclosure(summary: SeedSummary) -> Spread:
@@ -398,7 +395,7 @@ MAP_MEASURES = (_GAIN, _MEMBERS)
 """What is measured of a cell."""
 
 
-def map_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:
+def map_points(plan: AuditPlan, seeds: Sequence[int]) -> Grid:
     """Return the plans of the map: private fair trees over tolerance, budget and seed, attacked without shadows."""
     varied = {
         "model.method": ("private_fair",),
@@ -407,7 +404,7 @@ def map_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:
         "model.seed": seeds,
         "membership.shadows": (0,),
     }
-    return grid_of([plan], varied)
+    return grid_of(plan, varied)
 
 
 def _cell(rows: Sequence[ExperimentRow], check: str, **values: float) -> Estimate | None:

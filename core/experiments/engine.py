@@ -218,6 +218,7 @@ def measured_points(
     store: PointStore | None = None,
     report: Callable[[int, int], None] | None = None,
     measure: Callable[[C, AuditDataset], P],
+    parts: tuple[Any, ...] = (),
     result: type[P],
 ) -> Generator[P, None, None]:
     """Yield the point of each configuration as soon as it is there, in any order, stored ones first.
@@ -242,17 +243,18 @@ def measured_points(
         Called with (points done, points in all), at first with the stored ones counted; may raise
         `core.base.errors.Cancelled` to stop.
     measure : callable
-        Takes a configuration and the dataset and returns its point; what else decides the point are its `parts`.
+        Takes a configuration and the dataset and returns its point.
+    parts : tuple
+        What else decides a point: its stored one is another where they differ.
     result : type
         What `measure` returns: a frozen dataclass that `core.base.serialize` can write and read.
     """
     _check(dataset, n_jobs, scheduler, store)
     unique_configs = list(dict.fromkeys(configs))
-    more = getattr(measure, "parts", ())
     keys = []
     stored = {}
     if store is not None:
-        keys = [point_key(config, dataset, result, *more) for config in unique_configs]
+        keys = [point_key(config, dataset, result, *parts) for config in unique_configs]
         stored = {i: store.load(key, result) for i, key in enumerate(keys)}
     restored = {i: point for i, point in stored.items() if point is not None}
     done = len(restored)

@@ -16,9 +16,10 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..auditing.inputs import Audited, access_of, checked_dataset
@@ -49,12 +50,8 @@ if TYPE_CHECKING:
 MOST_PLANS = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridPoint:
-    """A plan of the grid, and the values of the keys in which it differs from the others."""
-
-    values: Mapping[str, Any]
-    plan: AuditPlan
+Grid = dict[AuditPlan, dict[str, Any]]
+"""Plan -> the values of the keys in which it differs from the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,41 +78,38 @@ class ExperimentRow(Result):
     versions: str = ""
 
 
-@dataclass(frozen=True)
-class ModelMeasure:
-    """What measures a model under each of its plans; table and file are there where it is a file that can be asked."""
+def measured_model(
+    plans: tuple[AuditPlan, ...],
+    dataset: AuditDataset,
+    *,
+    names: tuple[str, ...],
+    table: Table | None = None,
+    model_file: ModelFile | None = None,
+) -> ModelMeasurements:
+    """Train or take the model once, and measure it under plans that differ in settings of studies alone.
 
-    names: tuple[str, ...]
-    """Checks and numbers of studies."""
-    table: Table | None = None
-    model_file: ModelFile | None = None
+    `names` are checks and numbers of studies; table and file are there where it is a file that can be asked.
+    """
+    started = time.perf_counter()
+    access = None
+    if table is not None and model_file is not None:
+        access = access_of(plans[0], table, dataset, model_file)
+    audited = audited_on(plans[0], dataset, access=access)
+    measurements = {
+        content_fingerprint(plan): _measurements(names, audited.under(plan)) for plan in plans
+    }
+    return ModelMeasurements(plans=measurements, seconds=time.perf_counter() - started)
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What decides the measurements besides plans and data."""
-        return (self.names,)
 
-    def __call__(self, plans: tuple[AuditPlan, ...], dataset: AuditDataset) -> ModelMeasurements:
-        """Train or take the model once, and measure it under plans that differ in settings of studies alone."""
-        started = time.perf_counter()
-        access = None
-        if self.table is not None and self.model_file is not None:
-            access = access_of(plans[0], self.table, dataset, self.model_file)
-        audited = audited_on(plans[0], dataset, access=access)
-        measurements = {
-            content_fingerprint(plan): self._measured(audited.under(plan)) for plan in plans
-        }
-        return ModelMeasurements(plans=measurements, seconds=time.perf_counter() - started)
-
-    def _measured(self, audited: Audited) -> tuple[Measurement, ...]:
-        numbers = {number.name for study in STUDIES.values() for number in study.numbers}
-        measurements = []
-        for name in self.names:
-            if name in numbers:
-                measurements.append(measured_number(name, audited))
-            else:
-                measurements.append(measured(name, audited))
-        return tuple(measurements)
+def _measurements(names: Sequence[str], audited: Audited) -> tuple[Measurement, ...]:
+    numbers = {number.name for study in STUDIES.values() for number in study.numbers}
+    measurements = []
+    for name in names:
+        if name in numbers:
+            measurements.append(measured_number(name, audited))
+        else:
+            measurements.append(measured(name, audited))
+    return tuple(measurements)
 
 
 def measuring_studies() -> tuple[str, ...]:
@@ -146,47 +140,40 @@ def measured_names(studies: Sequence[str] = (), measures: Sequence[str] = ()) ->
     return tuple(check.name for name in chosen for check in STUDIES[name].declared)
 
 
-def grid_of(
-    plans: Sequence[AuditPlan], varied: Mapping[str, Sequence[Any]]
-) -> tuple[GridPoint, ...]:
-    """Return every combination of the values with every plan, each once.
+def grid_of(plan: AuditPlan, varied: Mapping[str, Sequence[Any]]) -> Grid:
+    """Return a plan with every combination of the values, each once.
 
     Two combinations that come to the same plan, as two budgets of a method that has none, are one. InputError if a key
     is unknown, a value breaks its rule, or there are more than `MOST_PLANS`.
 
     Parameters
     ----------
-    plans : sequence of AuditPlan
-        Such as one for each attribute.
     varied : mapping
         Key of a plan, such as "model.tolerance" -> its values.
     """
     for key, values in varied.items():
         if not len(values):
             raise InputError(f"{key} must have at least one value, got none.")
-    n_plans = len(plans) * math.prod(map(len, varied.values()))
+    n_plans = math.prod(map(len, varied.values()))
     if n_plans > MOST_PLANS:
         raise InputError(f"An experiment may have at most {MOST_PLANS:,} plans, got {n_plans:,}.")
-    points: dict[AuditPlan, GridPoint] = {}
-    for plan in plans:
-        for combination in itertools.product(*varied.values()):
-            changed = changed_plan(plan, dict(zip(varied, combination, strict=True)))
-            written = {key: plan_value(changed, key) for key in varied}
-            points.setdefault(changed, GridPoint(values=written, plan=changed))
-    return tuple(points.values())
+    grid: Grid = {}
+    for combination in itertools.product(*varied.values()):
+        changed = changed_plan(plan, dict(zip(varied, combination, strict=True)))
+        grid.setdefault(changed, {key: plan_value(changed, key) for key in varied})
+    return grid
 
 
-def models_of(points: Sequence[GridPoint]) -> tuple[tuple[AuditPlan, ...], ...]:
+def models_of(plans: Iterable[AuditPlan]) -> tuple[tuple[AuditPlan, ...], ...]:
     """Return the plans of each model: plans that differ in settings of studies alone share one."""
-    plans: dict[Any, list[AuditPlan]] = {}
-    for point in points:
-        plan = point.plan
-        plans.setdefault((plan.data, plan.model, plan.config, plan.outputs), []).append(plan)
-    return tuple(map(tuple, plans.values()))
+    models: dict[Any, list[AuditPlan]] = {}
+    for plan in plans:
+        models.setdefault((plan.data, plan.model, plan.config, plan.outputs), []).append(plan)
+    return tuple(map(tuple, models.values()))
 
 
 def run_experiment(
-    points: Sequence[GridPoint],
+    grid: Grid,
     table: Table,
     *,
     studies: Sequence[str] = (),
@@ -204,14 +191,12 @@ def run_experiment(
     name is unknown or the table cannot serve a plan.
     """
     names = measured_names(studies, measures)
-    measure = ModelMeasure(names)
+    measure = partial(measured_model, names=names)
     if model_file is not None:
-        measure = ModelMeasure(names, table, model_file)
-    groups: dict[Any, list[GridPoint]] = {}
-    for point in points:
-        groups.setdefault((point.plan.data, point.plan.config.roles, point.plan.model), []).append(
-            point
-        )
+        measure = partial(measured_model, names=names, table=table, model_file=model_file)
+    groups: dict[Any, list[AuditPlan]] = {}
+    for plan in grid:
+        groups.setdefault((plan.data, plan.config.roles, plan.model), []).append(plan)
     models = [models_of(group) for group in groups.values()]
     total = sum(map(len, models))
     before = 0
@@ -221,7 +206,7 @@ def run_experiment(
             if report is not None:
                 report(before + done, total)
 
-        dataset = checked_dataset(group[0].plan, table, model_file=model_file)
+        dataset = checked_dataset(group[0], table, model_file=model_file)
         measurements = measured_points(
             group_models,
             dataset,
@@ -230,27 +215,25 @@ def run_experiment(
             store=store,
             report=tell,
             measure=measure,
+            parts=(names,),
             result=ModelMeasurements,
         )
-        by_plan = {content_fingerprint(point.plan): point for point in group}
+        by_fingerprint = {content_fingerprint(plan): plan for plan in group}
         with closing(measurements):
             for result in measurements:
-                for plan, plan_measurements in result.plans.items():
-                    yield from _rows(by_plan[plan], plan_measurements, result.seconds)
+                for fingerprint, plan_measurements in result.plans.items():
+                    plan = by_fingerprint[fingerprint]
+                    yield from _rows(plan, grid[plan], plan_measurements, result.seconds)
         before += len(group_models)
 
 
-def in_grid_order(
-    rows: Sequence[ExperimentRow], points: Sequence[GridPoint]
-) -> list[ExperimentRow]:
+def in_grid_order(rows: Sequence[ExperimentRow], grid: Grid) -> list[ExperimentRow]:
     """Return rows in the order of their plans in the grid, whenever each was measured."""
-    ranks = {tuple(point.values.items()): rank for rank, point in enumerate(points)}
+    ranks = {tuple(values.items()): rank for rank, values in enumerate(grid.values())}
     return sorted(rows, key=lambda row: ranks[tuple(row.values.items())])
 
 
-def rows_of(
-    points: Sequence[GridPoint], results: Sequence[ModelMeasurements]
-) -> tuple[ExperimentRow, ...]:
+def rows_of(grid: Grid, results: Sequence[ModelMeasurements]) -> tuple[ExperimentRow, ...]:
     """Return a row for each measurement of those plans of a grid that are measured."""
     measurements = {
         plan: (plan_measurements, result.seconds)
@@ -258,23 +241,26 @@ def rows_of(
         for plan, plan_measurements in result.plans.items()
     }
     rows: list[ExperimentRow] = []
-    for point in points:
-        fingerprint = content_fingerprint(point.plan)
+    for plan, values in grid.items():
+        fingerprint = content_fingerprint(plan)
         if fingerprint in measurements:
-            rows += _rows(point, *measurements[fingerprint])
+            rows += _rows(plan, values, *measurements[fingerprint])
     return tuple(rows)
 
 
 def _rows(
-    point: GridPoint, measurements: Sequence[Measurement], seconds: float
+    plan: AuditPlan,
+    values: Mapping[str, Any],
+    measurements: Sequence[Measurement],
+    seconds: float,
 ) -> list[ExperimentRow]:
     studies = measurable()
     return [
         ExperimentRow(
-            values=dict(point.values),
+            values=dict(values),
             study=studies[measurement.check][0],
             measurement=measurement,
-            seed=point.plan.config.seed,
+            seed=plan.config.seed,
             seconds=seconds,
             versions="; ".join(environment()),
         )

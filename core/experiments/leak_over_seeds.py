@@ -45,7 +45,7 @@ from ..studies.correction.numbers import (
 from ..studies.study import Finding
 from ..studies.subject import AuditConfig
 from .attacked_models import attacked_by
-from .experiment import ExperimentRow, GridPoint, SeedSummary, grid_of, summarise
+from .experiment import ExperimentRow, Grid, SeedSummary, grid_of, summarise
 
 UNMITIGATED = "unmitigated"
 
@@ -67,17 +67,15 @@ _COMPARED_STEPS = {
 }
 
 
-def leak_points(plan: AuditPlan, seeds: Sequence[int]) -> tuple[GridPoint, ...]:
+def leak_points(plan: AuditPlan, seeds: Sequence[int]) -> Grid:
     """Return the plan and its unmitigated twin for every seed, attacked by every attacker."""
     methods = tuple(dict.fromkeys((plan.config.method, UNMITIGATED)))
-    points = grid_of([plan], {"model.seed": seeds, "model.method": methods})
-    return tuple(
-        point
+    grid = grid_of(plan, {"model.seed": seeds, "model.method": methods})
+    attackers = [
+        CorrectionSettings(adversary=adversary, tolerance=plan.config.tolerance)
         for adversary in ATTACKERS
-        for point in attacked_by(
-            points, CorrectionSettings(adversary=adversary, tolerance=plan.config.tolerance)
-        )
-    )
+    ]
+    return attacked_by(grid, *attackers)
 
 
 @dataclass(frozen=True)

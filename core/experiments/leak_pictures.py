@@ -37,24 +37,15 @@ class LeakPicture(Result):
     chance_text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakPictures(Result):
-    """The pictures, and whose they are."""
-
-    source: str
-    pictures: tuple[LeakPicture, ...]
-
-
-def leak_pictures() -> LeakPictures:
+def leak_pictures() -> tuple[LeakPicture, ...]:
     """Return the pictures of the demo, by the measurements of its audit (about a minute)."""
     answers = {
         "bias_queries.questions": QUESTIONS,
         "bias_queries.people": 100,
         "bias_queries.mechanism": "exact",
     }
-    table = load("demo")
     plan = changed_plan(catalogue_plan("demo"), answers)
-    audited = audited_of(plan, table)
+    audited = audited_of(plan, load("demo"))
     attribute = audited.attribute
 
     def sides(check: str) -> tuple[Estimate, Estimate]:
@@ -79,43 +70,40 @@ def leak_pictures() -> LeakPictures:
     members = measured("membership_auc", audited)
     assert members.estimate is not None and members.control is not None
     tolerance = plan.config.tolerance
-    return LeakPictures(
-        source=table.title,
-        pictures=(
-            LeakPicture(
-                title="Fairness answers",
-                before=features,
-                after=answered,
-                before_text=f"people's {attribute} inferred correctly from their other data alone.",
-                after_text=f"once {QUESTIONS} questions about the model's fairness are answered exactly.",
-                chance_text="random guessing gets 50 · each group counts the same",
-            ),
-            LeakPicture(
-                title="Tolerance",
-                before=imputed,
-                after=corrected,
-                before_text=f"people's {attribute} inferred correctly by the best attacker before disclosure.",
-                after_text=f"once the fairness tolerance {tolerance:g} is published.",
-                chance_text="the best of 4 attackers and the majority-class baseline",
-            ),
-            LeakPicture(
-                title="Training data",
-                before=members.control,
-                after=members.estimate,
-                before_text="pairs of a training record and another record distinguished by random guessing.",
-                after_text="distinguished by the best of the attacks on the released scores.",
-                chance_text="100 pairs",
-            ),
+    return (
+        LeakPicture(
+            title="Fairness answers",
+            before=features,
+            after=answered,
+            before_text=f"people's {attribute} inferred correctly from their other data alone.",
+            after_text=f"once {QUESTIONS} questions about the model's fairness are answered exactly.",
+            chance_text="random guessing gets 50 · each group counts the same",
+        ),
+        LeakPicture(
+            title="Tolerance",
+            before=imputed,
+            after=corrected,
+            before_text=f"people's {attribute} inferred correctly by the best attacker before disclosure.",
+            after_text=f"once the fairness tolerance {tolerance:g} is published.",
+            chance_text="the best of 4 attackers and the majority-class baseline",
+        ),
+        LeakPicture(
+            title="Training data",
+            before=members.control,
+            after=members.estimate,
+            before_text="pairs of a training record and another record distinguished by random guessing.",
+            after_text="distinguished by the best of the attacks on the released scores.",
+            chance_text="100 pairs",
         ),
     )
 
 
-def read_pictures(path: Path = PICTURES) -> LeakPictures | None:
-    """Return the pictures that came with FairLeak; None if their file is missing or damaged."""
+def read_pictures(path: Path = PICTURES) -> tuple[LeakPicture, ...]:
+    """Return the pictures that came with FairLeak; none if their file is missing or damaged."""
     try:
-        return loads(path.read_text(encoding="utf-8"), LeakPictures)
+        return loads(path.read_text(encoding="utf-8"), tuple[LeakPicture, ...])
     except (OSError, UnicodeDecodeError, RecordError):
-        return None
+        return ()
 
 
 if __name__ == "__main__":

@@ -6,13 +6,12 @@ from .page import (
     board_style,
     caveats_html,
     confirmed_html,
-    embedded_document,
     people_html,
     was_confirmed,
 )
 from .people_sentences import people_sentences
-from .public_summary import FOLDERS, Reports, public_summary, summary_html, summary_markdown
-from .report import Report, report_fingerprint, to_json
+from .public_summary import FOLDERS, Reports, public_summary, summary_markdown
+from .report import Report, to_json
 from .verification import verify_report
 
 __all__ = [
@@ -23,14 +22,11 @@ __all__ = [
     "board_style",
     "caveats_html",
     "confirmed_html",
-    "embedded_document",
     "from_json",
     "people_html",
     "people_sentences",
     "public_summary",
     "report_document",
-    "report_fingerprint",
-    "summary_html",
     "summary_markdown",
     "to_json",
     "verify_report",

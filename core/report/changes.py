@@ -31,15 +31,17 @@ _ABSENT = "(absent)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedValue(Result):
-    """One value that differs, at a `path` such as "measurements[correction_gain].estimate.low".
+class Changed(Result):
+    """One thing that is not the same, or one value at a path such as "measurements[correction_gain].estimate.low".
 
-    "(absent)" stands for what only the other document has, the number of items for lists of different lengths.
+    Of two audits `part` is "Data", "Model", "Plan", "Policy", "Code" or "Seeds". Of two documents "(absent)" stands for
+    what only the other one has, the number of items for lists of different lengths.
     """
 
-    path: str
+    part: str = ""
+    what: str
     before: Cell
-    now: Cell
+    after: Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +50,8 @@ class Replay(Result):
 
     before: str
     now: str
-    environment: tuple[ChangedValue, ...]
-    changes: tuple[ChangedValue, ...]
+    environment: tuple[Changed, ...]
+    changes: tuple[Changed, ...]
 
     @property
     def same(self) -> bool:
@@ -73,10 +75,10 @@ def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> Replay:
     )
 
 
-def changed_values(before: Any, now: Any, path: str = "") -> tuple[ChangedValue, ...]:
+def changed_values(before: Any, now: Any, path: str = "") -> tuple[Changed, ...]:
     """Values that differ between two documents of dicts, lists, texts, numbers, booleans and None, in their order."""
     return tuple(
-        ChangedValue(path=value_path, before=_cell(first), now=_cell(second))
+        Changed(what=value_path, before=_cell(first), after=_cell(second))
         for value_path, first, second in _pairs(before, now, path)
         if type(first) is not type(second) or first != second
     )
@@ -147,16 +149,6 @@ def _cell(value: Any) -> Cell:
 
 
 # Two audits -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed(Result):
-    """One thing that is not the same; `part` is "Data", "Model", "Plan", "Policy", "Code" or "Seeds"."""
-
-    part: str
-    what: str
-    before: str
-    after: str
 
 
 def changed_settings(before: Report, after: Report) -> tuple[Changed, ...]:
@@ -284,7 +276,7 @@ def _settings(before: Report, after: Report, part: str) -> dict[str, tuple[Any, 
     was, now = map(_with_none_text, settings)
     changes = changed_values(was, now)
     return {
-        f"{prefix}{change.path.replace('config.', 'model.')}": (change.before, change.now)
+        f"{prefix}{change.what.replace('config.', 'model.')}": (change.before, change.after)
         for change in changes
     }
 

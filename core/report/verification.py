@@ -293,10 +293,10 @@ def contradictions(report: Report) -> list[str]:
 def _first_difference(stated: CheckVerdict, computed: CheckVerdict) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
     changes = changed_values(_entries(stated), _entries(computed))
-    for change in sorted(changes, key=lambda change: change.path != "verdict"):
-        if not _close(change.before, change.now):
+    for change in sorted(changes, key=lambda change: change.what != "verdict"):
+        if not _close(change.before, change.after):
             return [
-                f"{computed.check}: {change.path} is {_cited(change.before)}, judged again it is {_cited(change.now)}"
+                f"{computed.check}: {change.what} is {_cited(change.before)}, judged again it is {_cited(change.after)}"
             ]
     return []
 

@@ -377,15 +377,12 @@ class History:
                 change.add(events, {"kind": "revoked", **body, "reason": reason, "proven": proven})
             return tuple(events.signatures[signature.number] for signature in signatures)
 
-    def signatures(
-        self, entry: Entry | None = None, *, model: str | None = None
-    ) -> tuple[Signature, ...]:
-        """Return what was signed, on an audit, of a model or all, in its order; on deleted audits too."""
+    def signatures(self, entry: Entry | None = None) -> tuple[Signature, ...]:
+        """Return what was signed, on an audit or all, in its order; on deleted audits too."""
         return tuple(
             signature
             for signature in self._events().signatures.values()
-            if (model is None or name_key(signature.model) == name_key(model))
-            and (entry is None or signature.covers(entry))
+            if entry is None or signature.covers(entry)
         )
 
     # Policies ---------------------------------------------------------------------------------------------------------

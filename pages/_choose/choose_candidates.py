@@ -275,7 +275,7 @@ class ChooseRun(Background):
         self.points: Any = None
         self.left: list[CandidateSet] = []
         parts = [
-            [item.name, item.dataset.fingerprint, list(item.configs), list(item.measure.parts)]
+            [item.name, item.dataset.fingerprint, list(item.configs), list(item.parts)]
             for item in candidate_sets
         ]
         total = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
@@ -297,9 +297,7 @@ class ChooseRun(Background):
         for candidate_set in self.candidate_sets:
             missing = []
             for config in candidate_set.configs:
-                key = point_key(
-                    config, candidate_set.dataset, CandidatePoint, *candidate_set.measure.parts
-                )
+                key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts)
                 point = self.points.load(key, CandidatePoint)
                 if point is None:
                     missing.append(config)

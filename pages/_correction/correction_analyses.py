@@ -31,7 +31,7 @@ from core.experiments.attacked_models import (
     tolerance_points,
     trained_tolerances_finding,
 )
-from core.experiments.experiment import GridPoint, SeedSummary, rows_frame, summarise, summary_frame
+from core.experiments.experiment import Grid, SeedSummary, rows_frame, summarise, summary_frame
 from core.experiments.leak_over_seeds import (
     MEASURED,
     LeakOverSeeds,
@@ -114,10 +114,10 @@ def tolerance_models(audit: CorrectionAudit) -> ModelsJob:
     seeds = audit.seeds("sweep_seeds")
     tolerances = _tolerances()
 
-    def points() -> tuple[GridPoint, ...]:
+    def grid() -> Grid:
         return attacked_by_all(tolerance_points(plan, tolerances, seeds))
 
-    work = ModelsJob("sweep", plan, audit.dataset, MEASURES, points, tolerances, seeds)
+    work = ModelsJob("sweep", plan, audit.dataset, MEASURES, grid, tolerances, seeds)
     work.begin("sweeps", audit.dataset.fingerprint, audit.config)
     return work
 
@@ -205,10 +205,10 @@ def method_models(audit: CorrectionAudit) -> ModelsJob:
     epsilon = state.epsilon()
     metrics = _metrics(audit)
 
-    def points() -> tuple[GridPoint, ...]:
+    def grid() -> Grid:
         return attacked_by_all(_method_points(audit))
 
-    return ModelsJob("methods", plan, audit.dataset, MEASURES, points, metrics, seeds, epsilon)
+    return ModelsJob("methods", plan, audit.dataset, MEASURES, grid, metrics, seeds, epsilon)
 
 
 def _metrics(audit: CorrectionAudit) -> tuple[str, ...]:
@@ -217,7 +217,7 @@ def _metrics(audit: CorrectionAudit) -> tuple[str, ...]:
     return (audit.config.metric,)
 
 
-def _method_points(audit: CorrectionAudit) -> tuple[GridPoint, ...]:
+def _method_points(audit: CorrectionAudit) -> Grid:
     seeds = audit.seeds("methods_seeds")
     return method_points(audit.plan, metrics=_metrics(audit), seeds=seeds, epsilon=state.epsilon())
 
@@ -281,10 +281,10 @@ def map_models(audit: CorrectionAudit) -> ModelsJob:
     plan = audit.plan
     seeds = audit.seeds("map_seeds")
 
-    def points() -> tuple[GridPoint, ...]:
+    def grid() -> Grid:
         return map_points(plan, seeds)
 
-    return ModelsJob("map", plan, audit.dataset, MAP_MEASURES, points, seeds)
+    return ModelsJob("map", plan, audit.dataset, MAP_MEASURES, grid, seeds)
 
 
 def draw_map_section(audit: CorrectionAudit, running: bool) -> None:
@@ -321,10 +321,10 @@ def seed_models(audit: CorrectionAudit) -> ModelsJob:
     plan = audit.plan
     seeds = audit.seeds("leak_seeds", _SEEDS[0])
 
-    def points() -> tuple[GridPoint, ...]:
+    def grid() -> Grid:
         return leak_points(plan, seeds)
 
-    return ModelsJob("seeds", plan, audit.dataset, MEASURED, points, seeds)
+    return ModelsJob("seeds", plan, audit.dataset, MEASURED, grid, seeds)
 
 
 def draw_seed_section(audit: CorrectionAudit, running: bool) -> None:

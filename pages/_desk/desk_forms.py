@@ -28,7 +28,6 @@ from core.desk import (
     LedgerStatus,
     Quote,
     RegisterSettings,
-    Registration,
     TestSet,
     desk_roles,
     input_facts,
@@ -214,14 +213,14 @@ def register(ledger: Ledger) -> None:
             if not (name or "").strip():
                 raise InputError("Give the test set a name; askers need it.")
             test_set, roles = people
-            registration = ledger.register(
+            status = ledger.register(
                 name,
                 test_set,
                 budget=round(float(budget), 6),
                 roles=roles,
                 another_attribute=another,
             )
-            state.choose("desk_name", registration.name)
+            state.choose("desk_name", status.name)
             state.choose("desk_section", "ask")
             state.choose("desk_another_attribute", False)
             st.rerun()
@@ -340,15 +339,14 @@ _PROBLEM = "desk_ask_problem"
 
 def ask(ledger: Ledger, status: LedgerStatus) -> None:
     """Draw the question at the left, its price and the button at the right."""
-    registration = status.registration
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper(
-            f"Ask about {shell.escape(registration.name)}",
+            f"Ask about {shell.escape(status.name)}",
             "The price is shown before anything is charged",
         )
         metrics = ["statistical_parity"]
-        if (registration.n_positive or 0) >= 2:
+        if (status.n_positive or 0) >= 2:
             metrics.append("equal_opportunity")
         metric = panels.pick(
             _ASK_SETTINGS["metric"].param.title,
@@ -359,17 +357,17 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
             "is known. Of labels, 0 or 1, it is the gap of this name.",
         )
         epsilon = _epsilon(ledger, status)
-        test_set = _test_set(ledger, registration)
+        test_set = _test_set(ledger, status)
         if test_set is None:
             scores = None
         else:
-            scores = _scores(test_set, registration)
+            scores = _scores(test_set, status)
     if test_set is None or scores is None:
         desk_question = None
     else:
         desk_question = _Question(test_set, np.asarray(scores), metric)
     with right, st.container(border=True):
-        _price(ledger, registration, desk_question, epsilon)
+        _price(ledger, status, desk_question, epsilon)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -394,21 +392,20 @@ class _DeskAnswer:
 
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     """Return the price of a new answer: a small share of what remains until another one is chosen."""
-    registration = status.registration
-    offered = desk_findings.prices(status.remaining, least=registration.least_epsilon)
+    offered = desk_findings.prices(status.remaining, least=status.least_epsilon)
     if len(offered) < 2:
         if not offered:
             st.caption("The budget is spent: only what was answered before can still be asked.")
         if offered:
             return offered[0]
-        return registration.least_epsilon
-    about = (ledger.location, registration.name)
+        return status.least_epsilon
+    about = (ledger.location, status.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
     if before != about or (
         offered != last_offered and st.session_state.get(_EPSILON) not in offered
     ):
         st.session_state[_EPSILON] = desk_findings.suggested_price(
-            status.remaining, least=registration.least_epsilon
+            status.remaining, least=status.least_epsilon
         )
     st.session_state[_PRICED] = (about, offered)
     epsilon = control(
@@ -422,12 +419,12 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     return float(epsilon)
 
 
-def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
+def _test_set(ledger: Ledger, status: LedgerStatus) -> TestSet | None:
     """Return the registered people, whose attribute the ledger does not keep; only an officer opens them to askers."""
     if not signin.is_on():
-        return _own_test_set(registration)
+        return _own_test_set(status)
     test_sets = cached.test_sets()
-    key = fingerprint("test set", ledger.location, registration.name)
+    key = fingerprint("test set", ledger.location, status.name)
     opened: TestSet | None = test_sets.get(key)
     if signin.role() is signin.Role.ASKER:
         if opened is None:
@@ -435,7 +432,7 @@ def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
                 "An officer has not opened this test set, or has closed it, since the server started; ask for it."
             )
         return opened
-    test_set = opened or _own_test_set(registration)
+    test_set = opened or _own_test_set(status)
     if test_set is not None and signin.is_officer():
         help_text = "They ask without the file and never see it; it stays in the server's memory until you close it."
         switch = f"desk_opened_{key[:16]}"
@@ -455,9 +452,9 @@ def _open_to_askers(key: str, test_set: TestSet | None) -> None:
         cached.test_sets().put(key, test_set)
 
 
-def _own_test_set(registration: Registration) -> TestSet | None:
+def _own_test_set(status: LedgerStatus) -> TestSet | None:
     """Return the registered people from the audited table or from a file of this session."""
-    if registration.roles.person == _NUMBER:
+    if status.roles.person == _NUMBER:
         people = _audited()
         if people is None:
             return None
@@ -470,14 +467,12 @@ def _own_test_set(registration: Registration) -> TestSet | None:
     table = _table_of(upload)
     if upload is None or table is None:
         return None
-    return _read(
-        upload, lambda: test_set_of(table, registration.roles), "test set", registration.roles
-    )
+    return _read(upload, lambda: test_set_of(table, status.roles), "test set", status.roles)
 
 
-def _scores(test_set: TestSet, registration: Registration) -> Any | None:
+def _scores(test_set: TestSet, status: LedgerStatus) -> Any | None:
     """Return the predictions asked about."""
-    audited = registration.roles.person == _NUMBER
+    audited = status.roles.person == _NUMBER
     if audited and signin.role() is not signin.Role.ASKER:
         sources = {"audited": "Of the audited model", "file": "A file"}
         if (
@@ -519,7 +514,7 @@ def _scores(test_set: TestSet, registration: Registration) -> Any | None:
         "Identifier",
         names,
         f"desk_predictions_id_{upload.mark}",
-        default=registration.roles.person,
+        default=status.roles.person,
     )
     columns = [name for name in names if name != person]
     score = _choose(right, "Score, from 0 to 1", columns, f"desk_predictions_score_{upload.mark}")
@@ -552,7 +547,7 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
 
 
 def _price(
-    ledger: Ledger, registration: Registration, desk_question: _Question | None, epsilon: float
+    ledger: Ledger, status: LedgerStatus, desk_question: _Question | None, epsilon: float
 ) -> None:
     """Draw what the question would cost and tell, who asks, the button, and what came of it."""
     quote = None
@@ -567,13 +562,13 @@ def _price(
         question = fingerprint(
             "desk question",
             ledger.location,
-            registration.name,
+            status.name,
             desk_question.scores,
             desk_question.metric,
         )
-        quote, again = _quoted(ledger, registration, desk_question, epsilon)
+        quote, again = _quoted(ledger, status, desk_question, epsilon)
     asker = _asker()
-    ready = quote is not None and not quote.refused and _sure(registration, quote)
+    ready = quote is not None and not quote.refused and _sure(status, quote)
     button = desk_findings.button(quote)
     last_button = st.session_state.get(_LAST_BUTTON)
     look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
@@ -593,9 +588,7 @@ def _price(
                 "asker": asker,
                 "again": again,
             }
-            answer = ledger.ask(
-                registration.name, desk_question.test_set, desk_question.scores, **how
-            )
+            answer = ledger.ask(status.name, desk_question.test_set, desk_question.scores, **how)
         except FairLeakError as error:
             st.session_state[_PROBLEM] = (question, str(error))
         else:
@@ -605,12 +598,12 @@ def _price(
                 refused = st.session_state.setdefault(
                     "desk_refused", {}
                 )  # the ledger itself keeps no trace of it
-                refused[registration.name] = refused.get(registration.name, 0) + 1
+                refused[status.name] = refused.get(status.name, 0) + 1
             st.session_state[_ANSWER] = _DeskAnswer(
-                (ledger.location, registration.name), question, answer, epsilon
+                (ledger.location, status.name), question, answer, epsilon
             )
             st.rerun()
-    _show_outcome((ledger.location, registration.name), question, epsilon, again=again)
+    _show_outcome((ledger.location, status.name), question, epsilon, again=again)
 
 
 def _asker() -> str:
@@ -633,21 +626,21 @@ def _asker() -> str:
     return proven
 
 
-def _sure(registration: Registration, quote: Quote) -> bool:
+def _sure(status: LedgerStatus, quote: Quote) -> bool:
     """Ask for a tick where a question takes more than half of what is left; each price needs its own."""
     if 2 * quote.charged <= quote.remaining:
         return True
-    key = fingerprint("desk sure", registration.name, quote.charged, quote.remaining)
+    key = fingerprint("desk sure", status.name, quote.charged, quote.remaining)
     return st.checkbox(desk_findings.sure(quote), key=f"desk_sure_{key[:16]}")
 
 
 def _quoted(
-    ledger: Ledger, registration: Registration, desk_question: _Question, epsilon: float
+    ledger: Ledger, status: LedgerStatus, desk_question: _Question, epsilon: float
 ) -> tuple[Quote | None, bool]:
     """Draw the price and the typical error; returns them, and whether a free answer shall be paid for again."""
     quoted = partial(
         ledger.quote,
-        registration.name,
+        status.name,
         desk_question.test_set,
         desk_question.scores,
         epsilon=epsilon,
@@ -663,7 +656,7 @@ def _quoted(
             quote = quoted(again=True)
     except FairLeakError as error:
         panels.problem(str(error))
-        if registration.roles.person == _NUMBER:
+        if status.roles.person == _NUMBER:
             st.caption(
                 "These people were registered from the audited table: they are its test records with the same table, "
                 "attribute, training share and seed in the sidebar as then."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -30,37 +29,31 @@ VALUES: dict[str, dict[Any, str]] = {
 }
 """Key of a plan -> values on offer, and what to call each."""
 
+ATTRIBUTE = "data.attribute"
+
 KEY_TITLES = {
-    "data.attribute": "Sensitive attributes",
+    ATTRIBUTE: "Sensitive attributes",
     "model.method": "Methods",
     "model.tolerance": "Tolerances",
     "model.epsilon": "Privacy budgets ε",
     "outputs.decimals": "Decimals of scores",
 }
 
-_WITHOUT_SHADOWS = {"membership.shadows": (0,)}
+_WITHOUT_SHADOWS: dict[str, tuple[Any, ...]] = {"membership.shadows": (0,)}
 """What every plan of the page has: no shadow models, which take a hundred times as long."""
 
 _FIRST_STUDIES = ("correction", "fairness", "membership")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridRequest:
-    """What is to be measured: attributes, values of the other keys that vary, and studies."""
+Varied = dict[str, tuple[Any, ...]]
+"""Key of a plan -> the values it takes in turn."""
 
-    attributes: tuple[str, ...]
-    varied: dict[str, tuple[Any, ...]]
-    studies: tuple[str, ...]
 
-    @property
-    def options(self) -> str:
-        """Options of `fairleak experiment` that measure the same."""
-        values = dict(self.varied)
-        if self.attributes:
-            values = {"data.attribute": self.attributes} | values
-        options = [f"--vary {key}={_list_text(items)}" for key, items in values.items()]
-        options.append(f"--studies {','.join(self.studies)}")
-        return " ".join(options)
+def command_options(varied: Varied, studies: Sequence[str]) -> str:
+    """Return the options of `fairleak experiment` that measure the same."""
+    options = [f"--vary {key}={_list_text(items)}" for key, items in varied.items()]
+    options.append(f"--studies {','.join(studies)}")
+    return " ".join(options)
 
 
 def _list_text(items: Sequence[Any]) -> str:
@@ -68,16 +61,17 @@ def _list_text(items: Sequence[Any]) -> str:
     return ",".join("none" if item is None else f"{item}" for item in items)
 
 
-def requested_grid(config: AuditConfig, table: Table, plan: AuditPlan) -> GridRequest:
-    """Draw the controls in one row; return what they ask for."""
+def requested_grid(
+    config: AuditConfig, table: Table, plan: AuditPlan
+) -> tuple[Varied, tuple[str, ...]]:
+    """Draw the controls in one row; return the values of the keys that vary, and the studies that measure."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="experiment_controls")
     trained = config.method != GIVEN_PREDICTIONS
-    varied: dict[str, tuple[Any, ...]] = {}
-    attributes: tuple[str, ...] = ()
+    varied: Varied = {}
     with row.popover("Vary", icon=":material/tune:", key="experiment_varied"):
         if config.dataset in CATALOG:
             offered = {name: name for name in CATALOG[config.dataset].attributes}
-            attributes = _several("data.attribute", offered, (state.attribute_of(config),))
+            varied[ATTRIBUTE] = _several(ATTRIBUTE, offered, (state.attribute_of(config),))
         if trained:
             varied |= _trained(config)
         if plan.outputs.released == "scores":
@@ -87,12 +81,10 @@ def requested_grid(config: AuditConfig, table: Table, plan: AuditPlan) -> GridRe
     if trained:
         n_seeds = panels.pick("Seeds", [1, 3, 5], key="experiment_seeds", default=1, container=row)
         varied["model.seed"] = tuple(range(config.seed, config.seed + int(n_seeds)))
-    return GridRequest(
-        attributes=attributes, varied=varied | _WITHOUT_SHADOWS, studies=_studies(row)
-    )
+    return varied | _WITHOUT_SHADOWS, _studies(row)
 
 
-def _trained(config: AuditConfig) -> dict[str, tuple[Any, ...]]:
+def _trained(config: AuditConfig) -> Varied:
     """Choose what models are trained by and for; a key that goes with none of the methods is left out."""
     methods = _several("model.method", VALUES["model.method"], (config.method,))
     varied = {"model.method": methods}

@@ -15,7 +15,7 @@ from pages.shell.background import Background, Job, ResultStore, pace
 
 if TYPE_CHECKING:
     from core.auditing import AuditPlan
-    from core.experiments.experiment import ExperimentRow, GridPoint
+    from core.experiments.experiment import ExperimentRow, Grid
 
 
 class StudyRun(Background):
@@ -66,15 +66,13 @@ class StudyCurve(Background):
         subject: Any,
         settings: Sequence[Any],
         store: ResultStore,
-        *,
-        name: str,
     ) -> None:
         self.study = study
         self.subject = subject
         self.settings = settings
         model = audit_key(subject.config, subject.dataset)
         key = fingerprint("curve", study.name, model, sorted(map(repr, settings)))
-        super().__init__(name, store, key, self._run, lane="questions", total=len(settings))
+        super().__init__("curves", store, key, self._run, lane="questions", total=len(settings))
 
     @property
     def results(self) -> dict[Any, Any]:
@@ -97,14 +95,12 @@ class StudyCurve(Background):
 
 LANE = "sweep"
 
-Points = Sequence["GridPoint"]
-
 
 class ModelsJob(Background):
-    """The models of some points of a grid, measured one after the other, begun with those kept from earlier work.
+    """The models of a grid, measured one after the other, begun with those kept from earlier work.
 
-    `make_points` returns the points, as the plan and `parts` decide them; `measures` are the checks and numbers that
-    are measured of each.
+    `make_grid` returns the grid, as the plan and `parts` decide it; `measures` are the checks and numbers that are
+    measured of each.
     """
 
     def __init__(
@@ -113,21 +109,21 @@ class ModelsJob(Background):
         plan: AuditPlan,
         dataset: AuditDataset,
         measures: Sequence[str],
-        make_points: Callable[[], Points],
+        make_grid: Callable[[], Grid],
         *parts: Any,
     ) -> None:
-        from core.experiments.experiment import ModelMeasure, models_of
+        from core.experiments.experiment import models_of
 
         self.dataset = dataset
-        self.measure = ModelMeasure(tuple(measures))
+        self.measures = tuple(measures)
         store = cached.store_of(plan.config.dataset)
         key = fingerprint(name, dataset.fingerprint, plan, list(measures), *parts)
 
-        def make() -> tuple[Points, tuple[tuple[AuditPlan, ...], ...]]:
-            points = make_points()
-            return points, models_of(points)
+        def make() -> tuple[Grid, tuple[tuple[AuditPlan, ...], ...]]:
+            grid = make_grid()
+            return grid, models_of(grid)
 
-        self.points, self.models = store.remember(f"points {key}", make)
+        self.grid, self.models = store.remember(f"grid {key}", make)
         self.point_store: Any = None
         self.left: list[tuple[AuditPlan, ...]] = []
         super().__init__(
@@ -143,7 +139,7 @@ class ModelsJob(Background):
             self.models[0][0].config.dataset
         )  # the job may not call Streamlit
         keys = [
-            point_key(plans, self.dataset, ModelMeasurements, *self.measure.parts)
+            point_key(plans, self.dataset, ModelMeasurements, self.measures)
             for plans in self.models
         ]
         stored = [self.point_store.load(key, ModelMeasurements) for key in keys]
@@ -154,14 +150,15 @@ class ModelsJob(Background):
 
     def _measured(self, job: Job) -> list[Any]:
         from core.experiments import engine
-        from core.experiments.experiment import ModelMeasurements
+        from core.experiments.experiment import ModelMeasurements, measured_model
 
         results = engine.measured_points(
             self.left,
             self.dataset,
             n_jobs=2,
             store=self.point_store,
-            measure=self.measure,
+            measure=partial(measured_model, names=self.measures),
+            parts=(self.measures,),
             result=ModelMeasurements,
         )
         return job.collect(results)
@@ -177,10 +174,10 @@ class ModelsJob(Background):
         self.show(lambda job: f"Models {done}: {n_done} of {job.total}, {pace(job)}", label)
         return n_done > 0
 
-    def rows(self, points: Points | None = None) -> tuple[ExperimentRow, ...]:
-        """Return the rows of what is measured so far, of some of its points where they are named."""
+    def rows(self, grid: Grid | None = None) -> tuple[ExperimentRow, ...]:
+        """Return the rows of what is measured so far, of a part of its grid where one is given."""
         from core.experiments.experiment import rows_of
 
-        if points is None:
-            points = self.points
-        return rows_of(points, self.partial)
+        if grid is None:
+            grid = self.grid
+        return rows_of(grid, self.partial)

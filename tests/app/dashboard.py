@@ -110,10 +110,11 @@ class PointsOnDemand:
         store: PointStore,
         n_jobs: int,
         measure: Any,
+        parts: tuple[Any, ...],
         result: Any,
     ) -> Iterator[Any]:
-        if getattr(measure, "names", ()) != MEASURES:
-            yield from measured_points(configs, dataset, store=store, measure=measure, result=result)
+        if parts != (MEASURES,):
+            yield from measured_points(configs, dataset, store=store, measure=measure, parts=parts, result=result)
             return
         for plans in configs:
             self.allowed.acquire()
@@ -126,7 +127,7 @@ class PointsOnDemand:
             measurements = ModelMeasurements(
                 plans={content_fingerprint(plan): _measured(plan, correction_result) for plan in plans}
             )
-            store.save(point_key(plans, dataset, ModelMeasurements, *measure.parts), measurements)
+            store.save(point_key(plans, dataset, ModelMeasurements, *parts), measurements)
             yield measurements
 
     def allow(self, count: int) -> None:

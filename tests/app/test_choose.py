@@ -57,7 +57,7 @@ class Measured:
                     majority=proportion(600, 1000),
                 )
                 if store is not None:
-                    key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.measure.parts)
+                    key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts)
                     store.save(key, point)
                 yield point
 

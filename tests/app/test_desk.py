@@ -87,7 +87,7 @@ def test_register_quote_ask_and_a_repeat_is_free(start: Start):
     assert "Example: " in dashboard.plain_finding and not default_ledger().parent.exists()
     dashboard.click("desk_create").click("desk_register")
     before = state()
-    assert before.remaining == 0.9 and before.registration.n_people == 3960
+    assert before.remaining == 0.9 and before.n_people == 3960
     dashboard.choose(desk_epsilon=0.1)
     assert re.search(r"(?s)Costs ε 0\.1.*0\.8 afterwards.*Typical error ±0\.00", dashboard.page_text)
     assert state() == before  # a quote charges nothing
@@ -182,7 +182,7 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
     dashboard.give("desk_predictions", "other.csv", desk_files.predictions(seed=2))
     assert last in dashboard.page_text
     dashboard.choose(desk_epsilon=0.3)
-    people = read_test_set(people_table(desk_files.test_set(), "people.csv"), state("loans").registration.roles)
+    people = read_test_set(people_table(desk_files.test_set(), "people.csv"), state("loans").roles)
     second_scores = desk_files.scores(3)
     open_ledger(default_ledger()).ask("loans", people, second_scores, epsilon=0.7, asker="team B")
     dashboard.click("desk_ask")
@@ -195,8 +195,8 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
 
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
-    registration = state("loans").registration
-    assert (registration.n_people, registration.roles.group, registration.roles.positive) == (400, ("Male",), "yes")
+    status = state("loans")
+    assert (status.n_people, status.roles.group, status.roles.positive) == (400, ("Male",), "yes")
     assert dashboard.button("desk_ask").disabled
     dashboard.give("desk_predictions", "model.csv", desk_files.predictions()).open("data").open("desk")
     messages = ["model.csv is still here.", "people.parquet is still here."]
@@ -226,7 +226,7 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
     dashboard.choose(desk_advantaged_sex="Female", desk_label_column="repaid", desk_positive_repaid="no")
     dashboard.open("data").open("desk")
     dashboard.choose(desk_new_name_file="loans").click("desk_register")
-    roles = state("loans").registration.roles
+    roles = state("loans").roles
     assert (roles.group, roles.label, roles.positive) == (("Female",), "repaid", "no")
 
     first, *rows = desk_files.predictions().decode().splitlines()

@@ -13,13 +13,14 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 
 from core.auditing import AuditPlan, catalogue_plan
 from core.datasets import AuditDataset, build_dataset, load
 from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
 from core.experiments.engine import measured_points
-from core.experiments.experiment import ModelMeasure, ModelMeasurements, models_of
+from core.experiments.experiment import ModelMeasurements, measured_model, models_of
 from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
 
 SPEED_UP = 1.7
@@ -37,7 +38,7 @@ def people() -> tuple[str, AuditDataset]:
 def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, list[ModelMeasurements]]:
     """Return the wall time of an experiment, worker start included, and its models in order."""
     started = time.perf_counter()
-    measure = ModelMeasure(MEASURES)
+    measure = partial(measured_model, names=MEASURES)
     results = list(measured_points(models, dataset, n_jobs=n_jobs, measure=measure, result=ModelMeasurements))
     return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
 

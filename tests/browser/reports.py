@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser
 
 from core.auditing.policy import VERDICT_TITLES
-from core.report import embedded_document, from_json
+from core.report import from_json
+from core.report.page import embedded_document
 from tests.browser.axe import violations
 from tests.browser.view import View
 

@@ -14,6 +14,7 @@ Repeated here with seed 42 alone. Bands: accuracies ± .03; the strong adversary
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -21,10 +22,10 @@ from core.auditing import catalogue_plan
 from core.datasets import AuditDataset
 from core.experiments.engine import measured_points
 from core.experiments.experiment import (
-    ModelMeasure,
     ModelMeasurements,
     SeedSummary,
     grid_of,
+    measured_model,
     models_of,
     rows_of,
     summarise,
@@ -50,7 +51,7 @@ MEASURED = {
 def summaries(adult: AuditDataset) -> dict[tuple[str, str], SeedSummary]:
     plan = catalogue_plan("adult")
     points = grid_of(
-        [replace(plan, config=replace(plan.config, roles=adult.roles))],
+        replace(plan, config=replace(plan.config, roles=adult.roles)),
         {
             "model.metric": METRICS,
             "model.tolerance": (0.0,),
@@ -59,7 +60,8 @@ def summaries(adult: AuditDataset) -> dict[tuple[str, str], SeedSummary]:
             "correction.as_published": (True,),
         },
     )
-    measure = ModelMeasure(("attack_before", "attack_after", "attack_gain", "tolerance_holds"))
+    names = ("attack_before", "attack_after", "attack_gain", "tolerance_holds")
+    measure = partial(measured_model, names=names)
     results = measured_points(models_of(points), adult, measure=measure, result=ModelMeasurements)
     return {
         (summary.values["model.metric"], summary.values["correction.adversary"]): summary

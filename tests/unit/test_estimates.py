@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, sem, t
 
-from core.auditing.policy import estimate_text, value_text
+from core.auditing.policy import estimate_text
+from core.auditing.policy.limits import value_text
 from core.base.errors import InputError
 from core.stats.estimates import (
     Estimate,

@@ -14,13 +14,13 @@ PLAN = samples.plan()
 
 
 def test_a_row_has_the_number_of_the_audit_of_its_plan():
-    points = grid_of([PLAN], {"model.method": ("unmitigated", "private_fair"), "model.epsilon": (3.0,)})
+    points = grid_of(PLAN, {"model.method": ("unmitigated", "private_fair"), "model.epsilon": (3.0,)})
     rows = list(run_experiment(points, TABLE, studies=("fairness", "membership")))
     assert len(rows) == 2 * 7
-    for point in points:
-        audited = audited_of(point.plan, TABLE)
+    for plan, values in points.items():
+        audited = audited_of(plan, TABLE)
         for row in rows:
-            assert row.values != point.values or row.measurement == measured(row.measurement.check, audited)
+            assert row.values != values or row.measurement == measured(row.measurement.check, audited)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_a_row_has_the_number_of_the_audit_of_its_plan():
 )
 def test_a_grid_that_there_cannot_be(varied: dict[str, tuple[object, ...]], message: str):
     with pytest.raises(InputError, match=message):
-        grid_of([PLAN], varied)
+        grid_of(PLAN, varied)
 
 
 def test_a_frame_has_a_reason_where_there_is_no_number():
-    points = grid_of([PLAN], {"outputs.released": ("labels",)})
+    points = grid_of(PLAN, {"outputs.released": ("labels",)})
     (row, *_) = run_experiment(points, TABLE, studies=("membership",))
     line = rows_frame([row]).iloc[0]
     assert line["check"] == "membership_caught" and line["reason"] and line["value"] is None

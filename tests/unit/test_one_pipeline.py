@@ -106,7 +106,7 @@ def test_report_page_command_notebook_and_experiment_give_one_number(name: str, 
     def check(plan: AuditPlan) -> None:
         audited = audited_of(plan, table)
         audit = {check.name: measured(check.name, audited) for check in STUDIES[name].declared}
-        rows = run_experiment(grid_of([plan], {}), table, studies=(name,))
+        rows = run_experiment(grid_of(plan, {}), table, studies=(name,))
         assert by_check(name, (row.measurement for row in rows)) == audit
         if any(measurement.outcome == Outcome.DONE for measurement in audit.values()):
             assert by_check(name, measurements_on_page(name, plan, table).values()) == audit

@@ -18,7 +18,6 @@ from .limits import (
     Policy,
     chance_text,
     check_title,
-    control_text,
     default_policy,
     estimate_text,
     is_placeholder,
@@ -28,7 +27,6 @@ from .limits import (
     predictions_policy,
     read_policy,
     source_text,
-    value_text,
     verdict_counts,
 )
 from .policy_changes import LimitUse, check_change
@@ -39,7 +37,6 @@ from .verdict import (
     Verdict,
     bullet,
     distance_to_limit,
-    headline_and_detail,
     next_step,
 )
 
@@ -62,11 +59,9 @@ __all__ = [
     "chance_text",
     "check_change",
     "check_title",
-    "control_text",
     "default_policy",
     "distance_to_limit",
     "estimate_text",
-    "headline_and_detail",
     "is_placeholder",
     "judge",
     "judged_alternatives",
@@ -80,6 +75,5 @@ __all__ = [
     "source_text",
     "tries_text",
     "untried_reason",
-    "value_text",
     "verdict_counts",
 ]

@@ -457,16 +457,15 @@ def is_placeholder(limit: Limit) -> bool:
     return not limit.source.strip() and limit.author.startswith("FairLeak")
 
 
-def placeholders_text(policy: Policy, *, signed: bool = False) -> str:
-    """Return how many limits are FairLeak's starting values and what to do, or was not done; empty where none is."""
+def placeholders_text(policy: Policy) -> str:
+    """Return how many limits are FairLeak's starting values, and what to do; empty where none is."""
     count = sum(map(is_placeholder, policy.limits))
     if not count:
         return ""
-    if signed:
-        to_do = "Signed without limits of your own."
-    else:
-        to_do = "Set your own limits, with a source, before you sign."
-    return f"FairLeak placeholders: {count} of {len(policy.limits)} limits. {to_do}"
+    return (
+        f"FairLeak placeholders: {count} of {len(policy.limits)} limits. "
+        "Set your own limits, with a source, before you sign."
+    )
 
 
 def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:

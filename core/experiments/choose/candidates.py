@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -188,10 +189,10 @@ def candidate_configs(
     """
     combinations = itertools.product(seeds, settings.epsilons, settings.depths, settings.methods)
     configs = {
-        point.plan.config: None
+        varied_plan.config: None
         for seed, epsilon, depth, method in combinations
         if method in PRIVATE_METHODS or epsilon == settings.epsilons[0]
-        for point in grid_of([plan], _varied(settings, seed, epsilon, depth, method))
+        for varied_plan in grid_of(plan, _varied(settings, seed, epsilon, depth, method))
     }
     if len(configs) > MOST_CANDIDATES:
         raise InputError(
@@ -237,42 +238,32 @@ def quick_plan(plan: AuditPlan) -> AuditPlan:
     )
 
 
-@dataclass(frozen=True)
-class CandidateMeasure:
-    """What measures a candidate, with what its plan says is released."""
-
-    plan: AuditPlan
-    name: str = ""
-
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What decides a point besides configuration and data."""
-        return self.plan.outputs, self.plan.model.kind, self.name
-
-    def __call__(self, config: AuditConfig, dataset: AuditDataset) -> CandidatePoint:
-        """Train, measure on both halves, and return the point."""
-        started = time.perf_counter()
-        config = replace(config, roles=dataset.roles)
-        splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        model = train_model(config, dataset, splits)
-        audited = Audited(
-            config,
-            dataset,
-            splits,
-            model,
-            Progress(1),
-            plan=quick_plan(replace(self.plan, config=config)),
-        )
-        choosing_half = in_choosing_half(dataset)
-        return CandidatePoint(
-            config=config,
-            name=self.name,
-            choosing=_half(audited.part(choosing_half)),
-            judging=_half(audited.part(~choosing_half)),
-            majority=model.majority_test,
-            constant=model.constant(splits),
-            seconds=time.perf_counter() - started,
-        )
+def measured_candidate(
+    config: AuditConfig, dataset: AuditDataset, *, plan: AuditPlan, name: str = ""
+) -> CandidatePoint:
+    """Train a candidate, measure it on both halves with what its plan says is released, and return the point."""
+    started = time.perf_counter()
+    config = replace(config, roles=dataset.roles)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    model = train_model(config, dataset, splits)
+    audited = Audited(
+        config,
+        dataset,
+        splits,
+        model,
+        Progress(1),
+        plan=quick_plan(replace(plan, config=config)),
+    )
+    choosing_half = in_choosing_half(dataset)
+    return CandidatePoint(
+        config=config,
+        name=name,
+        choosing=_half(audited.part(choosing_half)),
+        judging=_half(audited.part(~choosing_half)),
+        majority=model.majority_test,
+        constant=model.constant(splits),
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _half(audited: Audited) -> Half:
@@ -327,9 +318,9 @@ class CandidateSet:
     name: str = ""
 
     @property
-    def measure(self) -> CandidateMeasure:
-        """What measures them."""
-        return CandidateMeasure(self.plan, self.name)
+    def parts(self) -> tuple[Any, ...]:
+        """What decides a point besides configuration and data."""
+        return self.plan.outputs, self.plan.model.kind, self.name
 
 
 def check_same_people(candidate_sets: Sequence[CandidateSet]) -> None:
@@ -396,7 +387,8 @@ def measure_all(
             candidate_set.dataset,
             n_jobs=jobs,
             report=tell,
-            measure=candidate_set.measure,
+            measure=partial(measured_candidate, plan=candidate_set.plan, name=candidate_set.name),
+            parts=candidate_set.parts,
             result=CandidatePoint,
             **running,
         )

@@ -16,14 +16,13 @@ from xml.etree.ElementTree import tostring
 from ..glossary import GLOSSARY
 from .attriguard import guard_budget, guard_noise
 from .correction import correction_case, correction_impossible, imputation, proportions
-from .example import Answer, Example, ExampleTable, Step, texts
+from .example import Example, ExampleTable, Step, texts
 from .membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
 from .queries import card, flip_everybody, noisy_answer, single_flip
 
 __all__ = [
     "EXAMPLES",
     "LESSON",
-    "Answer",
     "Example",
     "ExampleTable",
     "Step",

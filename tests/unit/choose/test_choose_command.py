@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +12,8 @@ import pytest
 
 from core.__main__ import main
 from core.auditing import AuditPlan, read_plan
-from core.experiments.choose import CandidateSet, ChooseSettings, candidate_configs, measure_all
-from core.experiments.choose.candidates import CandidateMeasure, in_choosing_half
+from core.experiments.choose import CandidateSet, ChooseSettings, candidate_configs, candidates, measure_all
+from core.experiments.choose.candidates import in_choosing_half, measured_candidate
 from core.experiments.engine import MemoryStore
 from core.studies.subject import AuditConfig
 from tests import samples
@@ -135,7 +134,7 @@ class Slow:
     def __init__(self) -> None:
         self.measured, self.leaks = 0, SAFE
 
-    def __call__(self, measure: CandidateMeasure, config: AuditConfig, dataset: Any) -> Any:
+    def __call__(self, config: AuditConfig, dataset: Any, **_: Any) -> Any:
         self.measured += 1
         settings = {"seed": config.seed, "method": config.method, "depth": config.depth}
         return point(self.measured, 0.7, self.leaks, np.random.default_rng(0), **settings)
@@ -144,9 +143,9 @@ class Slow:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     slow = Slow()
-    monkeypatch.setattr(CandidateMeasure, "__call__", lambda self, config, data: slow(self, config, data))
+    monkeypatch.setattr(candidates, "measured_candidate", slow)
     clock = SimpleNamespace(monotonic=lambda: 60.0 * slow.measured)
-    monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "time", clock)
+    monkeypatch.setattr(candidates, "time", clock)
     return slow
 
 
@@ -194,9 +193,8 @@ def test_in_choosing_half_is_half_of_each_cell(group: int, label: int):
 
 @pytest.mark.long
 def test_candidate_measure_has_two_halves():
-    candidate = CandidateMeasure(AuditPlan())(
-        AuditConfig(method="unmitigated", tolerance=0.0, depth=3), samples.dataset(600)
-    )
+    config = AuditConfig(method="unmitigated", tolerance=0.0, depth=3)
+    candidate = measured_candidate(config, samples.dataset(600), plan=AuditPlan())
     assert candidate.choosing.accuracy.n + candidate.judging.accuracy.n == candidate.majority.n
     for side in (candidate.choosing, candidate.judging):
         assert side.correct.sum() == round(side.accuracy.value * side.accuracy.n)

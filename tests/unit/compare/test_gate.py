@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from core.__main__ import main
-from core.report import report_fingerprint, to_json
+from core.report import to_json
+from core.report.report import report_fingerprint
 from core.store.history import History
 from tests.html_reader import Reader
 from tests.patience import entries, finished

@@ -153,7 +153,7 @@ def checked(ledger: Ledger) -> LedgerStatus:
     """Return the status of a ledger whose export holds and adds up."""
     verification, status = verify_export(ledger.record()[0]), ledger.status(NAME)
     assert verification.ok, verification.reason
-    assert verification.budgets == (status,) and status.spent <= status.registration.budget
+    assert verification.budgets == (status,) and status.spent <= status.budget
     assert status.spent == pytest.approx(COUNT + sum(answer.charged for answer in status.answers), abs=1e-9)
     return status
 

@@ -332,7 +332,7 @@ def test_an_empty_group_is_accepted_and_answered_like_any_group(attribute: Any, 
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     test_set = changed(attribute=attribute)
     ledger = fresh(tmp_path, test_set, 5, count_epsilon=1)
-    size = ledger.status(NAME).registration.n_disadvantaged
+    size = ledger.status(NAME).n_disadvantaged
     assert 0 <= size.low <= (attribute == 0).sum() <= size.high <= 60
     for metric in ("statistical_parity", "equal_opportunity"):
         answer = ledger.ask(NAME, test_set, H, epsilon=0.1, metric=metric, asker="x")

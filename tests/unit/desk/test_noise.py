@@ -59,7 +59,7 @@ def test_the_bound_is_the_quantile(reach: int, thousandths: int, level: float):
 def test_the_size_of_the_disadvantaged_group_has_the_shortest_interval_of_its_level(tmp_path: Path):
     ledger = open_ledger(tmp_path / "ledger", create=True)
     ledger.register(NAME, people(400), budget=1, roles=ATTRIBUTE, count_epsilon=0.5)
-    size = ledger.status(NAME).registration.n_disadvantaged
+    size = ledger.status(NAME).n_disadvantaged
     half = round(size.high - size.value)
     assert size.value - size.low == size.high - size.value == half
     held, shorter = (sum(law(x, 2, 1) for x in range(-k, k + 1)) for k in (half, half - 1))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.learn.examples import EXAMPLES, Answer, Example, Step, example, lesson, sheet
+from core.learn.examples import EXAMPLES, Example, Step, example, lesson, sheet
+from core.learn.examples.example import Answer
 from tests.html_reader import Reader
 
 

@@ -30,7 +30,7 @@ def result() -> CorrectionResult:
 def test_a_model_is_trained_once_for_all_its_attackers(monkeypatch: pytest.MonkeyPatch, result: CorrectionResult):
     trained = Mock(wraps=core.auditing.run.train_model)
     monkeypatch.setattr(core.auditing.run, "train_model", trained)
-    points = grid_of([PLAN], ATTACKERS)
+    points = grid_of(PLAN, ATTACKERS)
     measures = ("attack_before", "attack_after", "attack_gain", "tolerance_used", "tolerance_holds")
     rows = list(run_experiment(points, TABLE, measures=measures))
     assert (len(points), len(models_of(points)), trained.call_count, len(rows)) == (8, 1, 1, 8 * 5)

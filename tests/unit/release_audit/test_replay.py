@@ -17,7 +17,7 @@ from core.base.errors import InputError
 from core.cli.report import _printed
 from core.datasets import read_table
 from core.report import Reports, from_json, report_document, to_json
-from core.report.changes import ChangedValue, Replay, changed_values, compare_runs
+from core.report.changes import Changed, Replay, changed_values, compare_runs
 from core.report.report import strict
 from tests.refusals import refused
 from tests.samples_report import PLAN as VERSION
@@ -50,7 +50,7 @@ def test_numbers_count_to_six_digits(factor: float, same: bool):
     changed = copy.deepcopy(DOCUMENT)
     changed["measurements"][0]["estimate"]["high"] *= factor
     comparison = compare_runs(DOCUMENT, changed)
-    paths = [change.path for change in comparison.changes]
+    paths = [change.what for change in comparison.changes]
     assert paths == [] if same else ["measurements[attribute_excess].estimate.high"]
     assert comparison.same == same
 
@@ -63,7 +63,7 @@ def test_on_another_machine_the_last_bits_of_answers_do_not_count():
     del changed["provenance"]["packages"]["scipy"]
     comparison = compare_runs(DOCUMENT, changed)
     assert comparison.same
-    assert {change.path: change.now for change in comparison.environment} == {
+    assert {change.what: change.after for change in comparison.environment} == {
         "provenance.packages.numpy": "2.5.0",
         "provenance.packages.scipy": "(absent)",
     }
@@ -73,7 +73,7 @@ def test_parts_that_only_one_document_has_and_longer_lists_are_changes():
     less = copy.deepcopy(DOCUMENT)
     del less["model"]["notes"]
     last = less["measurements"].pop()
-    assert last and {change.path: change.now for change in compare_runs(DOCUMENT, less).changes} == {
+    assert last and {change.what: change.after for change in compare_runs(DOCUMENT, less).changes} == {
         "measurements": len(less["measurements"]),
         "model.notes": "(absent)",
     }
@@ -84,7 +84,7 @@ def test_items_are_called_by_names_that_differ():
         first = {"check": "a", "n": 1}
         old = {"check": second, "n": 2}
         changes = changed_values({"rows": [first, old]}, {"rows": [first, old | {"n": 3}]})
-        assert [(change.path, change.before, change.now) for change in changes] == [(path, 2, 3)]
+        assert [(change.what, change.before, change.after) for change in changes] == [(path, 2, 3)]
 
 
 # The command
@@ -131,7 +131,7 @@ def _chosen(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("n", "more"), [(1, []), (20, []), (21, ["1"]), (1500, ["1,480"])])
 def test_replay_counts_the_changes_that_it_does_not_list(n: int, more: list[str]):
-    changes = tuple(ChangedValue(path=f"rows[{i}].n", before=i, now=-i) for i in range(n))
+    changes = tuple(Changed(what=f"rows[{i}].n", before=i, after=-i) for i in range(n))
     text = "\n".join(_printed(Replay(before="a" * 64, now="b" * 64, environment=(), changes=changes)))
     assert text.startswith("Not the same: ") and f"; {n:,} of its values differ." in text
     assert re.findall(r"and ([\d,]+) more", text) == more

@@ -13,10 +13,10 @@ import pytest
 from core.__main__ import main
 from core.auditing.policy import CHECKS
 from core.base.errors import InputError
-from core.report import report_document, report_fingerprint, to_json, verify_report
+from core.report import report_document, to_json, verify_report
 from core.report.codec import report_of
 from core.report.page import to_html
-from core.report.report import parse_json
+from core.report.report import parse_json, report_fingerprint
 from tests.refusals import refused
 from tests.samples_report import judged_audit, places
 

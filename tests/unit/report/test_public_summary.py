@@ -21,13 +21,12 @@ from core.report import (
     Reports,
     public_summary,
     report_document,
-    summary_html,
     summary_markdown,
     to_json,
     verify_report,
 )
 from core.report.codec import report_of
-from core.report.public_summary import CONTENTS
+from core.report.public_summary import CONTENTS, summary_html
 from core.report.report import strict
 from core.report.verification import readable_in_child
 from core.studies.study import Basis
