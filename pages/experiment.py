@@ -57,15 +57,15 @@ GUIDE = (
 
 def works_of(varied: Varied, names: Sequence[str], plan: AuditPlan) -> list[ModelsJob]:
     """Return the models of each attribute; InputError if there are too many or a value breaks its rule."""
-    others = {key: values for key, values in varied.items() if key != ATTRIBUTE}
+    grid_values = {key: values for key, values in varied.items() if key != ATTRIBUTE}
     if ATTRIBUTE not in varied:
-        return [_work(plan, cached.dataset_of(table, config.roles), names, others, {})]
+        return [_work(plan, cached.dataset_of(table, config.roles), names, grid_values, {})]
     return [
         _work(
             changed_plan(plan.without_roles, {ATTRIBUTE: attribute}),
             cached.dataset_of(table, table.roles_for(attribute)),
             names,
-            others,
+            grid_values,
             {ATTRIBUTE: attribute},
         )
         for attribute in varied[ATTRIBUTE]
