@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.base.errors import InputError
 from core.datasets.splits import SETS, split
-from core.stats.estimates import count, interval, percent
+from core.stats.estimates import count, independence_p_value, interval, percent
 from pages._data import column_roles
 from pages.shell import cached, controls, panels, state, upload
 from pages.shell.shell import escape
@@ -160,7 +160,7 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     positive = escape(dataset.label_names[1])
     positives = [group.label_rate.value * group.count for group in groups]
     negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
-    significant = chi2_contingency([positives, negatives], correction=False).pvalue < 0.05
+    significant = independence_p_value([positives, negatives]) < 0.05
     group_labels = [escape(group.group) for group in (first, last)]
     if many:
         group_labels = [f"“{label}”" for label in group_labels]
@@ -237,8 +237,6 @@ def answers(dataset: AuditDataset) -> str:
     set_sizes = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
     return f"{source} Sets from column {escape(roles.sets)}: {set_sizes}."
 
-
-from scipy.stats import chi2_contingency
 
 from core.auditing.charts import draw_groups
 from core.auditing.policy import default_policy, predictions_policy

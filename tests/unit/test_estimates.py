@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm, sem, t
+from scipy.stats import binomtest, chi2_contingency, norm, sem, t
 
 from core.auditing.policy import estimate_text
 from core.auditing.policy.limits import value_text
@@ -24,6 +24,7 @@ from core.stats.estimates import (
     difference,
     equal_mean,
     holm,
+    independence_p_value,
     mean,
     mean_over_repeats,
     mean_rate,
@@ -46,6 +47,16 @@ def test_proportion_is_the_wilson_interval(case: tuple[int, int]):
     theirs = binomtest(successes, n).proportion_ci(method="wilson")
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
     assert 0 <= ours.low <= ours.value <= ours.high <= 1
+
+
+@given(
+    st.integers(2, 5).flatmap(
+        lambda k: st.lists(st.lists(st.integers(1, 500), min_size=k, max_size=k), min_size=2, max_size=4)
+    )
+)
+def test_independence_p_value_is_scipys(counts: list[list[int]]):
+    assert independence_p_value(counts) == pytest.approx(chi2_contingency(counts, correction=False).pvalue, abs=1e-12)
+    assert independence_p_value([[0] * len(counts[0]), *counts]) == 1.0
 
 
 def test_accuracies_by_hand_and_of_nobody():
