@@ -198,11 +198,8 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
 
 
 def sizes(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
-    """Say why the people are too few for an audit, or for FairLeak's own policy, and what works."""
-    if config.method == GIVEN_PREDICTIONS:
-        policy = predictions_policy()
-    else:
-        policy = default_policy()
+    """Say why the people are too few for an audit, or for the policy that fits it, and what works."""
+    policy = cached.policy_that_fits(config)
     settings = (config.method, config.metric, config.train_share, config.seed)
     problems = dataset.once(("sizes", *settings), lambda: size_problems(dataset, config, policy))
     return tuple(f"{problem.reason} {problem.remedy}" for problem in problems)
@@ -239,12 +236,10 @@ def answers(dataset: AuditDataset) -> str:
 
 
 from core.auditing.charts import draw_groups
-from core.auditing.policy import default_policy, predictions_policy
 from core.auditing.sizes import cell_sizes, size_problems
 from core.datasets.checked_table import Severity
 from core.datasets.columns import describe_columns
 from core.datasets.input_check import CONSEQUENCES, topic_of
-from core.models import GIVEN_PREDICTIONS
 
 if uploaded is None:
     audited_page()

@@ -264,7 +264,7 @@ def _unanswered(
     }
     if config.method == GIVEN_PREDICTIONS and (dataset.sets is None or dataset.scores is None):
         return  # which checks are not run then does not hang on the number of people
-    needed = {"membership_gap": GROUP_NON_MEMBERS, "membership_caught": NON_MEMBERS}
+    needed = {"membership_caught": NON_MEMBERS, "membership_gap": GROUP_NON_MEMBERS}
     needed = {check: records for check, records in needed.items() if check in required}
     for check, records in needed.items():
         size, name = _fewest(dataset, config, by_group=check == "membership_gap")

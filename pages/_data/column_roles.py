@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.auditing.policy import default_policy, predictions_policy
+from core.auditing.policy import Policy
 from core.auditing.sizes import SizeProblem, counted, size_problems
 from core.base.errors import InputError
 from core.datasets import cautions
@@ -273,16 +273,15 @@ def _sizes(draft: Draft, roles: Roles) -> tuple[SizeProblem, ...]:
         seed=int(state.setting("seed")),
     )
     same = replace(roles, favourable="", confirmed=())  # the sizes do not depend on them
-    problems: tuple[SizeProblem, ...] = cached.once(sizes_of, draft.table, same, config)
+    policy = cached.policy_that_fits(replace(config, roles=same))
+    problems: tuple[SizeProblem, ...] = cached.once(sizes_of, draft.table, same, config, policy)
     return problems
 
 
-def sizes_of(frame: pandas.DataFrame, roles: Roles, config: AuditConfig) -> tuple[SizeProblem, ...]:
-    """Return why the people of a table are too few for FairLeak's own policy; none where the roles break a rule."""
-    if config.method == GIVEN_PREDICTIONS:
-        policy = predictions_policy()
-    else:
-        policy = default_policy()
+def sizes_of(
+    frame: pandas.DataFrame, roles: Roles, config: AuditConfig, policy: Policy
+) -> tuple[SizeProblem, ...]:
+    """Return why the people of a table are too few for a policy; none where the roles break a rule."""
     try:
         return size_problems(counted(frame, roles), config, policy)
     except InputError:

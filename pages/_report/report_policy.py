@@ -14,7 +14,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.auditing import AuditPlan, ModelPlan, fitting_policy
 from core.auditing.policy import (
     CHECKS,
     UNITS,
@@ -28,7 +27,6 @@ from core.auditing.policy import (
 )
 from core.base.errors import InputError
 from core.base.serialize import fingerprint
-from core.models import GIVEN_PREDICTIONS
 from core.report.policy_templates import policy_templates
 from core.store.history import History
 from core.studies.subject import AuditConfig
@@ -67,12 +65,7 @@ def _saved() -> list[tuple[int, str, Callable[[], Policy]]]:
 
 def _fitting_key(config: AuditConfig) -> str:
     """Return the template that fits what is brought, as the command chooses it."""
-    kind = "train"
-    if config.method == GIVEN_PREDICTIONS:
-        kind = "predictions"
-        if config.roles is not None and cached.answering(config.roles) is not None:
-            kind = "file"
-    policy = fitting_policy(AuditPlan(model=ModelPlan(kind=kind), config=config))
+    policy = cached.policy_that_fits(config)
     return next(key for key, template in policy_templates().items() if template.make() == policy)
 
 

@@ -20,6 +20,7 @@ from core.base.serialize import fingerprint
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, RATINGS_FOLDER, Ratings
 from core.datasets.roles import Roles
+from core.models import GIVEN_PREDICTIONS
 from core.studies.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from core.studies.subject import AuditConfig
 from pages.shell import panels, shell, state
@@ -29,6 +30,7 @@ from pages.shell.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
     from core.auditing.plan import ModelPlan
+    from core.auditing.policy import Policy
     from core.models.model_files import ModelFile
 
 T = TypeVar("T")
@@ -144,6 +146,18 @@ def answering(roles: Roles | None) -> OwnModel | None:
     ):
         return None
     return model
+
+
+def policy_that_fits(config: AuditConfig) -> Policy:
+    """Return FairLeak's policy that fits what is brought, as the command chooses it."""
+    from core.auditing import AuditPlan, ModelPlan, fitting_policy
+
+    kind = "train"
+    if config.method == GIVEN_PREDICTIONS:
+        kind = "predictions"
+        if answering(config.roles) is not None:
+            kind = "file"
+    return fitting_policy(AuditPlan(model=ModelPlan(kind=kind), config=config))
 
 
 def adopt(table: Table, roles: Roles) -> None:

@@ -361,8 +361,14 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
     if required[worst] == n:
         return headline, _sentences(_excused(rows), optional)
     remaining = {verdict: number for verdict, number in required.items() if verdict != worst}
+    blocking = {
+        str(verdict): remaining.pop(verdict) for verdict in _BLOCKING if verdict in remaining
+    }
+    also = ""
+    if blocking:
+        also = f"Also blocking: {verdict_counts(blocking)}."
     counts = verdict_counts({Status.PASS: 0, **remaining})
-    return headline, _sentences(f"{counts}.", _calculated(rows), _excused(rows), optional)
+    return headline, _sentences(also, f"{counts}.", _calculated(rows), _excused(rows), optional)
 
 
 _ABOUT_FAIRLEAK = "Every required limit is kept, but it is about FairLeak, not about the model"

@@ -46,7 +46,7 @@ def verdict_of(policy: Policy, *measurements: Measurement) -> Verdict:
 def test_two_of_six_fail() -> None:
     verdict = verdict_of(SIX, *MEASURED)
     assert verdict.headline == "Do not release: Fail 2 of 6."
-    assert verdict.detail == "Inconclusive 1 · Not run 1 · Pass 2."
+    assert verdict.detail == "Also blocking: Inconclusive 1 · Not run 1. Pass 2."
     assert verdict.overall == "fail"
     assert [(row.item, row.verdict, row.blocks) for row in verdict.rows[:6]] == [
         (1, "fail", True),

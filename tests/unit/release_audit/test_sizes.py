@@ -87,9 +87,14 @@ def test_small_groups_are_taken_together_where_no_seed_or_share_works():
     assert split_problem(*changed(dataset, config, problem)) == ""
 
 
+def test_too_few_test_records_at_all_come_before_too_few_of_a_group():
+    (problem,) = size_problems(counted(people(2900), RACES), AuditConfig(), default_policy())
+    assert "takes 1,000 test records" in problem.reason and "no model of this table can pass" in problem.reason
+
+
 def test_groups_too_small_for_the_policy_name_the_share_and_the_groups_that_work():
     config = AuditConfig()
-    dataset = counted(people(3000), RACES)
+    dataset = counted(people(3200), RACES)
     (problem,) = size_problems(dataset, config, default_policy())
     assert not problem.blocks and "of each group" in problem.reason
     fewest = np.bincount(dataset.sensitive[split(dataset, seed=config.seed).test]).min()
