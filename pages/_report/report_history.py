@@ -435,7 +435,9 @@ def _form(
     if testing:
         opens = "Keep and Sign open when the self-test has ended."
     elif not is_complete:
-        opens = "Name model and version to sign; they are in the fingerprint, so take the brief after."
+        opens = (
+            "Name model and version to sign; they are in the fingerprint, so take the brief after."
+        )
     review = "not set"
     if document.plan.register.review:
         review = day_text(document.plan.register.review)
