@@ -332,7 +332,6 @@ class TunedForest(Result):
     forest.
     """
 
-    kind: str
     parameters: dict[str, int | str | None]
     accuracy: Estimate
     balanced: Estimate
@@ -425,7 +424,6 @@ def tune_forest(
         for candidate in (best_parameters, None)
     )
     return TunedForest(
-        kind=kind,
         parameters=best_parameters,
         accuracy=accuracy(truth, tuned),
         balanced=balanced_accuracy(truth, tuned),

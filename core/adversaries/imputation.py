@@ -101,11 +101,9 @@ def known_records_with_folds(
     sensitive: Groups,
     *,
     seed: int,
-    known_rows: Rows | None = None,
+    known_rows: Rows,
 ) -> KnownRecords:
     """Return learners and validation records with folds of the learners, every group spread evenly over them."""
-    if known_rows is None:
-        known_rows = np.concatenate([learners, validation])
     n_folds = _FOLDS if learners.size < _MANY else _FOLDS_OF_MANY
     order = child_generator(seed, f"attacker folds, {learners.size}").permutation(learners.size)
     fold = np.empty(learners.size, dtype=np.int64)

@@ -25,9 +25,6 @@ from ..base.serialize import Result
 from ..base.validation import Codes, Ints, Mask, binary_array, choice, one_length
 from .estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
 
-METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
-"""The metrics by name."""
-
 METRIC_TITLES = {
     "statistical_parity": "Statistical parity",
     "predictive_equality": "Predictive equality",
@@ -35,6 +32,9 @@ METRIC_TITLES = {
     "equalized_odds": "Equalized odds",
 }
 """What a page calls each metric."""
+
+METRICS = tuple(METRIC_TITLES)
+"""The metrics by name."""
 
 _FAIRLEARN_NAMES = {
     "statistical_parity": "demographic parity difference",

@@ -63,9 +63,10 @@ def privacy_loss(
 
 def _of_sums(mechanism: NoisySums, h: Floats, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> PrivacyLoss:
     """Return the loss of releasing noisy count and sums."""
-    scales, moved = mechanism.scales(h), b.astype(np.float64) - a
+    count_scale, sum_scale = mechanism.scales(h)
+    moved = b.astype(np.float64) - a
     sums = float(np.abs(centred_scores(h) @ moved).sum())
-    return PrivacyLoss(epsilon=_shift(abs(float(moved.sum())), scales.count) + _shift(sums, scales.sums))
+    return PrivacyLoss(epsilon=_shift(abs(float(moved.sum())), count_scale) + _shift(sums, sum_scale))
 
 
 def _shift(move: float, scale: float) -> float:

@@ -482,7 +482,7 @@ def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
         y = np.asarray([release.sums for release in answered.released])
         rows = centred_scores(h)
         offset = np.zeros(h.shape[:2])
-        scale: float | Floats = np.asarray([[release.scales.sums] for release in answered.released])
+        scale: float | Floats = np.array([release.scales for release in answered.released])[:, 1:]
     else:
         y = answered.answers
         # A gap: SP = h·r - c h·z, so o = Σ_j h_j / N1 and g = -c h.

@@ -227,7 +227,8 @@ def targeted_leakage(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: i
     high = 1 / n1
     low = 1 / n0 if mechanism.absolute else -1 / n0
     if isinstance(mechanism, NoisySums):
-        return _two_laws(1.0, mechanism.scales(np.eye(1, n1 + n0)).sums, "laplace")
+        _, sum_scale = mechanism.scales(np.eye(1, n1 + n0))
+        return _two_laws(1.0, sum_scale, "laplace")
     if isinstance(mechanism, AdditiveNoise):
         return _two_laws(abs(high - low), mechanism.scale(n1, n0, 1), mechanism.noise)
     if isinstance(mechanism, Rounded):

@@ -303,14 +303,6 @@ class SmoothLaplace(_Smooth):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SumScales(Result):
-    """Scales of the Laplace noise on the count and on each sum; 0 where nothing is secret."""
-
-    count: float
-    sums: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SumsRelease(Result):
     """What noisy sums make public: the noisy size and sums of (score − middle), and the gaps computed from the two.
 
@@ -320,7 +312,8 @@ class SumsRelease(Result):
     n_disadvantaged: float
     sums: Floats
     gaps: Floats
-    scales: SumScales
+    scales: tuple[float, float]
+    """Of the noise on the count and on each sum."""
 
 
 def centred_scores(scores: Floats) -> Floats:
@@ -360,31 +353,32 @@ class NoisySums(Mechanism):
         """How answers are made."""
         return f"noisy sums at ε = {self.epsilon:g}"
 
-    def scales(self, scores: npt.ArrayLike) -> SumScales:
-        """Return the scales of the noise for these scores, shape (m, n); they are public."""
+    def scales(self, scores: npt.ArrayLike) -> tuple[float, float]:
+        """Return the scales of the Laplace noise on the count and on each sum; 0 where nothing is secret.
+
+        They follow from the scores, shape (m, n), and are public.
+        """
         centred = np.abs(centred_scores(np.atleast_2d(np.asarray(scores, dtype=np.float64))))
         together = float(centred.sum(axis=0).max())
         if not together:
-            return SumScales(count=1 / self.epsilon, sums=0.0)
+            return 1 / self.epsilon, 0.0
         count = math.sqrt(float(centred.max(axis=1).mean()))
         sums = math.sqrt(together)
         share = count / (count + sums)
-        return SumScales(
-            count=1 / (self.epsilon * share), sums=together / (self.epsilon * (1 - share))
-        )
+        return 1 / (self.epsilon * share), together / (self.epsilon * (1 - share))
 
     def count_and_sums(
         self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
     ) -> Floats:
         """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
-        scales = self.scales(h)
+        count_scale, sum_scale = self.scales(h)
         disadvantaged = a == 0
-        counts = disadvantaged.sum() + scales.count * rng.laplace(size=(draws, 1))
-        sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + scales.sums * rng.laplace(
+        counts = disadvantaged.sum() + count_scale * rng.laplace(size=(draws, 1))
+        sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + sum_scale * rng.laplace(
             size=(draws, h.shape[0])
         )
         return np.hstack(
-            [to_grid(counts, public_grid(scales.count)), to_grid(sums, public_grid(scales.sums))]
+            [to_grid(counts, public_grid(count_scale)), to_grid(sums, public_grid(sum_scale))]
         )
 
     def _gaps(self, h: Floats, seen: Floats) -> Floats:

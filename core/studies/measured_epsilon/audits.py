@@ -315,7 +315,7 @@ def answer_draws(
             outputs.append(mechanism.count_and_sums(scores, sensitive, rng, draws))
             group = sensitive == 0
             centres.append([group.sum(), (scores[0, group] - 0.5).sum()])
-            scales.append([claimed.scales(scores).count, claimed.scales(scores).sums])
+            scales.append(list(claimed.scales(scores)))
         else:
             assert isinstance(claimed, AdditiveNoise)
             outputs.append(mechanism.draws(scores, sensitive, rng=rng, draws=draws))

@@ -21,6 +21,7 @@ Membership advantage: TPR - FPR at the threshold that is best on other people (Y
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -112,15 +113,9 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
     """Return the smallest number that a mixture of binomials, all as likely, stays at or below with probability q."""
     from scipy.special import bdtr
 
-    below = -1
-    at = members
-    while at - below > 1:
-        middle = (at + below) // 2
-        if float(bdtr(middle, members, shares).mean()) >= q:
-            at = middle
-        else:
-            below = middle
-    return at
+    return bisect_left(
+        range(members), q, key=lambda most: float(bdtr(most, members, shares).mean())
+    )
 
 
 LOW_FPR = 0.01

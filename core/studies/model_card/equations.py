@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...base.validation import Codes, Floats, Ints, probabilities
+from ...base.validation import Codes, Floats, probabilities
 from ...stats.projection import Constraints, Projection
 from ...stats.projection import project as project_on
 from .published_counts import Cells, PublishedCounts, number_names, part_of, published_mask
@@ -44,77 +44,54 @@ _FEW = 300
 """People of a part up to whom the curvature of a gap is an interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Equations:
-    """Linear equations in the memberships: Σ a s lies in [low, high], infinite where there is no limit, up to noise."""
-
-    pattern: Ints  # (n,): cell of each person; everybody in a cell has the same features
-    features: Floats  # (rows, cells)
-    low: Floats
-    high: Floats
-    variance: Floats  # of the noise; 0 for numbers without
-    curved: bool = False  # whether they depend on the posterior they were made with
-
-    def constraints(self) -> Constraints:
-        """Return them as constraints of the projection."""
-        both = np.isfinite(self.low) & np.isfinite(self.high)
-        only_low = np.isfinite(self.low) & ~both
-        sign = np.where(only_low, -1.0, 1.0)
-        low = np.where(both, self.low, 0.0)
-        high = np.where(both, self.high, 0.0)
-        return Constraints(
-            pattern=self.pattern,
-            weights=self.features * sign[:, None],
-            groups=np.tile([0.0, 1.0], (self.low.size, 1)),
-            bound=np.where(both, (low + high) / 2, np.where(only_low, -self.low, self.high)),
-            equality=both,
-            width=(high - low) / 2,
-            variance=self.variance,
-        )
-
-
 class _Equation(NamedTuple):
+    """Σ a s lies in [low, high], infinite where there is no limit, up to noise; the features a are by cell."""
+
     features: Floats
     low: float
     high: float
     variance: float = 0.0
 
 
-def equations(published: Published, posterior: Floats) -> Equations:
-    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
+def equations(published: Published, posterior: Floats) -> Constraints:
+    """Return what the projection is held to; the posterior (n,) matters only for gaps of groups of unknown size."""
     cells = published.release.cells
     noise = published.noise
-    counts = published.counts
-    curved = False
     if noise is not None:
-        value = np.concatenate([noise.sizes, noise.sums.ravel()])
         features = _noisy_features(published.release)
-        low = value
-        high = value
-        variance = np.full(value.size, noise.variance)
+        low = high = np.concatenate([noise.sizes, noise.sums.ravel()])
+        variance = np.full(low.size, noise.variance)
     else:
+        counts = published.counts
         assert counts is not None
-        unsized = {
-            name: limits
-            for name, limits in published.limits.items()
-            if part_of(name) not in counts.sizes
-        }
-        curved = any(name.endswith("_gap") for name in unsized)
         rows = [
             *_size_rows(cells, counts),
             *_count_rows(cells, counts),
-            *_unsized_rows(cells, unsized, posterior),
+            *_unsized_rows(cells, _unsized(published), posterior),
         ]
         features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
         low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
-    return Equations(
+    both = np.isfinite(low) & np.isfinite(high)
+    only_low = np.isfinite(low) & ~both
+    least = np.where(both, low, 0.0)
+    most = np.where(both, high, 0.0)
+    return Constraints(
         pattern=cells.pattern,
-        features=features,
-        low=low,
-        high=high,
+        weights=features * np.where(only_low, -1.0, 1.0)[:, None],
+        groups=np.tile([0.0, 1.0], (low.size, 1)),
+        bound=np.where(both, (least + most) / 2, np.where(only_low, -low, high)),
+        equality=both,
+        width=(most - least) / 2,
         variance=variance,
-        curved=curved,
     )
+
+
+def _unsized(published: Published) -> dict[str, Floats]:
+    """Return the limits of the numbers about groups of unknown size; there are none with privacy noise."""
+    if published.counts is None:
+        return {}
+    sizes = published.counts.sizes
+    return {name: limits for name, limits in published.limits.items() if part_of(name) not in sizes}
 
 
 def _noisy_features(release: Release) -> Floats:
@@ -250,14 +227,12 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     "infeasible"; the others are "converged" and "not_converged". The value is in nats.
     """
     q = probabilities(posterior, published.release.n, name="posterior")
-    system = equations(published, q)
-    projection = project_on(q, system.constraints())
-    rounds = _ROUNDS if system.curved else 0
-    for _ in range(rounds):
+    projection = project_on(q, equations(published, q))
+    curved = any(name.endswith("_gap") for name in _unsized(published))
+    for _ in range(_ROUNDS if curved else 0):
         if projection.status == "infeasible":
             break
-        system = equations(published, projection.probability)
-        updated = project_on(q, system.constraints())
+        updated = project_on(q, equations(published, projection.probability))
         moved = abs(float(updated.probability.sum() - projection.probability.sum()))
         projection = updated
         if moved <= _STILL * float(

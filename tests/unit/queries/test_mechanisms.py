@@ -55,10 +55,10 @@ def test_answers_lie_on_a_grid_that_does_not_depend_on_the_attribute(make, absol
     for n0 in (1, 7, 20, 33, 39):
         a = (np.arange(40) >= n0).astype(int)
         if isinstance(mechanism, NoisySums):
-            scales = mechanism.scales(h)
+            count_scale, sum_scale = mechanism.scales(h)
             release = mechanism.release(h, a, rng=rng)
             seen = np.append(release.sums, release.n_disadvantaged)
-            cells = seen / np.append([public_grid(scales.sums)] * 3, public_grid(scales.count))
+            cells = seen / np.append([public_grid(sum_scale)] * 3, public_grid(count_scale))
         else:
             grid = mechanism.grid(40, 3)
             assert math.log2(grid).is_integer() and grid <= mechanism.scale(40 - n0, n0, 3) / 1000
