@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from ...base.serialize import Result
 from ...base.settings import Param, Settings
 from ...base.validation import child_generator
 from ...charts.drawing import Drawing, Scale
@@ -88,23 +87,18 @@ class MeasuredEpsilonSettings(Settings):
         return f"{100 * self.confidence:.4g}%"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredEpsilon(Result):
-    """The mechanisms audited so far, the private tree first."""
+Audits = tuple[MechanismAudit, ...]
+"""The mechanisms audited so far, the private tree first."""
 
-    audited: tuple[MechanismAudit, ...]
 
-    @property
-    def above(self) -> tuple[MechanismAudit, ...]:
-        """Those whose bound is above what is promised, at the confidence `SURE`."""
-        return tuple(audit for audit in self.audited if audit.seen.bound(SURE) > audit.promised)
+def exceeding(made: Audits) -> Audits:
+    """Return those whose bound is above what is promised, at the confidence `SURE`."""
+    return tuple(audit for audit in made if audit.seen.bound(SURE) > audit.promised)
 
-    @property
-    def able(self) -> tuple[MechanismAudit, ...]:
-        """Those of which so many outputs could show more than is promised, however little noise there were."""
-        return tuple(
-            audit for audit in self.audited if audit.seen.clearest.bound(SURE) > audit.promised
-        )
+
+def testable(made: Audits) -> Audits:
+    """Return those of which so many outputs could show more than is promised, however little noise there were."""
+    return tuple(audit for audit in made if audit.seen.clearest.bound(SURE) > audit.promised)
 
 
 _SETS = (100, 100, 100)
@@ -127,7 +121,7 @@ _TABLES = (
 _NO_PROOF = "A lower bound below the promised ε proves nothing more: another attack may show more."
 
 
-class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
+class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
     """Whether the mechanisms with a privacy budget keep it."""
 
     name = "measured_epsilon"
@@ -167,32 +161,29 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         subject: Subject,
         settings: MeasuredEpsilonSettings,
         report: ReportProgress | None = None,
-    ) -> Iterator[MeasuredEpsilon]:
+    ) -> Iterator[Audits]:
         """Yield the mechanisms audited, one after the other."""
-        mechanism_audits: tuple[MechanismAudit, ...] = ()
+        audited: Audits = ()
         total = self.steps(subject, settings)
         for audit in self._audits(subject, settings):
-            mechanism_audits = (*mechanism_audits, audit())
+            audited = (*audited, audit())
             if report is not None:
-                report(len(mechanism_audits), total)
-            yield MeasuredEpsilon(audited=mechanism_audits)
+                report(len(audited), total)
+            yield audited
 
-    def findings(
-        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
-    ) -> tuple[Finding, ...]:
+    def findings(self, result: Audits, settings: MeasuredEpsilonSettings) -> tuple[Finding, ...]:
         """Return what is measured of the private tree, or what is above its promised ε; then the others."""
-        tree, *answer_audits = result.audited
+        tree, *answer_audits = result
         promised = epsilon_text(settings.epsilon)
         tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {tree_sentence}."
-        n = len(result.audited)
-        n_blind = len(result.audited) - len(result.able)
+        n = len(result)
+        n_blind = n - len(testable(result))
         so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
-        if result.above:
-            which = ", ".join(
-                f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above
-            )
+        too_large = exceeding(result)
+        if too_large:
+            which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in too_large)
             point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
             so_what = "The guarantee does not hold: the noise is too small."
             to_do = "Release nothing of it until the noise is right."
@@ -200,11 +191,9 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         if n_blind:
             caveats.append(_cap(result, settings))
         chance = [
-            audit
-            for audit in result.audited
-            if audit.seen.bound(settings.confidence) > audit.promised
+            audit for audit in result if audit.seen.bound(settings.confidence) > audit.promised
         ]
-        if chance and not result.above:
+        if chance and not too_large:
             caveats.append(f"Bounds at {settings.level}: {n}. One may be above by chance.")
         if settings.noise < 1:
             caveats.append(
@@ -230,27 +219,23 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of 2 tables: {listed}."
         return headline, Finding(point=point, evidence=evidence)
 
-    def charts(
-        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
-    ) -> Mapping[str, Drawing]:
+    def charts(self, result: Audits, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
         """Return what is promised and what is measured, a row a mechanism."""
         quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
-        budgets = draw_budgets(
-            result.audited, epsilon=settings.epsilon, confidence=settings.confidence
-        )
+        budgets = draw_budgets(result, epsilon=settings.epsilon, confidence=settings.confidence)
         return {quantity: budgets}
 
     def checks(
-        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+        self, result: Audits, settings: MeasuredEpsilonSettings
     ) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
-        n = len(result.able)
+        n = len(testable(result))
         finding = self.findings(result, settings)[0]
         if not n:
             return {"measured_epsilon": not_run("measured_epsilon", _cap(result, settings))}
         measured = Measurement(
             check="measured_epsilon",
-            estimate=certain(len(result.above) / n, 0),  # no person is behind it
+            estimate=certain(len(exceeding(result)) / n, 0),  # no person is behind it
             attacked=f"{n} of FairLeak's own mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
             knows=finding.attacker_knows,
             assumptions=(
@@ -258,14 +243,13 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
                 "A mechanism counts as above where its 99.99% lower bound is.",
             ),
             details={
-                f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE)
-                for audit in result.audited
+                f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE) for audit in result
             },
         )
         return {"measured_epsilon": measured}
 
     def tables(
-        self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings
+        self, result: Audits, settings: MeasuredEpsilonSettings
     ) -> Mapping[str, tuple[Row, ...]]:
         """Return what is promised, spent and measured of each mechanism."""
         rows = tuple(
@@ -279,14 +263,15 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
                 "counted": audit.seen.counts,
                 "δ": audit.delta,
             }
-            for audit in result.audited
+            for audit in result
         )
         return {self.title: rows}
 
 
-def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
+def _cap(result: Audits, settings: MeasuredEpsilonSettings) -> str:
     """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
-    blind = [audit for audit in result.audited if audit not in result.able]
+    capable = testable(result)
+    blind = [audit for audit in result if audit not in capable]
     most = math.floor(100 * max(audit.seen.clearest.bound(SURE) for audit in blind)) / 100
     return (
         f"So many outputs cannot show more than the promised ε = {epsilon_text(settings.epsilon)}: at most {most:.2f}, "
@@ -298,9 +283,7 @@ def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:
     return f"ε = {audit.measured(settings.confidence):.2f}"
 
 
-def draw_budgets(
-    audited: Sequence[MechanismAudit], *, epsilon: float, confidence: float
-) -> Drawing:
+def draw_budgets(audited: Audits, *, epsilon: float, confidence: float) -> Drawing:
     """Draw each mechanism: a bar up to the lower bound measured, the ε spent hollow, the ε promised as a line."""
     rows = []
     for audit in audited:

@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,13 +43,8 @@ _FEW = 300
 """People of a part up to whom the curvature of a gap is an interval."""
 
 
-class _Equation(NamedTuple):
-    """Σ a s lies in [low, high], infinite where there is no limit, up to noise; the features a are by cell."""
-
-    features: Floats
-    low: float
-    high: float
-    variance: float = 0.0
+_Equation = tuple[Floats, float, float, float]
+"""Σ a s lies in [low, high], infinite where there is no limit, up to noise: a by cell, low, high, and its variance."""
 
 
 def equations(published: Published, posterior: Floats) -> Constraints:
@@ -69,7 +63,7 @@ def equations(published: Published, posterior: Floats) -> Constraints:
             *_count_rows(cells, counts),
             *_unsized_rows(cells, _unsized(published), posterior),
         ]
-        features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
+        features = np.array([row[0] for row in rows]).reshape(-1, cells.people.size)
         low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
     both = np.isfinite(low) & np.isfinite(high)
     only_low = np.isfinite(low) & ~both
@@ -105,7 +99,7 @@ def _size_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     """Yield the group sizes; that of everybody only where it does not follow from the others."""
     for part, size in counts.sizes.items():
         if part != "all" or not {"label 1", "label 0"} <= set(counts.sizes):
-            yield _Equation(cells.inside(part).astype(np.float64), float(size), float(size))
+            yield cells.inside(part).astype(np.float64), float(size), float(size), 0.0
 
 
 def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
@@ -127,7 +121,7 @@ def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
             canonical = row if row[inside][0] == 0 else inside - row
             if canonical.any() and canonical.tobytes() not in seen:
                 seen.add(canonical.tobytes())
-                yield _Equation(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
+                yield row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]), 0.0
 
 
 def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Equation]:
@@ -163,11 +157,13 @@ def _rate_rows(
     """
     low, high = (accepted - end * inside for end in rate)
     if rate[0] == rate[1]:
-        yield _Equation(low, limit[0], limit[0])
+        yield low, limit[0], limit[0], 0.0
     elif limit == (0.0, 0.0):
-        yield from (_Equation(high, -np.inf, 0.0), _Equation(low, 0.0, np.inf))
+        yield high, -np.inf, 0.0, 0.0
+        yield low, 0.0, np.inf, 0.0
     else:
-        yield from (_Equation(low, -np.inf, limit[0]), _Equation(high, limit[1], np.inf))
+        yield low, -np.inf, limit[0], 0.0
+        yield high, limit[1], np.inf, 0.0
 
 
 def _gap_row(
@@ -192,10 +188,9 @@ def _gap_row(
     bend = d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
-        return _Equation(
-            features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack
-        )
-    return _Equation(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
+        low = middle + min(furthest, 0.0) - slack
+        return features, low, middle + max(furthest, 0.0) + slack, 0.0
+    return features, middle - bend - slack, middle - bend + slack, 2 * bend**2
 
 
 _ROUNDS = 6

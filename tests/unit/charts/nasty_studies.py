@@ -47,7 +47,7 @@ from core.studies.correction.knowledge import MoreDisclosed
 from core.studies.correction.problem import SolverCertificate
 from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
-from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
+from core.studies.measured_epsilon.study import MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPick
@@ -174,8 +174,8 @@ def _budgets(rng: Generator) -> Drawing:
         )
         for _ in range(int(rng.integers(1, 9)))
     ]
-    result, settings = MeasuredEpsilon(audited=tuple(audited)), MeasuredEpsilonSettings(epsilon=promised)
-    return measured_epsilon.draw_budgets(result.audited, epsilon=settings.epsilon, confidence=settings.confidence)
+    settings = MeasuredEpsilonSettings(epsilon=promised)
+    return measured_epsilon.draw_budgets(tuple(audited), epsilon=settings.epsilon, confidence=settings.confidence)
 
 
 # ---------------------------------------------------------------------------------------------------- correction

@@ -26,7 +26,7 @@ from core.studies.measured_epsilon.audits import (
     tree_run,
     two_table_bound,
 )
-from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilon, MeasuredEpsilonSettings
+from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, exceeding, testable
 from core.studies.subject import Subject
 from tests.unit.charts.checks import check
 
@@ -46,8 +46,8 @@ def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[n
 def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject: Subject):
     settings = MeasuredEpsilonSettings(epsilon=epsilon, repeats=4_000)
     result = last(subject, settings)
-    assert not result.above
-    bound = result.audited[0].measured(0.95)
+    assert not exceeding(result)
+    bound = result[0].measured(0.95)
     assert 0.4 * epsilon < bound <= 0.85 * epsilon  # a leaf has 85% of the budget
     (rows,) = STUDY.tables(result, settings).values()
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
@@ -59,10 +59,10 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
 def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
     result = last(subject, settings)
-    above = {audit.mechanism for audit in result.above}
+    above = {audit.mechanism for audit in exceeding(result)}
     assert above == {"Private tree", "Laplace answers", "Noisy sums", "Query desk", "Model card"}
     assert STUDY.checks(result, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
-    assert result.audited[0].spent == pytest.approx(1.0)
+    assert result[0].spent == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("epsilon", "able"), [(3.0, 6), (10.0, 0)])
@@ -72,10 +72,10 @@ def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_calle
     few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=epsilon)
     result = last(subject, few)
     check = STUDY.checks(result, few)["measured_epsilon"]
-    assert len(result.able) == able
+    assert len(testable(result)) == able
     if able:
-        assert result.above
-        assert check.estimate.value == pytest.approx(len(result.above) / able)
+        assert exceeding(result)
+        assert check.estimate.value == pytest.approx(len(exceeding(result)) / able)
     else:
         assert "cannot show more than the promised ε = 10: at most 3.9" in check.reason
 
@@ -86,7 +86,7 @@ def test_charts_measure_with_the_confidence_of_the_settings():
     lengths = []
     for confidence in (0.5, 0.99):
         settings = MeasuredEpsilonSettings(epsilon=9.0, confidence=confidence)
-        (drawing,) = STUDY.charts(MeasuredEpsilon(audited=(audit,)), settings).values()
+        (drawing,) = STUDY.charts((audit,), settings).values()
         lengths += [bar.x[0] for bar in check(drawing).data if bar.type == "bar"]
     chances = [(1 - confidence) ** (1 / 50) for confidence in (0.5, 0.99)]
     assert lengths == pytest.approx([math.log(chance / (1 - chance)) for chance in chances], abs=0.01)

@@ -41,7 +41,6 @@ a target trained on none of the people the AUC is .499 and the TPR .0095.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -91,15 +90,14 @@ def variance_rates(evidence: Evidence) -> tuple[float, float]:
     trained = shadows.trained[:, columns]
     sides = [~trained, trained]
     steps = np.rint(phi / _STEP).astype(np.int64)
-    sums = [_ShadowSums.of(steps, side) for side in sides]
+    sums = [_sums(steps, side) for side in sides]
     rates = []
     for first in range(0, len(phi) - 1, 2)[:_MOST_PAIRS]:
         pair = slice(first, first + 2)
         remaining = [
-            every.less(_ShadowSums.of(steps[pair], side[pair]))
-            for every, side in zip(sums, sides, strict=True)
+            every - _sums(steps[pair], side[pair]) for every, side in zip(sums, sides, strict=True)
         ]
-        laws = [[side.law(per_person) for side in remaining] for per_person in (True, False)]
+        laws = [[_law(side, per_person) for side in remaining] for per_person in (True, False)]
         for target in (first, first + 1):
             if FEWEST <= np.count_nonzero(trained[target]) <= columns.size - FEWEST:
                 member = trained[target].astype(np.uint8)
@@ -128,33 +126,23 @@ def _laws(shadows: Shadows, per_person: bool) -> Law:
     return [shadows.normal(side, per_person) for side in (~shadows.inside, shadows.inside)]
 
 
-class _ShadowSums(NamedTuple):
-    """Of each record's φ in steps, over the shadows on one side: number, sum and sum of squares, exact."""
+def _sums(steps: Ints, used: Mask) -> Ints:
+    """Return of each record's φ in steps, over the used shadows, number, sum and sum of squares, exact: (3, records).
 
-    number: Ints
-    total: Ints
-    square: Ints
+    Both arrays are of shape (shadows, records).
+    """
+    inside = np.where(used, steps, 0)
+    return np.stack([used.sum(axis=0), inside.sum(axis=0), (inside * inside).sum(axis=0)])
 
-    @classmethod
-    def of(cls, steps: Ints, used: Mask) -> Self:
-        """Return the sums over the used shadows; both arrays are of shape (shadows, records)."""
-        return cls(
-            number=used.sum(axis=0),
-            total=np.where(used, steps, 0).sum(axis=0),
-            square=np.where(used, steps * steps, 0).sum(axis=0),
-        )
 
-    def less(self, part: Self) -> Self:
-        """Return the sums without those of some of the shadows."""
-        return type(self)(*(every - some for every, some in zip(self, part, strict=True)))
-
-    def law(self, per_person: bool) -> tuple[Floats, Floats]:
-        """Return mean and deviation of each record's φ."""
-        size = np.maximum(self.number, 1)
-        overall = self.total.sum() / max(int(self.number.sum()), 1)
-        mean = np.where(self.number > 0, self.total / size, overall)
-        squares = (self.number * self.square - self.total * self.total) / size
-        return mean * _STEP, deviations(self.number, squares * _STEP**2, per_person)
+def _law(sums: Ints, per_person: bool) -> tuple[Floats, Floats]:
+    """Return mean and deviation of each record's φ, by such sums."""
+    number, total, square = sums
+    size = np.maximum(number, 1)
+    overall = total.sum() / max(int(number.sum()), 1)
+    mean = np.where(number > 0, total / size, overall)
+    squares = (number * square - total * total) / size
+    return mean * _STEP, deviations(number, squares * _STEP**2, per_person)
 
 
 def _rate(score: Floats, member: Codes) -> float:
