@@ -91,14 +91,14 @@ Audits = tuple[MechanismAudit, ...]
 """The mechanisms audited so far, the private tree first."""
 
 
-def exceeding(made: Audits) -> Audits:
+def exceeding(audits_run: Audits) -> Audits:
     """Return those whose bound is above what is promised, at the confidence `SURE`."""
-    return tuple(audit for audit in made if audit.seen.bound(SURE) > audit.promised)
+    return tuple(audit for audit in audits_run if audit.seen.bound(SURE) > audit.promised)
 
 
-def testable(made: Audits) -> Audits:
+def demonstrable(audits_run: Audits) -> Audits:
     """Return those of which so many outputs could show more than is promised, however little noise there were."""
-    return tuple(audit for audit in made if audit.seen.clearest.bound(SURE) > audit.promised)
+    return tuple(audit for audit in audits_run if audit.seen.clearest.bound(SURE) > audit.promised)
 
 
 _SETS = (100, 100, 100)
@@ -178,7 +178,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
         tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {tree_sentence}."
         n = len(result)
-        n_blind = n - len(testable(result))
+        n_blind = n - len(demonstrable(result))
         so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
         to_do = "Raise canaries and repeats for a sharper bound."
         too_large = exceeding(result)
@@ -229,7 +229,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
         self, result: Audits, settings: MeasuredEpsilonSettings
     ) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
-        n = len(testable(result))
+        n = len(demonstrable(result))
         finding = self.findings(result, settings)[0]
         if not n:
             return {"measured_epsilon": not_run("measured_epsilon", _cap(result, settings))}
@@ -270,7 +270,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
 
 def _cap(result: Audits, settings: MeasuredEpsilonSettings) -> str:
     """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
-    capable = testable(result)
+    capable = demonstrable(result)
     blind = [audit for audit in result if audit not in capable]
     most = math.floor(100 * max(audit.seen.clearest.bound(SURE) for audit in blind)) / 100
     return (

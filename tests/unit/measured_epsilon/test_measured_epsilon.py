@@ -26,7 +26,7 @@ from core.studies.measured_epsilon.audits import (
     tree_run,
     two_table_bound,
 )
-from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, exceeding, testable
+from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, demonstrable, exceeding
 from core.studies.subject import Subject
 from tests.unit.charts.checks import check
 
@@ -72,7 +72,7 @@ def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_calle
     few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=epsilon)
     result = last(subject, few)
     check = STUDY.checks(result, few)["measured_epsilon"]
-    assert len(testable(result)) == able
+    assert len(demonstrable(result)) == able
     if able:
         assert exceeding(result)
         assert check.estimate.value == pytest.approx(len(exceeding(result)) / able)
