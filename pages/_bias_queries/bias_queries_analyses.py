@@ -224,8 +224,8 @@ def _noise_rows(trials: Trials, settings: BiasQueriesSettings, m: int) -> Iterat
     for noise in _NOISES:
         answer_mechanism = _mechanism_with(settings, noise)
         if isinstance(answer_mechanism, NoisySums):
-            asked = trials.ask(m, answer_mechanism, [0])
-            count_scale, sum_scale = answer_mechanism.scales(asked.scores[0])
+            answered = trials.ask(m, answer_mechanism, [0])
+            count_scale, sum_scale = answer_mechanism.scales(answered.scores[0])
             scale = f"{error_text(sum_scale)} a sum, {error_text(count_scale)} the count"
         elif isinstance(answer_mechanism, AdditiveNoise):
             scale = error_text(answer_mechanism.scale(*sizes, m))
