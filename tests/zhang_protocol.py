@@ -9,10 +9,9 @@ sets members and non-members apart. Accuracy is measured on all who were drawn a
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from core.datasets import Roles, Table
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
 from core.models import DPID3Classifier
-from core.stats.estimates import Estimate, accuracy, proportion
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
 from core.studies.membership.fairpick import (
     Clusters,
@@ -46,30 +44,19 @@ BINS = 10
 class MemberPeople:
     """Everybody who may or may not be in the training data."""
 
-    title: str
-    codes: Ints = field(repr=False)
+    codes: Ints
     """(n, d): value of each column, from 0 up."""
-    names: tuple[str, ...]
-    values: tuple[tuple[str, ...], ...] = field(repr=False)
-    """Public domain of each column: what its codes stand for, also those nobody has."""
-    labels: Codes = field(repr=False)
-    """(n,)"""
-    groups: Codes = field(repr=False)
-    """(n,): 1 = first group of two; 0 to K - 1 where there are more."""
-    group_names: tuple[str, ...]
-    """By code."""
-    attribute: str
-    """What the groups differ in."""
-    protected: tuple[int, ...] = ()
+    n_values: tuple[int, ...]
+    """Values in the public domain of each column, also those nobody has."""
+    labels: Codes
+    groups: Codes
+    """1 = first group of two; 0 to K - 1 where there are more."""
+    protected: tuple[int, ...]
     """Columns among the d that the groups are distinguished by."""
 
     @property
     def n(self) -> int:
         return int(self.labels.size)
-
-    @property
-    def n_values(self) -> tuple[int, ...]:
-        return tuple(len(domain) for domain in self.values)
 
 
 def member_people(table: Table, roles: Roles) -> MemberPeople:
@@ -77,47 +64,35 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     chosen = select(table.frame, roles)
     sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
     features = {*chosen.features, *(set(sensitive) - set(roles.excluded))}
-    columns, names, values = [], [], []
+    columns, n_values, protected = [], [], []
     for name in [column for column in table.frame.columns if column in features]:
-        codes, domain = _coded(table.frame.loc[chosen.selected, name])
+        codes, n = _coded(table.frame.loc[chosen.selected, name])
         if (codes == codes[0]).all():  # constant since records were dropped
             continue
+        if name in sensitive:
+            protected.append(len(columns))
         columns.append(codes)
-        names.append(str(name))
-        values.append(domain)
-    matrix = np.column_stack(columns)
+        n_values.append(n)
     return MemberPeople(
-        title=table.title,
-        codes=matrix,
-        names=tuple(names),
-        values=tuple(values),
+        codes=np.column_stack(columns),
+        n_values=tuple(n_values),
         labels=chosen.labels,
         groups=chosen.groups,
-        group_names=chosen.group_names,
-        attribute=roles.attribute,
-        protected=tuple(j for j, name in enumerate(names) if name in map(str, sensitive)),
+        protected=tuple(protected),
     )
 
 
-def _coded(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
-    """Return the codes of a column and what they stand for; a missing cell comes last."""
+def _coded(column: pandas.Series) -> tuple[Ints, int]:
+    """Return the codes of a column, and how many values there are; a missing cell comes last."""
     if is_numeric(column):
-        codes, domain = _binned(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        edges = np.linspace(float(np.nanmin(numbers)), float(np.nanmax(numbers)), BINS + 1)
+        codes, n = np.where(np.isnan(numbers), -1, np.searchsorted(edges[1:-1], numbers, side="right")), BINS
     else:
-        raw_codes, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
-        codes, domain = raw_codes.astype(np.int64), tuple(str(text) for text in texts)
-    if (codes < 0).any():
-        codes, domain = np.where(codes < 0, len(domain), codes), (*domain, "missing")
-    return codes, domain
-
-
-def _binned(numbers: Floats) -> tuple[Ints, tuple[str, ...]]:
-    """Return the bin of each number, -1 where there is none, and the bins' limits as text."""
-    present = ~np.isnan(numbers)
-    codes = np.full(numbers.size, -1, dtype=np.int64)
-    edges = np.linspace(float(np.nanmin(numbers)), float(np.nanmax(numbers)), BINS + 1)
-    codes[present] = np.searchsorted(edges[1:-1], numbers[present], side="right")
-    return codes, tuple(f"{a:.6g} to {b:.6g}" for a, b in itertools.pairwise(edges))
+        codes, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
+        n = len(texts)
+    missing = codes < 0
+    return np.where(missing, n, codes), n + int(missing.any())
 
 
 def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
@@ -148,18 +123,15 @@ def keeping(split: MembershipSplit, retained: npt.ArrayLike, *, outsiders: npt.A
 
 def default_depth(people: MemberPeople) -> int:
     """Return a depth for the trees: as published 14 for the 14 columns of Adult and 10 for the 11 of COMPAS, else 8."""
-    d = len(people.names)
+    d = people.codes.shape[1]
     return {14: 14, 11: 10, 10: 10}.get(d, min(8, d))
 
 
-def id3_target(
-    people: MemberPeople, *, epsilon: float = math.inf, max_depth: int, accounting: str = "savings"
-) -> Train:
-    """Return the target of Zhang et al. (2020): a tree by DP-ID3 over public domains, private for a finite epsilon."""
+def id3_target(people: MemberPeople, *, max_depth: int) -> Train:
+    """Return the target of Zhang et al. (2020): a tree by DP-ID3 over public domains, without noise."""
 
     def train(rows: Ints, seed: int) -> Floats:
-        domains = people.n_values
-        tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)
+        tree = DPID3Classifier(math.inf, max_depth, seed, domains=people.n_values, classes=(0, 1))
         tree.fit(people.codes[rows], people.labels[rows])
         return np.asarray(tree.predict_proba(people.codes)[:, 1], dtype=np.float64)
 
@@ -182,54 +154,10 @@ def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Tra
     return train
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFindings:
-    """How well the attacked model predicts.
-
-    The control `majority_test` is the more frequent label for everybody.
-    """
-
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
-
-
-def quality(
-    probability: Floats,
-    labels: Codes,
-    members: Ints,
-    outsiders: Ints,
-    *,
-    predicted: Codes | None = None,
-) -> TargetFindings:
-    """Return how well a target predicts those it was trained on and others, and the majority label as control.
-
-    Where what it predicts is not given, a probability of exactly one half predicts label 0, the first, as the trees do.
-    """
-    labels_predicted = (probability > 0.5).astype(np.uint8) if predicted is None else predicted
-    more = int(labels[members].mean() > 0.5)  # what a model without columns would learn
-    return TargetFindings(
-        accuracy_train=accuracy(labels[members], labels_predicted[members]),
-        accuracy_test=accuracy(labels[outsiders], labels_predicted[outsiders]),
-        majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size),
-    )
-
-
-def precision_recall(verdict: Codes, member: Codes) -> tuple[Estimate, Estimate]:
-    """Return members among those classified as members, and those classified as members among members.
-
-    With nobody classified as a member there is no precision: it is nan with n = 0.
-    """
-    right = int(np.count_nonzero(verdict & member))
-    precision = proportion(right, int(verdict.sum()))
-    return precision, proportion(right, int(member.sum()))
-
-
 def two_sides(people: MemberPeople) -> Sides:
     """Return the same people in two groups, without the columns that tell them apart."""
     features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
-    first, second = people.group_names
-    return Sides(features=features, labels=people.labels, groups=people.groups, names=(first, second))
+    return Sides(features=features, labels=people.labels, groups=people.groups, names=("others", "group"))
 
 
 def thinned(
@@ -243,24 +171,25 @@ def thinned(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
-    """A trained target, whom the published attack judges."""
+    """A trained target, whom the published attack judges; its accuracy is also on those unseen."""
 
     people: MemberPeople
     split: MembershipSplit
-    probability: Floats = field(repr=False)
-    quality: TargetFindings
+    unseen: Ints
+    probability: Floats
     guess: MemberGuess
 
-    def point(self, point: CurvePoint) -> CurvePoint:
-        """Return a point of a curve with the rates of the attack."""
+    def point(self, **setting: Any) -> CurvePoint:
+        """Return a point of a curve: how well the target predicts, and the rates of the attack."""
         rows, member = self.split.judged_records
         groups, called = self.people.groups[rows], self.guess.verdict
         rates = {(m, g): float(called[(member == m) & (groups == g)].mean()) for m in (0, 1) for g in (0, 1)}
         vd, alarms = rates[1, 1] - rates[1, 0], rates[0, 1] - rates[0, 0]
-        return replace(
-            point,
-            accuracy_train=self.quality.accuracy_train.value,
-            accuracy_test=self.quality.accuracy_test.value,
+        right = (self.probability > 0.5) == self.people.labels  # one half predicts label 0, as the trees do
+        return CurvePoint(
+            **{"at": math.inf, "repeat": 0, "variant": "epsilon", **setting},
+            accuracy_train=float(right[self.split.members].mean()),
+            accuracy_test=float(right[self.unseen].mean()),
             auc=roc(self.guess.score, member).auc.value,
             precision=float(member[called == 1].mean()),
             recall=float(called[member == 1].mean()),
@@ -270,23 +199,23 @@ class Attacked:
         )
 
 
-def attacked(people: MemberPeople, train: Train, split: MembershipSplit, unseen: Ints, *, seed: int) -> Attacked:
-    """Train a target on the members and let the published attack judge; accuracy is on those unseen."""
+def attacked(
+    people: MemberPeople, train: Train, split: MembershipSplit, *, seed: int, unseen: Ints | None = None
+) -> Attacked:
+    """Train a target on the members and let the published attack judge; unseen are the non-members if left out."""
     p = train(split.members, seed)
     guess = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
-    accuracies = quality(p, people.labels, split.members, unseen)
-    return Attacked(people=people, split=split, probability=p, quality=accuracies, guess=guess)
+    return Attacked(
+        people=people, split=split, unseen=split.outsiders if unseen is None else unseen, probability=p, guess=guess
+    )
 
 
 def repeats_of(people: MemberPeople, train: Train, *, repeats: int, seed: int = 42) -> list[CurvePoint]:
     """Return a point a repeat, each with a split of its own."""
-    points = []
-    for repeat in range(repeats):
-        child = child_seed(seed, f"membership, repeat {repeat}")
-        split = member_split(people.n, seed=child)
-        target = attacked(people, train, split, split.outsiders, seed=child)
-        points.append(target.point(CurvePoint(at=math.inf, repeat=repeat, variant="epsilon")))
-    return points
+    seeds = [child_seed(seed, f"membership, repeat {repeat}") for repeat in range(repeats)]
+    splits = [member_split(people.n, seed=child) for child in seeds]
+    targets = [attacked(people, train, split, seed=child) for split, child in zip(splits, seeds, strict=True)]
+    return [target.point(repeat=repeat) for repeat, target in enumerate(targets)]
 
 
 def fairpick_points(
@@ -307,6 +236,15 @@ def fairpick_points(
                 outside = outsiders_at_random(split.outsiders, stay, seed=child)
                 left["random"] = keeping(split, retained, outsiders=outside)
             for variant, after in left.items():
-                target = attacked(people, train, after, split.outsiders, seed=child)
+                target = attacked(people, train, after, seed=child, unseen=split.outsiders)
                 deleted = split.members.size - after.members.size
-                yield target.point(CurvePoint(at=theta, repeat=repeat, variant=variant, deleted=deleted))
+                yield target.point(at=theta, repeat=repeat, variant=variant, deleted=deleted)
+
+
+def one_leaf(people: MemberPeople, *, seed: int) -> Attacked:
+    """Return a tree of one leaf, attacked: the share of label 1 among its members for everybody."""
+
+    def train(rows: Ints, _: int) -> Floats:
+        return np.full(people.n, people.labels[rows].mean())
+
+    return attacked(people, train, member_split(people.n, seed=seed), seed=seed)

@@ -72,7 +72,7 @@ def answered(dashboard: Dashboard) -> Dashboard:
     return dashboard
 
 
-DRAWN = ("base", "group_without_positive", "without_true_label", "trailing_period", "three_outcomes", "h2o")
+DRAWN = ("base", "without_true_label", "three_outcomes", "h2o")
 """Cases that no test below draws; the facts of all are tested where they are found."""
 
 

@@ -14,6 +14,7 @@ from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_desk import from_file, sent
 from tests.app.test_sign_off import with_model
 from tests.browser.signing_in import addresses
+from tests.samples_report import sample
 
 __all__ = ["attacks"]
 
@@ -67,6 +68,7 @@ def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_se
 
 @pytest.mark.long
 def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start, be: Be, attacks: Attacks):
+    attacks.instead = sample()
     open_ledger(default_ledger(), create=True)
     be(Role.AUDITOR)
     auditor = start().open("desk")
@@ -81,6 +83,7 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start
 def test_an_officer_whose_role_is_gone_changes_nothing(
     start: Start, be: Be, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):
+    attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
     officer = with_model(start().open("report")).choose(sign_who="DPO")

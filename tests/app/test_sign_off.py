@@ -13,6 +13,7 @@ from pages.shell import signin
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, changed, section
+from tests.samples_report import sample
 
 __all__ = ["attacks"]
 
@@ -20,6 +21,7 @@ __all__ = ["attacks"]
 @pytest.fixture
 def report(dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch) -> Dashboard:
     """The Report page, with an audit that nobody has kept."""
+    attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     dashboard.open("report")
     return dashboard
@@ -32,12 +34,16 @@ def history() -> History:
 def with_model(dashboard: Dashboard, model: str = "Loans", version: str = "1.0") -> Dashboard:
     """Type model and version; AppTest's select box takes a name from its options alone."""
     dashboard.widget("sign_model").options.append(model)
-    return dashboard.choose(sign_model=model).choose(sign_version=version)
+    dashboard.widget("sign_model").set_value(model)
+    return dashboard.choose(sign_version=version)
 
 
 def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> Dashboard:
     """Fill in the card and sign."""
-    return dashboard.choose(sign_decision=decision, sign_who=who, sign_reason=reason).click("sign_audit")
+    dashboard.choose(sign_decision=decision)
+    for field, text in (("sign_who", who), ("sign_reason", reason)):
+        dashboard.widget(field).set_value(text)
+    return dashboard.click("sign_audit")
 
 
 def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: Dashboard):
@@ -102,6 +108,7 @@ def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.Mo
 def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     start: Start, attacks: Attacks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    attacks.instead = sample()
     (letter := tmp_path / "letter").write_text("Dear officer")
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(letter))
     dashboard = start().open("report")

@@ -5,7 +5,6 @@ Each is made anew in a folder with a secret beside it, which no answer may tell.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -106,38 +105,35 @@ def _with_attribute(change: Callable[[AttributeProto], object]) -> bytes:
 
 def endless(depth: int = 1, *, column: str = "x", width: int = 2) -> bytes:
     """Loops that never end, `depth` of them one inside the other."""
-    names = [("i0", _INT64, []), ("c0", _BOOL, []), ("v0", _FLOAT, None)]
-    outputs = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
     inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Identity", ["v0"], ["o0"])]
     for level in range(1, depth):
-        body = _loop_body(inner, names, outputs)
-        names = [(f"i{level}", _INT64, []), (f"c{level}", _BOOL, []), (f"v{level}", _FLOAT, None)]
-        outputs = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
-        inner = [
-            helper.make_node("Identity", [f"c{level}"], [f"n{level}"]),
-            helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body),
-        ]
+        loop = helper.make_node(
+            "Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=_loop_body(inner, level - 1)
+        )
+        inner = [helper.make_node("Identity", [f"c{level}"], [f"n{level}"]), loop]
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, names, outputs))
+    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, depth - 1))
     return graph([loop], inputs=((column, _FLOAT, [None, width]),), initializer=[ever])
 
 
-def _loop_body(nodes: list[Any], names: Any, outputs: Any) -> GraphProto:
-    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (names, outputs)]
+def _loop_body(nodes: list[Any], level: int) -> GraphProto:
+    """Body of a loop whose round, condition and value are named by its level."""
+    inputs = [(f"i{level}", _INT64, []), (f"c{level}", _BOOL, []), (f"v{level}", _FLOAT, None)]
+    outputs = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
+    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (inputs, outputs)]
     return helper.make_graph(nodes, "body", *parts)
 
 
 def _endless_in_a_branch() -> bytes:
     """Loop of 2^63 rounds in a branch that is taken."""
-    names = [("i", _INT64, []), ("c", _BOOL, []), ("v", _FLOAT, None)]
-    outputs = [("n", _BOOL, []), ("o", _FLOAT, None)]
-    inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Exp", ["v"], ["o"])]
-    often = numpy_helper.from_array(np.array(2**63 - 1), "often")
-    ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, names, outputs))
+    inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Exp", ["v0"], ["o0"])]
+    constants = [
+        numpy_helper.from_array(np.array(value), name) for name, value in (("often", 2**63 - 1), ("ever", True))
+    ]
+    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, 0))
     branch = helper.make_graph([loop], "branch", [], [helper.make_tensor_value_info("w", _FLOAT, None)])
     chosen = helper.make_node("If", ["ever"], ["p"], then_branch=branch, else_branch=branch)
-    return graph([chosen], initializer=[often, ever])
+    return graph([chosen], initializer=constants)
 
 
 def _sequence_input() -> bytes:
@@ -208,13 +204,8 @@ ONNX: dict[str, Callable[[], bytes]] = {
 """What it tries -> how the file is made."""
 
 
-def _vectorized(vectorizer: Any) -> bytes:
+def _vectorized(vectorizer: Any, **settings: Any) -> bytes:
     """Text classifier whose vectorizer is changed after it was fitted."""
-    fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
-    return as_skops(fitted)
-
-
-def _with_setting(vectorizer: Any, **settings: Any) -> bytes:
     fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
     fitted.steps[0][1].set_params(**settings)
     return as_skops(fitted)
@@ -229,12 +220,19 @@ def _backtracking() -> bytes:
     return as_skops(fitted)
 
 
-def _with_node(setting: str, value: dict[str, Any]) -> bytes:
-    """Text classifier whose vectorizer has one setting written by hand."""
-    schema, members = opened(_vectorized(CountVectorizer()))
-    schema = copy.deepcopy(schema)
-    nodes_of(schema, "CountVectorizer")[0]["content"]["content"][setting] = value
+def _with_node(content: bytes, estimator: str, setting: str, value: dict[str, Any]) -> bytes:
+    """File of an estimator that has one setting written by hand."""
+    schema, members = opened(content)
+    nodes_of(schema, estimator)[0]["content"]["content"][setting] = value
     return closed(schema, members)
+
+
+def _vectorized_by(setting: str, value: dict[str, Any]) -> bytes:
+    return _with_node(_vectorized(CountVectorizer()), "CountVectorizer", setting, value)
+
+
+def _solved_by(setting: str, value: dict[str, Any]) -> bytes:
+    return _with_node(as_skops(logistic()), "LogisticRegression", setting, value)
 
 
 def _with_memory(path: str) -> bytes:
@@ -243,33 +241,28 @@ def _with_memory(path: str) -> bytes:
     return as_skops(fitted)
 
 
-def _named_in_estimator(setting: str, value: dict[str, Any]) -> bytes:
-    schema, members = opened(as_skops(logistic()))
-    schema = copy.deepcopy(schema)
-    nodes_of(schema, "LogisticRegression")[0]["content"]["content"][setting] = value
-    return closed(schema, members)
-
-
 SKOPS: dict[str, Callable[[], bytes]] = {
-    "counts of files named in cells": lambda: _with_setting(CountVectorizer(), input="filename"),
-    "counts of open files": lambda: _with_setting(CountVectorizer(), input="file"),
-    "hashes of files named in cells": lambda: _with_setting(HashingVectorizer(), input="filename"),
-    "weights of files named in cells": lambda: _with_setting(TfidfVectorizer(), input="filename"),
+    "counts of files named in cells": lambda: _vectorized(CountVectorizer(), input="filename"),
+    "counts of open files": lambda: _vectorized(CountVectorizer(), input="file"),
+    "hashes of files named in cells": lambda: _vectorized(HashingVectorizer(), input="filename"),
+    "weights of files named in cells": lambda: _vectorized(TfidfVectorizer(), input="filename"),
     "a store of results on disk": partial(_with_memory, "/tmp/fairleak-store"),
     "a store of results beside": partial(_with_memory, "store"),
-    "a list of words in a file": lambda: _with_setting(CountVectorizer(), stop_words="/etc/passwd"),
-    "words at an address": lambda: _with_setting(CountVectorizer(), vocabulary="https://example.org/words"),
-    "words of a home folder": lambda: _with_setting(CountVectorizer(), vocabulary="~/.ssh/id_rsa"),
-    "a function as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.add")),
-    "a function that reads as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.fromfile")),
-    "a type as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.str")),
-    "open as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.open")),
-    "an estimator as its preprocessor": partial(
-        _with_node, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
+    "a list of words in a file": lambda: _vectorized(CountVectorizer(), stop_words="/etc/passwd"),
+    "words at an address": lambda: _vectorized(CountVectorizer(), vocabulary="https://example.org/words"),
+    "words of a home folder": lambda: _vectorized(CountVectorizer(), vocabulary="~/.ssh/id_rsa"),
+    "a function as its analyser": partial(_vectorized_by, "analyzer", node("FunctionNode", "numpy.add")),
+    "a function that reads as its analyser": partial(
+        _vectorized_by, "analyzer", node("FunctionNode", "numpy.fromfile")
     ),
-    "a process as a setting": partial(_named_in_estimator, "solver", node("FunctionNode", "subprocess.Popen")),
-    "a memory map as a setting": partial(_named_in_estimator, "coef_", node("TypeNode", "numpy.memmap")),
-    "an address as a setting": partial(_named_in_estimator, "solver", text_node("http://127.0.0.1:9/")),
+    "a type as its tokenizer": partial(_vectorized_by, "tokenizer", node("TypeNode", "builtins.str")),
+    "open as its tokenizer": partial(_vectorized_by, "tokenizer", node("TypeNode", "builtins.open")),
+    "an estimator as its preprocessor": partial(
+        _vectorized_by, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
+    ),
+    "a process as a setting": partial(_solved_by, "solver", node("FunctionNode", "subprocess.Popen")),
+    "a memory map as a setting": partial(_solved_by, "coef_", node("TypeNode", "numpy.memmap")),
+    "an address as a setting": partial(_solved_by, "solver", text_node("http://127.0.0.1:9/")),
     "a pattern that backtracks": _backtracking,
 }
 """What it tries -> how the file is made."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.studies.attriguard import allocate, expected_size, representatives
 from tests.linear_cases import Case, cases, dense, plain_panda, plain_weights
 
-EVERY = settings(max_examples=250, deadline=None, derandomize=True)
+EVERY = settings(max_examples=250)
 
 
 def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,7 +99,7 @@ def check_conditions(size, p, budget, reachable, mechanism) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 @given(programs())
 def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):
     size, goal, budget, reachable = program

@@ -44,7 +44,7 @@ def problems(draw, most=9):
     }
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(problems())
 def test_exact_is_brute_force(problem):
     result = correct(**(problem | {"tolerance": float(problem["tolerance"])}))
@@ -56,7 +56,7 @@ def test_exact_is_brute_force(problem):
         assert result.objective == pytest.approx(best, rel=1e-12)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.integers(4, 1500), st.sampled_from([2, 2, 3, 4]), st.floats(0, 1), st.integers(0, 2**32 - 1))
 def test_the_edge_of_feasibility(n, k, share, seed):
     rng = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def test_short_search_is_the_full_pass():
     assert short > 200  # the comparison is worth nothing if the search always gives up
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.integers(2, 10**7), st.floats(0.01, 0.99), st.floats(0, 0.5), st.integers(0, 2**32 - 1))
 def test_limits_of_the_counts_are_exact_up_to_ten_million(n, share, tolerance, seed):
     positives = max(1, min(n - 1, round(n * share)))
@@ -134,7 +134,7 @@ def objective(result):
     return math.inf if result.objective is None else result.objective
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.integers(8, 120), st.integers(2, 5), SEEDS, st.sampled_from(METRICS), st.sampled_from([0.0, 0.01, 0.05, 0.2]))
 def test_exact_and_integer_program_agree(n, k, seed, metric, tolerance):
     guess, predictions, labels, _, cost = drawn(n, k, seed)
@@ -146,7 +146,7 @@ def test_exact_and_integer_program_agree(n, k, seed, metric, tolerance):
         assert exact.smallest_tolerance == ilp.smallest_tolerance
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.integers(6, 200), st.sampled_from([2, 2, 3, 4, 5]), SEEDS, st.sampled_from([0.0, 0.02, 0.1]))
 def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     guess, predictions, _, truth, cost = drawn(n, k, seed)
@@ -166,7 +166,7 @@ def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
 
 
 @pytest.mark.long
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.integers(10, 150), st.integers(2, 4), SEEDS, st.sampled_from(METRICS))
 def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, metric):
     guess, predictions, labels, truth, cost = drawn(n, k, seed)

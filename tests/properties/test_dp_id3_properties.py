@@ -25,7 +25,7 @@ from core.models import DPID3Classifier
 from core.models import id3 as growing
 from core.models.id3 import ACCOUNTINGS, BudgetLedger
 
-EVERY = settings(max_examples=120, deadline=None, derandomize=True)
+EVERY = settings(max_examples=120)
 
 
 # ID3 as a textbook writes it: recursive, a record at a time, compared by exact fractions instead of logarithms

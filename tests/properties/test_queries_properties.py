@@ -22,7 +22,7 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries.gaps import design_scores, local_sensitivity
 from core.studies.bias_queries.reveal import recover_compressed
-from tests.unit.queries.people import posterior
+from tests.unit.queries.people import posterior, sizes
 
 BUDGETS = st.floats(1e-3, 1e3)
 SIZES = st.tuples(st.integers(1, 400), st.integers(1, 400)).filter(lambda sizes: sum(sizes) >= 3)
@@ -42,7 +42,7 @@ def neighbours(draw):
     return np.array(h), np.array(a), np.array(b)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(neighbours(), st.floats(0, 5), st.booleans())
 def test_what_neighbours_really_move_is_within_every_sensitivity(case, beta, absolute):
     h, a, b = case
@@ -55,7 +55,7 @@ def test_what_neighbours_really_move_is_within_every_sensitivity(case, beta, abs
     assert smooth <= global_sensitivity(a.size, m, absolute=absolute) * (1 + 1e-9)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 @given(SIZES, st.integers(1, 50), st.floats(0, 20), st.booleans())
 def test_sensitivity_is_smooth_symmetric_and_linear_in_questions(sizes, m, beta, absolute):
     n1, n0 = sizes
@@ -67,14 +67,14 @@ def test_sensitivity_is_smooth_symmetric_and_linear_in_questions(sizes, m, beta,
         assert abs(math.log(sensitivity / moved_sensitivity)) <= beta + 1e-9
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(SIZES, BUDGETS, PURE, st.booleans())
 def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, absolute):
     leak = targeted_leakage(make(epsilon, absolute=absolute), *sizes)
     assert 0.5 <= leak <= accuracy_limit(epsilon, with_sizes=True) + 1e-12
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(neighbours(), st.floats(0.01, 1e4), PURE, st.integers(0, 2**32 - 1), st.booleans())
 @example((np.array([[0.0, 0.0, 6.85671233e-209]]), np.array([0, 0, 1]), None), 1.0, LaplaceGlobal, 0, False)
 @example((np.array([[0.0, 0.0, 1e-308]]), np.array([0, 0, 1]), None), 0.01, LaplaceGlobal, 0, False)
@@ -93,11 +93,7 @@ attributes = st.lists(st.integers(0, 1), min_size=2, max_size=24).filter(lambda 
 seeds = st.integers(0, 2**32 - 1)
 designs = st.sampled_from(["jitter", "random_binary"])
 methods = st.sampled_from(["l1", "nonnegative", "box", "sizes_unknown"])
-several = settings(max_examples=60, deadline=None, derandomize=True)
-
-
-def sizes(a: np.ndarray) -> dict[str, int]:
-    return {"n_advantaged": int(a.sum()), "n_disadvantaged": int(a.size - a.sum())}
+several = settings(max_examples=60)
 
 
 def questions(a: np.ndarray, m: int, design: str, seed: int) -> tuple[np.ndarray, np.ndarray]:

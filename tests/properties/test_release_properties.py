@@ -16,7 +16,7 @@ from tests.release_samples import large_case, moved_bits, part_mask, small_case
 seeds = st.integers(min_value=0, max_value=2**31)
 
 
-@settings(deadline=None, max_examples=70)
+@settings(max_examples=70)
 @given(seed=seeds, k=st.integers(1, 12), n=st.integers(30, 400), decimals=st.none() | st.integers(0, 3))
 def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(seed: int, k: int, n: int, decimals):
     statistics = ("sp_gap",) if n < 100 else ("sp_gap", "tpr_gap", "fpr_gap")
@@ -29,7 +29,7 @@ def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(see
     assert decimals is not None or measurement.bits.value == pytest.approx(moved, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=seeds, decimals=st.integers(0, 4), sizes=st.booleans())
 def test_the_truth_lies_in_every_published_interval(seed: int, decimals: int, sizes: bool):
     case = small_case(seed, precision="exact", sizes=sizes)
@@ -43,7 +43,7 @@ def test_the_truth_lies_in_every_published_interval(seed: int, decimals: int, si
         assert (limits[:, 0] <= true_counts).all() and (true_counts <= limits[:, 1]).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=seeds, copies=st.integers(2, 4))
 def test_saying_it_again_says_nothing_more(seed: int, copies: int):
     case = small_case(seed, precision="exact")
@@ -58,7 +58,7 @@ def test_saying_it_again_says_nothing_more(seed: int, copies: int):
 def test_how_far_the_projection_is_from_the_exact_posterior():
     distances: list[float] = []
 
-    @settings(deadline=None, max_examples=120)
+    @settings(max_examples=120)
     @given(seed=seeds, precision=st.sampled_from(["exact", "rounded", "noisy"]))
     def visit(seed: int, precision: str) -> None:
         case = small_case(seed, precision=precision)

@@ -72,7 +72,7 @@ def surprise(posterior, truth):
 
 
 @pytest.mark.long
-@settings(max_examples=700, deadline=None, derandomize=True)
+@settings(max_examples=700)
 @given(true_disclosures())
 def test_a_true_disclosure_never_raises_the_log_loss_and_a_posterior_that_meets_the_bounds_comes_back(case):
     posterior, predictions, truth, disclosed = case
@@ -119,7 +119,7 @@ def check_posterior(done, posterior, predictions, disclosed):
         assert low * n - 1e-8 <= rows[:, group].sum() <= high * n + 1e-8
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(true_disclosures())
 def test_a_true_disclosure_is_true_in_floats(case):
     """The truth meets the very numbers handed to the projection, added up in exact fractions."""
@@ -153,7 +153,7 @@ def statistics(draw):
     )
 
 
-@settings(max_examples=800, deadline=None, derandomize=True)
+@settings(max_examples=800)
 @given(statistics())
 def test_the_promise_holds_for_any_true_statistics(case):
     posterior, truth, constraints = case

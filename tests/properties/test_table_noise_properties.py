@@ -36,7 +36,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
     )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(guards(), st.floats(0.0, 3.0))
 def test_noise_keeps_every_promise(guard: TableDefense, budget: float) -> None:
     public, noise = guard.people.public, guard.noise

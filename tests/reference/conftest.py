@@ -6,7 +6,7 @@ import pytest
 
 from core.datasets import AuditDataset, build_dataset, load
 from core.studies.correction import CorrectionResult, run
-from core.studies.subject import AuditConfig
+from core.studies.subject import AuditConfig, Subject, subject_of
 from tests.reference.data import FOLDER
 
 
@@ -16,6 +16,14 @@ def adult() -> AuditDataset:
     return build_dataset(table, table.roles[0])
 
 
+CONFIG = AuditConfig(dataset="adult", tolerance=0.0, seed=42)
+
+
+@pytest.fixture(scope="session")
+def subject(adult: AuditDataset) -> Subject:
+    return subject_of(CONFIG, adult)
+
+
 @pytest.fixture(scope="session")
 def findings(adult: AuditDataset) -> CorrectionResult:
-    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
+    return run(CONFIG, dataset=adult)

@@ -28,13 +28,14 @@ RECORDED = ROOT / "docs" / "results" / "recorded"
 FIGURE_MARK = re.compile(r"<!-- figure:([\w]+)\.([\w]+)(/value)? -->(.*?)<!-- /figure -->", re.DOTALL)
 TABLE = re.compile(r"<!-- table:([\w]+)\.([\w]+) -->\n\n?(.*?)\n\n<!-- /table -->", re.DOTALL)
 
-FORMS = ("points", "percent", "rate", "gap", "count", "text")
-"""How a figure is written: "+2.0 points (+1.2 to +2.8)", "81.2% (80.9 to 81.5%)", "0.502", "+0.132", "7,270", as is."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One recorded number; `low` and `high` are None without an interval, `value` is a text of the form "text"."""
+    """One recorded number; `low` and `high` are None without an interval, `value` is a text of the form "text".
+
+    The forms: "+2.0 points (+1.2 to +2.8)", percent "81.2% (80.9 to 81.5%)", rate "0.502", gap "+0.132", count "7,270",
+    text as it is.
+    """
 
     form: str
     value: float | str

@@ -154,25 +154,15 @@ def membership() -> tuple[Figures, Tables]:
 def one_leaf() -> tuple[Figures, Tables]:
     """The published membership attack on Adult's trees of one leaf, means over five seeds."""
     from core.stats.estimates import rate_over_repeats
-    from core.studies.membership import REGISTRY, Evidence, roc
+    from tests import zhang_protocol
     from tests.reference.data import FOLDER
-    from tests.reference.test_membership import gaps
-    from tests.zhang_protocol import member_people, member_split
 
-    people = member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
-    areas, disparities, rests = [], [], []
-    for seed in range(5):
-        split = member_split(people.n, seed=seed)
-        same = np.full(people.n, people.labels[split.members].mean())
-        guess = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
-        vd, _, rest = gaps(guess.verdict, split, people.groups)
-        areas.append(roc(guess.score, split.judged_records[1]).auc.value)
-        disparities.append(abs(vd))
-        rests.append(rest)
+    people = zhang_protocol.member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
+    points = [zhang_protocol.one_leaf(people, seed=seed).point() for seed in range(5)]
     figures = {
-        "auc": Figure.of_estimate("rate", rate_over_repeats(areas)),
-        "vd": Figure.of_estimate("rate", rate_over_repeats(disparities)),
-        "advantage_gap": Figure(form="gap", value=float(np.mean(rests))),
+        "auc": Figure.of_estimate("rate", rate_over_repeats([point.auc for point in points])),
+        "vd": Figure.of_estimate("rate", rate_over_repeats([abs(point.vd) for point in points])),
+        "advantage_gap": Figure(form="gap", value=float(np.mean([point.advantage_gap for point in points]))),
         "chance": Figure(form="text", value="0.5"),
     }
     return figures, {}
@@ -230,11 +220,13 @@ def _lower_bound(row: PlainRow) -> str:
 def tuned_forest() -> tuple[Figures, Tables]:
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
     from core.datasets import build_dataset
+    from core.studies.subject import subject_of
+    from tests.reference.conftest import CONFIG
     from tests.reference.data import FOLDER
-    from tests.reference.test_tuned_forest_adult import TUNED, Attack
+    from tests.reference.test_tuned_forest_adult import TUNED, disclosures_of
 
-    attack = Attack(build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0]))
-    disclosure = attack.disclose("features", TUNED["features"])["published"]
+    subject = subject_of(CONFIG, build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0]))
+    disclosure = disclosures_of(subject, "features", TUNED["features"])["published"]
     assert disclosure.gain is not None
     figures = {
         "before": Figure.of_estimate("rate", disclosure.before),

@@ -73,7 +73,7 @@ def _access(people: MemberPeople, target: str, members: Ints) -> QueryAccess:
         probability: Floats = target_of(more, target)(members, SEED)  # the same model: same members, same seed
         return (probability[people.n :] > 0.5).astype(np.uint8)
 
-    return QueryAccess(columns=len(people.names), ask=ask)
+    return QueryAccess(columns=people.codes.shape[1], ask=ask)
 
 
 def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:

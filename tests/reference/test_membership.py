@@ -11,7 +11,7 @@ sixteen seeds, to which the tests hold: ± .1 recall and ± .07 gaps for the mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -22,56 +22,10 @@ from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging
 from core.studies.membership.attacks import lira
 from core.studies.membership.result import table_grouping
 from tests.reference.data import FOLDER, needs_adult, needs_compas
-from tests.zhang_protocol import (
-    MemberPeople,
-    TargetFindings,
-    id3_target,
-    member_people,
-    member_split,
-    precision_recall,
-    quality,
-)
+from tests.zhang_protocol import Attacked, MemberPeople, attacked, id3_target, member_people, member_split, one_leaf
 
 DEPTH = {"adult": 14, "compas": 10}
 SEEDS = {"adult": (0, 1), "compas": range(5)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """One split, its tree, and the network's verdicts."""
-
-    split: MembershipSplit
-    probability: np.ndarray
-    quality: TargetFindings
-    verdict: np.ndarray
-    precision: float
-    recall: float
-    auc: float
-
-
-def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
-    """Train the tree on half of the people and let the published network judge."""
-    split = member_split(people.n, seed=seed)
-    p = id3_target(people, max_depth=max_depth)(split.members, seed)
-    guess = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
-    precision, recall = precision_recall(guess.verdict, split.judged_records[1])
-    return Run(
-        split=split,
-        probability=p,
-        quality=quality(p, people.labels, split.members, split.outsiders),
-        verdict=guess.verdict,
-        precision=precision.value,
-        recall=recall.value,
-        auc=roc(guess.score, split.judged_records[1]).auc.value,
-    )
-
-
-def gaps(verdict: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> tuple[float, float, float]:
-    """Return the gaps of group 1 and the others: members called members, outsiders called members, and the rest."""
-    rows, member = split.judged_records
-    rates = {(m, g): float(verdict[(member == m) & (groups[rows] == g)].mean()) for m in (0, 1) for g in (0, 1)}
-    vd, alarms = rates[1, 1] - rates[1, 0], rates[0, 1] - rates[0, 0]
-    return vd, alarms, vd - alarms
 
 
 def caught(score: np.ndarray, member: np.ndarray, fpr: float = 0.01) -> float:
@@ -97,8 +51,11 @@ def people_of(name: str) -> MemberPeople:
 
 
 @cache
-def runs_of(name: str) -> list[Run]:
-    return [run(people_of(name), max_depth=DEPTH[name], seed=seed) for seed in SEEDS[name]]
+def runs_of(name: str) -> list[Attacked]:
+    """Return splits, trees trained on half of the people, and the published network's verdicts."""
+    people = people_of(name)
+    train = id3_target(people, max_depth=DEPTH[name])
+    return [attacked(people, train, member_split(people.n, seed=seed), seed=seed) for seed in SEEDS[name]]
 
 
 @pytest.mark.long
@@ -110,8 +67,8 @@ def runs_of(name: str) -> list[Run]:
     ],
 )
 def test_the_tree_overfits_and_the_published_attack_sees_it(name: str, figures: tuple[float, ...], bands):
-    runs = runs_of(name)
-    rates = [(r.quality.accuracy_train.value, r.quality.accuracy_test.value, r.precision, r.recall) for r in runs]
+    points = [target.point() for target in runs_of(name)]
+    rates = [(point.accuracy_train, point.accuracy_test, point.precision, point.recall) for point in points]
     assert (np.abs(np.mean(rates, axis=0) - figures) <= bands).all()
 
 
@@ -127,7 +84,9 @@ def test_gaps_of_the_verdicts(name: str, attribute: str, expected: tuple[float, 
     groups = people_of(name).groups
     if attribute == "race":
         groups, _ = table_grouping(table(name), *table(name).roles[:2])
-    means = np.mean([gaps(attacked.verdict, attacked.split, groups) for attacked in runs_of(name)], axis=0)
+    people = replace(people_of(name), groups=groups)
+    points = [replace(target, people=people).point() for target in runs_of(name)]
+    means = [np.mean([getattr(point, gap) for point in points]) for gap in ("vd", "fpr_gap", "advantage_gap")]
     assert means == pytest.approx(expected, abs=band)
 
 
@@ -139,7 +98,7 @@ def test_lira_on_everybody():
     evidence = Evidence(released=first.probability, labels=people.labels, split=everybody, train=train)
     score = REGISTRY["lira"].judge(evidence).score
     curve = roc(score, everybody.judged_records[1])
-    assert curve.auc.value == pytest.approx(0.652, abs=0.02) and curve.auc.low > first.auc
+    assert curve.auc.value == pytest.approx(0.652, abs=0.02) and curve.auc.low > first.point().auc
     assert caught_gap(score, everybody, people.groups) == pytest.approx(0.001, abs=0.04)
 
 
@@ -160,7 +119,7 @@ def test_attacks_on_the_same_shadows(evidence: Evidence, attack: str, area: floa
     outcome = roc(REGISTRY[attack].judge(evidence).score, evidence.split.judged_records[1])
     assert outcome.auc.value == pytest.approx(area, abs=0.02)
     assert tpr is None or outcome.tpr_at(0.01).value == pytest.approx(tpr, abs=0.02)
-    published = runs_of("adult")[0].auc
+    published = runs_of("adult")[0].point().auc
     assert (outcome.auc.value < published) if attack == "loss" else (outcome.auc.low > published)  # it misses much
 
 
@@ -185,11 +144,9 @@ def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence: Ev
 @needs_adult
 @pytest.mark.parametrize("seed", [0, 1])
 def test_one_leaf_leaks_nothing_and_still_has_a_disparity(seed: int):
-    people, split = people_of("adult"), runs_of("adult")[seed].split
-    same = np.full(people.n, people.labels[split.members].mean())
-    guess = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
-    area = roc(guess.score, split.judged_records[1]).auc
+    leaf = one_leaf(people_of("adult"), seed=seed)
+    area = roc(leaf.guess.score, leaf.split.judged_records[1]).auc
     assert area.low <= 0.5 <= area.high
-    vd, alarms, rest = gaps(guess.verdict, split, people.groups)
-    assert abs(vd) == pytest.approx(0.19, abs=0.03) and abs(alarms) == pytest.approx(0.19, abs=0.03)
-    assert rest == pytest.approx(0.0, abs=0.03)
+    point = leaf.point()
+    assert (abs(point.vd), abs(point.fpr_gap)) == pytest.approx((0.19, 0.19), abs=0.03)
+    assert point.advantage_gap == pytest.approx(0.0, abs=0.03)

@@ -11,101 +11,45 @@ gains more than a thousandth.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from core.adversaries import fit_platt_scale, train_adversary
-from core.adversaries.adversary import AttackedRecords
-from core.datasets import AuditDataset
-from core.datasets.splits import split
-from core.models import fit_model
-from core.studies.correction import Disclosure, disclose
+from core.studies.correction import Disclosure, attack_model, disclose
+from core.studies.subject import Subject
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult
 
+_SEARCHED = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "max_features", "criterion")
 TUNED: dict[str, dict[str, Any]] = {
-    "features": {
-        "n_estimators": 60,
-        "max_depth": 10,
-        "min_samples_split": 6,
-        "min_samples_leaf": 9,
-        "max_features": None,
-        "criterion": "gini",
-    },
-    "predictions": {
-        "n_estimators": 274,
-        "max_depth": 20,
-        "min_samples_split": 2,
-        "min_samples_leaf": 12,
-        "max_features": None,
-        "criterion": "entropy",
-    },
+    "features": dict(zip(_SEARCHED, (60, 10, 6, 9, None, "gini"), strict=True)),
+    "predictions": dict(zip(_SEARCHED, (274, 20, 2, 12, None, "entropy"), strict=True)),
 }
 RECORDED = {  # kind -> pinned before, after; tuned before, after
     "features": (0.7679, 0.8302, 0.8270, 0.8430),
     "predictions": (0.7573, 0.8278, 0.8313, 0.8422),
 }
-SEED = 42
 
 
-class Attack:
-    """The forest with given parameters on the model of seed 42."""
-
-    def __init__(self, adult: AuditDataset) -> None:
-        self.adult, self.splits = adult, split(adult, seed=SEED)
-        train = self.splits.train
-        arrays = (adult.features[train], adult.labels[train], adult.sensitive[train])
-        model = fit_model("exponentiated_gradient", *arrays, metric="statistical_parity", tolerance=0.0, seed=SEED)
-        self.predictions = model.predict(adult.features, adult.sensitive, seed=SEED)
-
-    def disclose(self, kind: str, parameters: dict[str, Any] | None) -> dict[str, Disclosure]:
-        x, y, s, predictions = self.adult.features, self.adult.labels, self.adult.sensitive, self.predictions
-        learn, tune = self.splits.attack, self.splits.validation
-        forest = train_adversary(
-            kind, x[learn], y[learn], s[learn], predictions[learn], seed=SEED, parameters=parameters
-        )
-        calibrate = fit_platt_scale(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
-        attacked, held_out = (
-            AttackedRecords(
-                probability=raw,
-                calibrated=calibrate(raw),
-                predictions=predictions[rows],
-                labels=y[rows],
-                truth=s[rows],
-            )
-            for rows in (self.splits.train, tune)
-            for raw in [forest.probability(x[rows], y[rows], predictions[rows])]
-        )
-        return {
-            cost: disclose(attacked, held_out, tolerance=0.0, cost=cost, raise_until_true=True)
-            for cost in ("published", "log_odds")
-        }
-
-
-@pytest.fixture(scope="module")
-def attack(adult: AuditDataset) -> Attack:
-    return Attack(adult)
+def disclosures_of(subject: Subject, kind: str, parameters: dict[str, Any] | None) -> dict[str, Disclosure]:
+    """Return what the forest with these parameters gains from the promise, by the cost of a change."""
+    forest = None if parameters is None else tuple(parameters.items())
+    model = subject.dataset, subject.splits, subject.model.predictions
+    attack = attack_model(kind, "held_out", *model, config=replace(subject.config, forest=forest))
+    records, settings = (attack.attacked, attack.held_out), {"tolerance": 0.0, "raise_until_true": True}
+    return {cost: disclose(*records, cost=cost, **settings) for cost in ("published", "log_odds")}
 
 
 @pytest.mark.parametrize("kind", ["features", pytest.param("predictions", marks=pytest.mark.long)])
-def test_a_tuned_forest_has_little_left_to_correct(attack: Attack, kind: str) -> None:
-    pinned, tuned = attack.disclose(kind, None), attack.disclose(kind, TUNED[kind])
-    disclosures = [pinned["published"], tuned["published"]]
-    assert [disclosure.used for disclosure in disclosures] == pytest.approx([0.001, 0.001])
-    reached = [
-        value
-        for disclosure in disclosures
-        for value in (disclosure.before.value, disclosure.after.value if disclosure.after else None)
-    ]
+def test_a_tuned_forest_has_little_left_to_correct(subject: Subject, kind: str) -> None:
+    pinned, tuned = (disclosures_of(subject, kind, parameters) for parameters in (None, TUNED[kind]))
+    first, second = pinned["published"], tuned["published"]
+    assert (first.used, second.used) == pytest.approx((0.001, 0.001))
+    reached = (first.before.value, first.after.value, second.before.value, second.after.value)
     assert reached == pytest.approx(RECORDED[kind], abs=0.03)
-    before, after = disclosures[1].before, disclosures[0].after
-    assert before.low > disclosures[0].before.high and after is not None
-    assert before.value == pytest.approx(after.value, abs=0.01)
-    gains = [disclosure.gain for disclosure in disclosures]
-    assert gains[0] is not None and gains[1] is not None
-    assert gains[1].high < gains[0].low / 2
-    for variants in (pinned, tuned):
-        gain = variants["log_odds"].gain
-        assert gain is not None and abs(gain.value) < 0.005
+    assert second.before.low > first.before.high
+    assert second.before.value == pytest.approx(first.after.value, abs=0.01)
+    assert second.gain.high < first.gain.low / 2
+    assert max(abs(variants["log_odds"].gain.value) for variants in (pinned, tuned)) < 0.005

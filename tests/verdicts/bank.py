@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,15 +106,30 @@ plants = kind(("attribute",))
 remembers = kind(("membership",), _LEARNT)
 both = kind(("attribute", "membership"), _LEARNT)
 
+
+def _scored(people: People) -> Floats:
+    """Return the score of a logistic regression that does not see the attribute, inside (0, 1)."""
+    return np.clip(fitted(people, logistic()), 0.002, 0.998)
+
+
+def _altered(change: Callable[..., Release], seed: int, **options: Any) -> Case:
+    """Return people with a score that tells nothing of them but what the change puts into it."""
+    people = invented(seed)
+    return people, change(people, _scored(people), **options)
+
+
+def _linear(seed: int, *, bias: float, decimals: int) -> Case:
+    return seeing(invented(seed, bias=bias), logistic(), decimals)
+
+
+def _xor(seed: int, *, share: float, right: float = 0.75) -> Case:
+    people = invented(seed, shares=(1.0 - share, share))
+    return people, xor(people, seed, right=right)
+
+
 LEAKING = (
-    sees("logistic-6-decimals", "A logistic regression with the attribute among its inputs.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic())),
-    sees("logistic-4-decimals", "The same at four decimals.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 4)),
-    sees("logistic-3-decimals", "The same at three decimals.",
-        lambda seed: seeing(invented(seed, bias=0.7), logistic(), 3)),
-    sees("logistic-2-decimals", "The same at two decimals.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2)),
+    *(sees(f"logistic-{decimals}-decimals", "A logistic regression with the attribute among its inputs.",
+        partial(_linear, bias=bias, decimals=decimals)) for decimals, bias in ((6, 1.0), (4, 1.0), (3, 0.7), (2, 1.0))),
     sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
         lambda seed: seeing(demo(seed), logistic())),
     sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",
@@ -142,24 +158,22 @@ LEAKING = (
         lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
     plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
         "attribute.",
-        lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7)))),
-    plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
-        lambda seed: _xor(seed, 0.08)),
-    plants("minority-12", "The same for a minority of 12%.", lambda seed: _xor(seed, 0.12)),
-    plants("minority-20", "The same for a minority of 20%.", lambda seed: _xor(seed, 0.20)),
+        partial(_altered, quota, lowest=(0.3, 0.7))),
+    *(plants(f"minority-{share}", f"Labels alone: a feature XOR the attribute, right three times in four, for a"
+        f" minority of {share}%.", partial(_xor, share=share / 100)) for share in (8, 12, 20)),
     plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
-        lambda seed: _xor(seed, 0.4, right=1.0)),
+        lambda seed: _xor(seed, share=0.4, right=1.0)),
     plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
-        lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6))),
+        partial(_altered, last_digit, decimals=6)),
     plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
         lambda seed: (people := invented(seed, shares=(0.7, 0.3)), last_digit(people, _scored(people),
             decimals=3))),
     plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
-        lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6, only="train"))),
+        partial(_altered, last_digit, decimals=6, only="train")),
     plants("ties", "Scores of group 1 take 40 values, those of group 0 any.",
-        lambda seed: (people := invented(seed), ties(people, _scored(people)))),
+        partial(_altered, ties)),
     plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
-        lambda seed: (people := invented(seed), precision(people, _scored(people)))),
+        partial(_altered, precision)),
     plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
         lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
     plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
@@ -168,9 +182,9 @@ LEAKING = (
         lambda seed: (people := invented(seed), shift(people, _scored(people), seed, by=0.8, noise=0.4))),
     plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
         "elsewhere it says nothing.",
-        lambda seed: (people := invented(seed), subgroup(people, _scored(people), town="mill"))),
+        partial(_altered, subgroup, town="mill")),
     remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
-        lambda seed: _memorised(_noisy(seed, sharp=4.0), forest(seed, bootstrap=False)), quick=True),
+        lambda seed: _memorised(_noisy(seed, sharp=4.0, n=3_000), forest(seed, bootstrap=False)), quick=True),
     remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
         lambda seed: _memorised(compas(seed), forest(seed, bootstrap=False))),
     remembers("default-forest", "scikit-learn's forest as it comes.",
@@ -257,11 +271,6 @@ HARMLESS = (
 )  # fmt: skip
 
 
-def _scored(people: People) -> Floats:
-    """Return the score of a logistic regression that does not see the attribute, inside (0, 1)."""
-    return np.clip(fitted(people, logistic()), 0.002, 0.998)
-
-
 def _model_a_group(seed: int) -> Case:
     people = invented(seed, bias=1.0)
     parts = []
@@ -272,13 +281,8 @@ def _model_a_group(seed: int) -> Case:
     return people, informed(people, np.column_stack(parts))
 
 
-def _xor(seed: int, share: float, right: float = 0.75) -> Case:
-    people = invented(seed, shares=(1.0 - share, share))
-    return people, xor(people, seed, right=right)
-
-
-def _noisy(seed: int, sharp: float = 1.0) -> People:
-    return invented(seed, 6_000, proxy=0.2, sharp=sharp)
+def _noisy(seed: int, sharp: float = 1.0, n: int = 6_000) -> People:
+    return invented(seed, n, proxy=0.2, sharp=sharp)
 
 
 def _memorised(people: People, model: Any) -> Case:

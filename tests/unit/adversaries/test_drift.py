@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from core.adversaries.released_outputs import drift_caveat, two_sample_test
 from core.base.caveats import CaveatKind
-from core.datasets import build_dataset, read_table
+from core.datasets import build_dataset
 from core.datasets.splits import split
 from tests import samples
 
@@ -38,20 +38,16 @@ def test_planted_drift_has_a_small_p_value(seed: int) -> None:
     assert p_value < 0.01
 
 
-def test_drift_is_asked_of_named_sets_alone_and_said_in_a_caveat() -> None:
+@pytest.mark.parametrize(("shift", "kind"), [(1.0, CaveatKind.SETS_DIFFER), (0.0, CaveatKind.NO_DRIFT)])
+def test_drift_caveat_is_of_named_sets_alone(shift: float, kind: CaveatKind) -> None:
     frame = samples.frame(1000)
     frame["part"] = np.where(np.arange(1000) % 2 == 0, "train", "test")
-    frame.loc[frame["part"] == "train", "skill"] += 1.0
-    table = read_table(frame.to_csv(index=False).encode(), "people.csv")
-    with_sets = build_dataset(table, replace(samples.ROLES, sets="part"))
-    caveat = drift_caveat(with_sets, split(with_sets, seed=0), seed=0)
-    assert caveat is not None
-    assert caveat.kind is CaveatKind.SETS_DIFFER
-    frame.loc[frame["part"] == "train", "skill"] -= 1.0
-    even_table = read_table(frame.to_csv(index=False).encode(), "people.csv")
-    even_dataset = build_dataset(even_table, replace(samples.ROLES, sets="part"))
-    no_drift = drift_caveat(even_dataset, split(even_dataset, seed=0), seed=0)
-    assert no_drift is not None
-    assert no_drift.kind is CaveatKind.NO_DRIFT
-    unnamed = build_dataset(table, replace(samples.ROLES, excluded=("part",)))
-    assert drift_caveat(unnamed, split(unnamed, seed=0), seed=0) is None
+    frame.loc[frame["part"] == "train", "skill"] += shift
+    table = replace(samples.table(), frame=frame)
+    caveats = []
+    for roles in ({"sets": "part"}, {"excluded": ("part",)}):
+        dataset = build_dataset(table, replace(samples.ROLES, **roles))
+        caveats.append(drift_caveat(dataset, split(dataset, seed=0), seed=0))
+    assert caveats[0] is not None
+    assert caveats[0].kind is kind
+    assert caveats[1] is None

@@ -27,12 +27,11 @@ N_LEARNED, N = 3_000, 6_000
 class People:
     """Invented people whose features say little about their group; the group of the first is known."""
 
-    def __init__(self, seed: int, share: float = 0.4, n_groups: int = 2) -> None:
+    def __init__(self, seed: int, share: float = 0.4) -> None:
         self.rng = rng = np.random.default_rng(seed)
-        self.n_groups, self.share = n_groups, share
-        shares = [1 - share, share] if n_groups == 2 else np.full(n_groups, 1 / n_groups)
-        self.sensitive = rng.choice(n_groups, size=N, p=shares)
-        self.features = rng.normal(size=(N, 4)) + 0.2 * (self.sensitive == 1)[:, None]
+        self.share = share
+        self.sensitive = rng.choice(2, size=N, p=[1 - share, share])
+        self.features = rng.normal(size=(N, 4)) + 0.2 * self.sensitive[:, None]
         self.features[:, 3] = rng.integers(0, 5, N)
         self.labels = (rng.random(N) < sigmoid(self.features[:, 0])).astype(np.uint8)
         self.x = np.column_stack([self.features, self.labels])
@@ -47,7 +46,7 @@ class People:
     def imputation(self):
         rows = known_records(np.arange(N_LEARNED), self.sensitive, seed=1)
         categorical = np.arange(5) == 3
-        return train_imputation(self.x, self.sensitive, rows, n_groups=self.n_groups, categorical=categorical, seed=1)
+        return train_imputation(self.x, self.sensitive, rows, n_groups=2, categorical=categorical, seed=1)
 
     def attacked(self, scores=None, labels=None, answered=None):
         """Return what the attacker believes after these outputs."""
@@ -70,16 +69,16 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def shift(people: People, q: float):
-    return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive).round(6)}
+def shift(people: People, q: float, among=1.0):
+    return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive * among).round(6)}
 
 
 def shift_of_two_codes(people: People, q: float):
-    return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive * (people.x[:, 3] < 2)).round(6)}
+    return shift(people, q, people.x[:, 3] < 2)
 
 
 def shift_of_one_label(people: People, q: float):
-    return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive * people.labels).round(6)}
+    return shift(people, q, people.labels)
 
 
 def last_digit_odd(people: People, q: float):
@@ -162,22 +161,6 @@ def test_a_leak_of_ten_points_is_seen(plant, strength: float, share: float):
     gain = people.gain(**plant(people, strength))
     assert gain.low > 0
     assert 0.04 < gain.value < 0.2
-
-
-@pytest.mark.long
-def test_of_several_groups_each_is_read():
-    people = People(5, n_groups=3)
-    posteriors = people.attacked(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
-    truth = people.sensitive[N_LEARNED:]
-    guess = (posteriors.after / posteriors.share).argmax(axis=1)
-    assert min((guess[truth == g] == g).mean() for g in range(3)) > 0.8
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("decimals", [15, 1])
-def test_scores_of_features_alone_gain_nothing(decimals: int):
-    people = People(6)
-    assert abs(people.gain(scores=np.round(0.98 * sigmoid(people.logit), decimals)).value) < 0.01
 
 
 @pytest.mark.parametrize("noise", [0.25, 1.0])
@@ -264,22 +247,20 @@ def test_a_table_counts_a_learner_only_for_the_other_folds():
 def test_features_are_not_learned_a_second_time_beside_coins(codes):
     """Group shares differ by a code: imputation is a frequency table, and a coin adds nothing to it."""
     rng = np.random.default_rng(codes)
-    n = N
-    share, code = rng.dirichlet([0.3, 0.3], codes)[:, 1], rng.integers(0, codes, n)
-    groups = (rng.random(n) < share[code]).astype(int)
-    x = np.column_stack([code, rng.normal(size=(n, 2)), rng.integers(0, 2, n)])
-    records = known_records(np.arange(N_LEARNED), groups, seed=1)
+    share, code = rng.dirichlet([0.3, 0.3], codes)[:, 1], rng.integers(0, codes, N)
+    groups = (rng.random(N) < share[code]).astype(int)
+    x = np.column_stack([code, rng.normal(size=(N, 2)), rng.integers(0, 2, N)])
+    learned, rows = np.arange(N_LEARNED), np.arange(N_LEARNED, N)
+    records = known_records(learned, groups, seed=1)
     before = train_imputation(x, groups, records, n_groups=2, categorical=np.arange(4) == 0, seed=1)
-    scores = rng.random(n).round(4)
+    scores = rng.random(N).round(4)
     outputs = Outputs(labels=(scores > 0.5).astype(np.uint8), scores=scores, decimals=4)
-    posteriors = attack_released(x, outputs, groups, before, np.arange(N_LEARNED, n))
-    truth = groups[N_LEARNED:]
-    reached, best = (p.argmax(axis=1) == truth for p in (posteriors.before, posteriors.after))
-    assert best.mean() < reached.mean() + 0.01
-    table = np.bincount(code[:N_LEARNED], groups[:N_LEARNED], codes) / np.maximum(
-        np.bincount(code[:N_LEARNED], minlength=codes), 1
-    )
-    assert reached.mean() > ((table[code[N_LEARNED:]] > 0.5) == truth).mean() - 0.015
+    posteriors = attack_released(x, outputs, groups, before, rows)
+    reached, best = ((p.argmax(axis=1) == groups[rows]).mean() for p in (posteriors.before, posteriors.after))
+    assert best < reached + 0.01
+    people = np.bincount(code[learned], minlength=codes)
+    table = np.bincount(code[learned], groups[learned], codes) / np.maximum(people, 1)
+    assert reached > ((table[code[rows]] > 0.5) == groups[rows]).mean() - 0.015
 
 
 def test_where_no_attack_wins_the_gain_is_exactly_nothing():
@@ -301,18 +282,6 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
             assert sorted(dealt.scores[inside]) == sorted(scores[inside])
     assert (dealt.labels == (dealt.scores > 0.2)).all()
     assert (dealt.scores == scores).mean() < 0.01
-
-
-@pytest.mark.long
-def test_fitted_outputs_follow_the_features_and_not_the_group():
-    people = People(26)
-    chance = sigmoid(2 * people.logit + 3 * people.sensitive)
-    labels = (chance > 0.5).astype(np.uint8)
-    released = Outputs(labels=labels, scores=chance.round(4), decimals=4)
-    fitted = fitted_outputs(people.x, released, np.arange(N), countable=np.zeros(5, bool), seed=1)
-    assert abs(int(fitted.labels.sum()) - int(labels.sum())) < 0.03 * N
-    gain = people.gain(scores=fitted.scores, labels=fitted.labels).value
-    assert gain < 0.02 < people.gain(scores=released.scores, labels=labels).value
 
 
 def test_fitted_outputs_of_nobody_accepted_accept_nobody():

@@ -74,27 +74,30 @@ def _least_over_splits(n, positives, k):
     return Fraction(distances[n, positives], n * unit)
 
 
-def test_the_certificate_checks_groups_shares_and_values():
-    bound = Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6)
-    arguments = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
-    claim = Claim(bounds=(bound,), sizes=((1, 2), (1, 6), (1, 6)), **arguments)
+UNFAIR = (Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6),)
+WIDE, NARROW = ((1, 2), (1, 6), (1, 6)), ((1, 2), (2, 6), (1, 1))
 
-    def residual(*vector):
-        array = np.array(vector, dtype=np.uint8)
-        certificate = certify(claim, array, [0.0], solver="any", started=0.0)
-        assert (certificate.residual == 0) == (certificate.status in ("optimal", "feasible"))
-        return certificate.residual
 
-    assert residual(0, 0, 1, 1, 2, 2) == pytest.approx(1 / 6)  # fair: not as unfair as disclosed
-    assert residual(0, 0, 0, 0, 1, 1) == math.inf  # an empty group
-    assert residual(0, 0, 0, 1, 1, 2) == pytest.approx(0.5 - 1 / 6)
-    assert residual(0, 0, 0, 1, 2, 2) > 0 and residual(1, 1, 1, 0, 0, 2) > 0
-    sizes = Claim(bounds=(), sizes=((1, 2), (2, 6), (1, 1)), **arguments)
-    counted = {(0, 0, 0, 1, 1, 2): 1 / 6, (0, 1, 1, 1, 2, 2): 1 / 6, (0, 0, 0, 0, 1, 2): 2 / 6, (0, 0, 1, 1, 1, 2): 0}
-    for vector, off in counted.items():  # the most records a group is off, of six
-        assert sizes.residual(np.array(vector, dtype=np.uint8)) == pytest.approx(off)
-    free = Claim(bounds=(bound,), sizes=None, **arguments)
-    assert free.residual(np.array([0, 0, 0, 1, 1, 2], dtype=np.uint8)) == pytest.approx(0.5 - 1 / 6)
+@pytest.mark.parametrize(
+    ("bounds", "sizes", "vector", "off"),
+    [
+        (UNFAIR, WIDE, (0, 0, 1, 1, 2, 2), 1 / 6),  # fair: not as unfair as disclosed
+        (UNFAIR, WIDE, (0, 0, 0, 0, 1, 1), math.inf),  # an empty group
+        (UNFAIR, WIDE, (0, 0, 0, 1, 2, 2), 1 / 3),
+        (UNFAIR, WIDE, (1, 1, 1, 0, 0, 2), 1 / 3),
+        (UNFAIR, None, (0, 0, 0, 1, 1, 2), 1 / 3),
+        ((), NARROW, (0, 0, 0, 1, 1, 2), 1 / 6),  # the most records a group is off, of six
+        ((), NARROW, (0, 1, 1, 1, 2, 2), 1 / 6),
+        ((), NARROW, (0, 0, 0, 0, 1, 2), 2 / 6),
+        ((), NARROW, (0, 0, 1, 1, 1, 2), 0),
+    ],
+)
+def test_certify_checks_groups_shares_and_values(bounds, sizes, vector, off):
+    guess = np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8)
+    claim = Claim(guess=guess, cost=np.ones(6), n_groups=3, bounds=bounds, sizes=sizes)
+    certificate = certify(claim, np.array(vector, dtype=np.uint8), [0.0], solver="any", started=0.0)
+    assert certificate.residual == pytest.approx(off)
+    assert (off == 0) == (certificate.status in ("optimal", "feasible"))
 
 
 NOTHING_AT_ONCE = "No guesses meet everything that is disclosed at once."

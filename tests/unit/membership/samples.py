@@ -6,12 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from core.studies.membership import (
-    REGISTRY,
-    Evidence,
-    MemberGuess,
-    MembershipSplit,
-)
+from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, roc
+from core.studies.membership.roc import Roc
 from tests.zhang_protocol import member_split
 
 
@@ -45,3 +41,11 @@ def verdict_arrays(flagged: np.ndarray, people: np.ndarray) -> tuple[np.ndarray,
 def divisions(people: int, taken: int) -> list[np.ndarray]:
     """Return every choice of `taken` people, as masks."""
     return [np.isin(np.arange(people), chosen) for chosen in combinations(range(people), taken)]
+
+
+def curve(name: str, evidence: Evidence) -> Roc:
+    """Return the ROC curve of an attack."""
+    guessed = REGISTRY[name].judge(evidence)
+    assert np.isfinite(guessed.score).all()
+    assert np.array_equal(guessed.rows, evidence.split.judged_rows)
+    return roc(guessed.score, evidence.split.judged_records[1])

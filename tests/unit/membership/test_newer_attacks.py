@@ -13,16 +13,10 @@ from core.studies.membership import REGISTRY, Evidence, roc
 from core.studies.membership.attack import Shadows, logit
 from core.studies.membership.attacks import bavaria, boundary
 from tests import samples
+from tests.unit.membership.samples import curve
 from tests.zhang_protocol import id3_target, member_people, member_split
 
 N = 1200
-
-
-def curve(name: str, evidence: Evidence):
-    """Return the ROC curve of an attack."""
-    guessed = REGISTRY[name].judge(evidence)
-    assert np.isfinite(guessed.score).all() and np.array_equal(guessed.rows, evidence.split.judged_rows)
-    return roc(guessed.score, evidence.split.judged_records[1])
 
 
 def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch: pytest.MonkeyPatch):

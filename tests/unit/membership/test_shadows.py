@@ -14,15 +14,9 @@ from scipy.stats import norm
 from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
 from core.studies.membership.attack import Shadows, logit
 from core.studies.membership.attacks import lira
-from core.studies.membership.roc import Roc
-from tests.unit.membership.samples import half
+from tests.unit.membership.samples import curve, half
 
 N = 1000
-
-
-def curve(name: str, evidence: Evidence) -> Roc:
-    """Return an attack's ROC curve."""
-    return roc(REGISTRY[name].judge(evidence).score, evidence.split.judged_records[1])
 
 
 def drawn_by(split: MembershipSplit, **more) -> tuple[list[np.ndarray], Shadows]:

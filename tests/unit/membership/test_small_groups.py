@@ -15,7 +15,7 @@ from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import net_gaps
 from core.studies.study import Measurement, SyntheticRecords, subject_of
 from core.studies.subject import Subject
-from tests.policy_samples import done
+from tests.unit.policy.test_files import comfortable
 
 SIDE = 4_000
 """Members, and as many non-members."""
@@ -50,13 +50,8 @@ def measured(kind: str, share: float, seed: int, side: int = SIDE) -> dict[str, 
 
 def verdict_by(policy_of, measurements: dict[str, Measurement]) -> Verdict:
     """Return a policy's verdict where all other checks keep their limit."""
-    policy = policy_of()
-    comfortable = [
-        done(limit.check, 0.9 if limit.check == "four_fifths" else 0.1 * limit.value, 0.001)
-        for limit in policy.limits
-        if limit.check not in measurements
-    ]
-    return judge(policy, [*measurements.values(), *comfortable], attribute="group")
+    rest = comfortable(policy_of(), without=tuple(measurements))
+    return judge(policy_of(), [*measurements.values(), *rest], attribute="group")
 
 
 def row_of(verdict: Verdict, check: str):

@@ -96,7 +96,7 @@ def test_empty_large_and_misnamed_files_are_refused(monkeypatch: pytest.MonkeyPa
 GOOD = {"m.onnx": as_onnx(logistic(), numbers()[:1]), "m.skops": as_skops(logistic())}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(GOOD)), st.data())
 def test_damaged_files_are_refused_or_answer(name: str, data: st.DataObject):
     content = bytearray(GOOD[name])

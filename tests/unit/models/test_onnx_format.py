@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import onnx
 import pytest
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from core.models import onnx_format
 
-MESSAGES = {
-    "Model": onnx.ModelProto,
-    "OperatorSet": onnx.OperatorSetIdProto,
-    "Entry": onnx.StringStringEntryProto,
-    "Graph": onnx.GraphProto,
-    "Node": onnx.NodeProto,
-    "Attribute": onnx.AttributeProto,
-    "Tensor": onnx.TensorProto,
-    "Value": onnx.ValueInfoProto,
-    "Type": onnx.TypeProto,
-    "TensorType": onnx.TypeProto.Tensor,
-    "SequenceType": onnx.TypeProto.Sequence,
-    "MapType": onnx.TypeProto.Map,
-    "Shape": onnx.TensorShapeProto,
-    "Dimension": onnx.TensorShapeProto.Dimension,
-}
 TYPES = {
     FieldDescriptor.TYPE_INT32: "int32",
     FieldDescriptor.TYPE_ENUM: "int32",
@@ -36,21 +20,32 @@ TYPES = {
 }
 
 
+def descriptors() -> dict[str, Descriptor]:
+    """Return the format's own description of each message on the list, from that of a model on."""
+    by_title, queue = {"Model": onnx.ModelProto.DESCRIPTOR}, ["Model"]
+    for title in queue:
+        for name, _, kind in onnx_format._FIELDS[title]:
+            part = kind.removeprefix("*")
+            if part in onnx_format._FIELDS and part not in by_title:
+                by_title[part] = by_title[title].fields_by_name[name].message_type
+                queue.append(part)
+    return by_title
+
+
 @pytest.mark.parametrize("title", onnx_format._FIELDS)
 def test_fields_have_the_numbers_and_types_of_the_format(title: str):
-    fields = MESSAGES[title].DESCRIPTOR.fields_by_name
-    messages = {message.DESCRIPTOR.full_name: name for name, message in MESSAGES.items()}
+    titles = {descriptor.full_name: part for part, descriptor in descriptors().items()}
     for name, number, kind in onnx_format._FIELDS[title]:
-        field = fields[name]
+        field = descriptors()[title].fields_by_name[name]
         assert field.number == number
         assert field.is_repeated == kind.startswith("*")
-        field_type = messages[field.message_type.full_name] if field.message_type else TYPES[field.type]
+        field_type = titles[field.message_type.full_name] if field.message_type else TYPES[field.type]
         assert field_type == kind.removeprefix("*")
 
 
 def test_refused_fields_are_fields_of_the_format_that_are_not_let_in():
     for title, number in onnx_format._REFUSED_FIELDS:
-        assert number in MESSAGES[title].DESCRIPTOR.fields_by_number
+        assert number in descriptors()[title].fields_by_number
         assert number not in {allowed for _, allowed, _ in onnx_format._FIELDS[title]}
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from core.auditing import catalogue_plan
 from core.auditing.plan import read_plan
 from core.auditing.run import audited_of, measured
 from core.base.errors import InputError
 from core.base.validation import child_generator
-from core.datasets import build_dataset, load
+from core.datasets import build_dataset
 from core.stats.estimates import Estimate, proportion
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
@@ -24,11 +22,12 @@ from core.studies.model_card import ModelCardResult, ModelCardSettings, Released
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
-from core.studies.people.people_study import findings, fix_text, why_nobody, without_fix
+from core.studies.people.people_study import draw_sets, findings, fix_text, why_nobody, without_fix
 from core.studies.study import SyntheticRecords, draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
 from tests import samples
+from tests.unit.charts.checks import check, written
 
 SETTINGS = PeopleSettings(people=60, answers=20, noise="exact", models=6, shadows=4)
 CONFIG = AuditConfig(method="unmitigated", tolerance=0.05, seed=7)
@@ -111,19 +110,19 @@ def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> d
     return {name: attacks.run(name, settings).leak for name in ATTACKS}
 
 
-def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
-    subject: Subject, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeypatch: pytest.MonkeyPatch):
     def fails(people: ReleasedPeople, card: ModelCardSettings) -> ModelCardResult:
         if card.decimals == 1:
             raise InputError("Nothing fits these numbers.")
         return measure_card(people, card)
 
     monkeypatch.setattr(people_attacks, "measure_card", fails)
-    attacks = PeopleAttacks(subject, SETTINGS)
-    (plan,) = ((remedy,) for remedy in remedies_of(subject, SETTINGS) if remedy.title == "card with 1 decimal")
+    subject, settings = twins(planted=True), PeopleSettings(models=20, shadows=0, decimals=5)
+    attacks = PeopleAttacks(subject, settings)
+    (plan,) = ((remedy,) for remedy in remedies_of(subject, settings) if remedy.title == "card with 1 decimal")
     before, after = (remaining_leaks(attacks, remedies)["card"] for remedies in ((), plan))
-    assert before.any() and np.array_equal(before, after)
+    assert before.any()
+    assert np.array_equal(before, after)
 
 
 @pytest.fixture(scope="module")
@@ -159,40 +158,36 @@ def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three:
         assert (card.identified[of_group] == (study.probability[of_group] >= 0.995)).all()
 
 
-@pytest.mark.long
-def test_sets_and_expected_by_enumeration(result: PeopleAtRisk):
-    rates = result.leaks.mean(axis=0)
-    for k in range(5):
-        patterns = [hits for hits in product((0, 1), repeat=5) if sum(hits) >= k]
-        chance = sum(np.prod(np.where(hits, rates, 1 - rates)) for hits in patterns)
-        assert result.expected(k) == pytest.approx(result.n * chance)
-        assert result.at_least(k) == (result.leaks.sum(axis=1) >= k).sum()
-    assert sum(n for _, n in result.sets) == result.at_least(1)
-    for pattern, n in result.sets:
-        assert n == (result.leaks == pattern).all(axis=1).sum()
-    at_risk = result.number > 0
-    expected = [proportion(int(at_risk[result.groups == g].sum()), int((result.groups == g).sum())) for g in (0, 1)]
-    assert list(result.rates) == expected
+def risk(leaks: np.ndarray, **changes: Any) -> PeopleAtRisk:
+    """Return people whom attacks find as an (n, attacks) array says."""
+    n = len(leaks)
+    attacks = tuple(
+        IdentifiedRecords(attack=name, identified=hits, leak=hits, chance=0.5)
+        for name, hits in zip(ATTACKS, leaks.T, strict=True)
+    )
+    result = PeopleAtRisk(
+        attribute="origin",
+        group_names=("south", "<b>north</b>"),
+        rows=np.arange(100, 100 + n),
+        groups=(np.arange(n) % 2).astype(np.uint8),
+        columns=samples.frame(n),
+        attacks=attacks,
+        imputed=np.zeros(n, dtype=np.bool_),
+        fixes=((),) * n,
+        effects=(),
+    )
+    return replace(result, **changes)
+
+
+def nobody(n: int = 50) -> np.ndarray:
+    return np.zeros((n, len(ATTACKS)), dtype=np.bool_)
 
 
 def test_expected_number_of_people_of_two_attacks_by_hand():
     """One finds half of the people and one a quarter: by chance an eighth is found by both, and 3/8 by none."""
-    masks = {"outputs": [1, 1, 1, 1, 0, 0, 0, 0], "card": [1, 1, 0, 0, 0, 0, 0, 0]}
-    attacks = []
-    for name, cells in masks.items():
-        mask = np.array(cells, dtype=bool)
-        attacks.append(IdentifiedRecords(attack=name, identified=mask, leak=mask))
-    result = PeopleAtRisk(
-        attribute="origin",
-        group_names=("south", "north"),
-        rows=np.arange(8),
-        groups=np.zeros(8, dtype=np.uint8),
-        columns=pd.DataFrame({"age": range(8)}),
-        attacks=tuple(attacks),
-        imputed=np.zeros(8, dtype=bool),
-        fixes=((),) * 8,
-        effects=(),
-    )
+    leaks = nobody(8)
+    leaks[:4, 0] = leaks[:2, 3] = True
+    result = risk(leaks)
     assert [result.expected(k) for k in range(3)] == pytest.approx([8, 5, 1])
     assert [result.at_least(k) for k in range(3)] == [8, 4, 2]
 
@@ -271,79 +266,91 @@ def test_nobody_is_found_without_a_leak():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("uploaded", [True, False])
-def test_people_at_risk_agree_with_the_report_of_the_same_plan(uploaded: bool):
-    if uploaded:
-        plan = read_plan(
-            '[data]\nfile = "t.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\nsensitive = "origin"\n'
-            'group = ["north"]\n[model]\ntrain_share = 0.3\n[outputs]\ndecimals = 2\n[model_card]\ndecimals = 2\n'
-            '[bias_queries]\nquestions = 12\nmechanism = "laplace"\n[membership]\nshadows = 4\n'
-            "[people]\npeople = 1000\n"
-        )
-        table = samples.table(3040)
-    else:
-        plan = replace(catalogue_plan("demo"), membership=MembershipSettings(shadows=4, attacks=("loss", "lira")))
-        table = load("demo", data_folder=None, cache_folder=None)
-    audited = audited_of(plan, table)
+def test_people_at_risk_agree_with_the_report_of_the_same_plan():
+    plan = read_plan(
+        '[data]\nfile = "t.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\nsensitive = "origin"\n'
+        'group = ["north"]\n[model]\ntrain_share = 0.3\n[outputs]\ndecimals = 2\n[model_card]\ndecimals = 2\n'
+        '[bias_queries]\nquestions = 12\nmechanism = "laplace"\n[membership]\nshadows = 4\n'
+        'attacks = ["lira"]\n[people]\npeople = 1000\n'
+    )
+    audited = audited_of(plan, samples.table(3040))
     settings = plan.people_settings
     answers = plan.bias_queries
     planned = (answers.questions, answers.mechanism, answers.epsilon, plan.membership.shadows)
     assert (settings.answers, settings.noise, settings.answer_epsilon, settings.shadows) == planned
-    assert settings.attacks == plan.membership.attacks
-    assert (settings.models, settings.decimals) == ((1, 2) if uploaded else (0, 3))
+    assert (settings.models, settings.decimals) == (1, 2)
     attacks = PeopleAttacks(audited, settings)
     outputs, members = attacks.run("outputs", settings), attacks.run("membership", settings)
     report = {name: measured(name, audited) for name in ("attribute_excess", "membership_auc", "membership_caught")}
     assert members.average == report["membership_auc"].estimate
     if outputs.measure == "accuracy":
         assert outputs.average == report["attribute_excess"].estimate
-    assert outputs.setting == f"predicted labels and scores{' with 2 decimals' * uploaded}"
-    if (
-        uploaded
-    ):  # all training records are drawn: the rate of the report is theirs, but for ties and ranks between people
-        assert attacks.n == audited.splits.train.size
-        assert abs(members.identified.mean() - report["membership_caught"].estimate.value) < 0.005
+    assert outputs.setting == "predicted labels and scores with 2 decimals"
+    # All training records are drawn: the rate of the report is theirs, but for ties and ranks between people.
+    assert attacks.n == audited.splits.train.size
+    assert abs(members.identified.mean() - report["membership_caught"].estimate.value) < 0.005
 
 
-def test_why_nobody_names_the_gain_that_makes_no_one_certain(result: PeopleAtRisk):
-    nobody = np.zeros(result.n, dtype=np.bool_)
-    attack = IdentifiedRecords(attack="outputs", identified=nobody, leak=nobody, measure="accuracy")
-    gain = Estimate(value=0.049, low=0.02, high=0.08, n=result.n)
-    quiet = replace(result, attacks=(replace(attack, average=gain),))
-    assert "(+4.9 points of accuracy over imputation)" in why_nobody(quiet) and "nobody" in why_nobody(quiet)
-    assert why_nobody(replace(quiet, attacks=(replace(attack, average=replace(gain, low=-0.01)),))) == ""
-    assert why_nobody(replace(quiet, attacks=(replace(attack, average=gain, beyond_chance=True),))) == ""
+def test_why_nobody_names_the_gain_that_makes_no_one_certain():
+    gain = Estimate(value=0.049, low=0.02, high=0.08, n=50)
+    hits = np.zeros(50, dtype=np.bool_)
+    attack = IdentifiedRecords(attack="outputs", identified=hits, leak=hits, measure="accuracy", average=gain)
+    texts = []
+    for change in ({}, {"average": replace(gain, low=-0.01)}, {"beyond_chance": True}):
+        texts.append(why_nobody(risk(nobody(), attacks=(replace(attack, **change),))))
+    assert "(+4.9 points of accuracy over imputation)" in texts[0] and "nobody" in texts[0]
+    assert texts[1:] == ["", ""]
 
 
-def test_without_fix_is_said_once_for_all_people(result: PeopleAtRisk):
-    stuck = replace(result, fixes=((),) * result.n)
-    at_risk = result.chosen()
-    assert without_fix(stuck, at_risk).startswith(
-        f"No remedy on the list frees {at_risk.size} of these {at_risk.size};"
-    )
-    assert not any(fix_text(stuck, int(index)) for index in at_risk)
+def test_without_fix_is_said_once_for_all_people():
+    leaks = nobody()
+    leaks[:9, 1] = True
+    result = risk(leaks)
+    assert without_fix(result, result.chosen()).startswith("No remedy on the list frees 9 of these 9;")
+    assert not any(fix_text(result, int(index)) for index in result.chosen())
 
 
-def test_chosen_finds_a_person_by_identifier(result: PeopleAtRisk):
+def test_chosen_finds_a_person_by_identifier():
+    result = risk(nobody())
     names = [f"A-{row}" for row in result.rows]
     assert result.chosen(record=f" A-{result.rows[3]} ", identifiers=names).tolist() == [3]
-    with pytest.raises(InputError, match="one of the 60 people drawn, got x"):
+    with pytest.raises(InputError, match="one of the 50 people drawn, got x"):
         result.chosen(record="x", identifiers=names)
 
 
-def test_inferred_expects_no_chance_finds_where_everybody_is_of_one_group():
-    """All 20 claims are right, and nobody of another group could have been claimed wrongly."""
-    after = np.where(np.arange(50)[:, None] < 20, [0.001, 0.999], 0.5)
-    records = inferred("card", np.full((50, 2), 0.5), after, np.ones(50, dtype=np.uint8))
-    assert records.leak.tolist() == [True] * 20 + [False] * 30
-    assert records.chance == 0.0
-    assert not records.beyond_chance
-
-
-def test_inferred_expects_as_many_chance_finds_as_the_rate_of_wrong_claims():
-    """Of 10 in group 0 one is claimed for group 1, which has 40; nobody is claimed for group 0: 40 / 10."""
-    truth, number = np.repeat([0, 1], [10, 40]).astype(np.uint8), np.arange(50)[:, None]
-    after = np.where((number == 0) | (number >= 35), [0.001, 0.999], 0.5)
+@pytest.mark.parametrize(
+    ("sizes", "claimed", "leaks", "chance"),
+    [
+        ((0, 50), range(20), 20, 0.0),  # nobody of another group could have been claimed wrongly
+        ((10, 40), (0, *range(35, 50)), 15, 4.0),  # of 10 in group 0 one is claimed for group 1, which has 40
+    ],
+)
+def test_inferred_expects_as_many_chance_finds_as_the_rate_of_wrong_claims(sizes, claimed, leaks, chance):
+    truth = np.repeat([0, 1], sizes).astype(np.uint8)
+    after = np.where(np.isin(np.arange(50), claimed)[:, None], [0.001, 0.999], 0.5)
     records = inferred("card", np.full((50, 2), 0.5), after, truth)
-    assert records.leak.sum() == 15
-    assert records.chance == pytest.approx(4.0)
+    assert records.leak.sum() == leaks
+    assert not records.leak[0] or chance == 0
+    assert records.chance == pytest.approx(chance)
+    assert chance or not records.beyond_chance
+
+
+def test_a_row_a_set_with_its_attacks_and_its_number():
+    leaks = nobody()
+    leaks[:9, 4] = leaks[6:20, 2] = leaks[0, :] = True
+    drawing = draw_sets(risk(leaks))
+    figure = check(drawing)
+    rows = {row["attacks"]: row["people"] for row in drawing.rows}
+    sets = ("Bias queries", "Membership", "Bias queries and Membership", " and ".join(ATTACKS.values()))
+    assert rows == dict(zip(sets, (11, 5, 3, 1), strict=True))
+    assert [text for text in written(figure) if text in {"11", "5", "3", "1"}][-4:] == ["11", "5", "3", "1"]
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    lengths = [bar.x[0] for bar in bars]
+    assert np.array(lengths) / lengths[0] == pytest.approx(np.array([11, 5, 3, 1]) / 11)
+    assert len({bar.base[0] for bar in bars}) == 1
+
+
+def test_rates_are_the_share_of_each_group_that_is_found_with_its_interval():
+    leaks = nobody()
+    leaks[:10, 0] = leaks[2:5, 1] = leaks[20, 2] = True  # 6 of 25 even rows, 5 of 25 odd ones
+    assert risk(leaks).rates == (proportion(6, 25), proportion(5, 25))

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 
@@ -38,22 +39,12 @@ def best_attacker(prior: np.ndarray, epsilon: float, delta: float) -> float:
     Unknown: for each person the chance of the guess "advantaged" if she is (α) and if she is not (β). Each event's
     chances, the guess and its opposite, may differ by a factor of e^ε and then by δ at most, either way round.
     """
-    from scipy.optimize import linprog
-
-    n, factor = len(prior), math.exp(epsilon)
-    w1, w0 = prior / prior.sum(), (1 - prior) / (1 - prior).sum()
-    eye = np.eye(n)
-    limits = np.vstack(
-        [
-            np.hstack([eye, -factor * eye]),  # α ≤ e^ε β, all + δ
-            np.hstack([-factor * eye, eye]),  # β ≤ e^ε α
-            np.hstack([factor * eye, -eye]),  # 1 − β ≤ e^ε (1 − α)
-            np.hstack([-eye, factor * eye]),  # 1 − α ≤ e^ε (1 − β)
-        ]
-    )
-    right = np.repeat([0.0, 0.0, factor - 1, factor - 1], n) + delta
-    done = linprog(np.append(-w1, w0), A_ub=limits, b_ub=right, bounds=(0, 1), method="highs")
-    return (1 - done.fun) / 2
+    alpha, beta = cvxpy.Variable(len(prior)), cvxpy.Variable(len(prior))
+    pairs = [(alpha, beta), (beta, alpha), (1 - beta, 1 - alpha), (1 - alpha, 1 - beta)]
+    limits = [near <= math.exp(epsilon) * far + delta for near, far in pairs]
+    limits += [near >= 0 for near, _ in pairs]
+    right = prior @ alpha / prior.sum() + (1 - prior) @ (1 - beta) / (1 - prior).sum()
+    return float(cvxpy.Problem(cvxpy.Maximize(right / 2), limits).solve(solver=cvxpy.SCIPY))
 
 
 @pytest.mark.parametrize("absolute", [False, True])
