@@ -12,7 +12,7 @@ from core.adversaries import (
     permuted_predictions,
     train_adversary,
 )
-from core.adversaries.imputation import Design
+from core.adversaries.imputation import Design, log_odds, normalised
 from core.datasets import AuditDataset
 from tests.samples import dataset
 
@@ -100,3 +100,10 @@ def test_design_has_a_column_a_category_and_is_sparse_where_they_are_many(k: int
     dense = design.toarray() if is_sparse else design
     assert dense[:, 0] == pytest.approx((number - 44.5) / number.std())
     assert (dense[:, 1:] == (category[:, None] == np.arange(k))).all()
+
+
+def test_log_odds_are_against_group_0_and_normalised_takes_them_back():
+    probability = np.random.default_rng(0).dirichlet([1, 2, 3], size=20)
+    against_first = log_odds(np.log(probability))
+    assert against_first == pytest.approx(np.log(probability[:, 1:] / probability[:, :1]))
+    assert normalised(np.column_stack([np.zeros(20), against_first])) == pytest.approx(probability)

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
 from core.experiments.experiment import ExperimentRow, summarise
-from core.experiments.leak_over_seeds import attribution_of
+from core.experiments.leak_over_seeds import LeakOverSeeds, attribution_of, mitigation_rows
 from core.stats.estimates import accuracy_gain, certain
 from core.studies.correction import MEASURES, STEPS, Attribution, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, attribute_leak
@@ -124,3 +124,19 @@ def test_seeds_are_summed_up_by_student() -> None:
             assert spread.sd == pytest.approx(values.std(ddof=1)) and (spread.seeds, spread.over) == (5, "seeds")
     gained = [seed.step("constraint").changes["accuracy"].value for seed in seeds]
     assert summary.step("constraint").changes["accuracy"].value == pytest.approx(np.mean(gained))
+
+
+def test_mitigation_rows_are_paired_by_seed():
+    accuracies = {("exponentiated_gradient", 1): 0.7, ("exponentiated_gradient", 2): 0.6, ("unmitigated", 1): 0.9}
+    rows = [
+        ExperimentRow(
+            values={"model.seed": seed, "model.method": method, "correction.adversary": "features"},
+            study="correction",
+            measurement=Measurement(check="accuracy_test", estimate=certain(accuracy, 9)),
+            seed=seed,
+        )
+        for (method, seed), accuracy in accuracies.items()
+    ]
+    (row,) = mitigation_rows(LeakOverSeeds(rows, AuditConfig(method="exponentiated_gradient")))
+    assert [row[name].value for name in ("with", "without")] == pytest.approx([0.7, 0.9])
+    assert row["difference"].value.value == pytest.approx(-0.2)

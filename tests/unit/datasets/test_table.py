@@ -295,3 +295,15 @@ def test_read_table_without_a_header_numbers_the_columns() -> None:
     frame = read_table(lines.encode(), "people.csv", header=False).frame
     assert list(frame.columns) == ["column 1", "column 2"]
     assert (len(frame), frame["column 1"][0]) == (80, "person 0")
+
+
+@pytest.mark.parametrize(
+    ("amounts", "is_number"),
+    [("$1,200.50 $900 $15", True), ("$1,200.50 €900 $15", False), ("$1,200.50 900 $15", False)],
+)
+def test_read_table_takes_amounts_of_one_currency_as_numbers(amounts: str, is_number: bool) -> None:
+    lines = [f"{amount}\t{i}" for i, amount in enumerate(amounts.split() * 30)]
+    column = read_table("\n".join(["fee\tage", *lines, ""]).encode(), "fees.csv").frame["fee"]
+    assert pd.api.types.is_numeric_dtype(column) == is_number
+    if is_number:
+        assert column.tolist() == [1200.5, 900, 15] * 30

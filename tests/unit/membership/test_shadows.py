@@ -82,6 +82,15 @@ def test_liras_score_is_the_likelihood_ratio(per_person):
     assert score == pytest.approx(norm.logpdf(phi, *parts[True]) - norm.logpdf(phi, *parts[False]), abs=1e-9)
 
 
+def test_sums_give_somebody_without_a_shadow_the_mean_of_all():
+    probability = np.array([[0.2, 0.5], [0.6, 0.5], [0.9, 0.5]])
+    used = np.array([[True, False]] * 3)
+    count, mean, squares = Shadows(n_targets=2, label_probability=probability, trained=used).sums(used)
+    assert count.tolist() == [3, 0]
+    assert mean == pytest.approx([logit(probability[:, 0]).mean()] * 2)
+    assert squares == pytest.approx([3 * logit(probability[:, 0]).var(), 0.0])
+
+
 def by_hand(evidence: Evidence) -> list[float]:
     """Return RMIA's score, the share of the population that each judged person beats, pair by pair."""
     shadow_set, a = evidence.shadow_models, 0.3
