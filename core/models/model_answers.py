@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -61,12 +60,12 @@ class Takes:
     notes: tuple[str, ...] = ()
 
 
-class Runtime(Takes, ABC):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(Takes):
     """A model that was read and checked, ready to be asked."""
 
-    @abstractmethod
-    def ask(self, frame: pandas.DataFrame) -> RawAnswers:
-        """Return the answers for records whose columns are the model's features in its order."""
+    ask: Callable[[pandas.DataFrame], RawAnswers] = field(repr=False)
+    """Answers for records whose columns are the model's features in its order."""
 
 
 _BEGINNING = re.compile(r"\s*(/|~[/\\]|\.\.?[/\\]|[a-z]:[/\\]|\\\\|file:|\w+://)", re.IGNORECASE)

@@ -355,10 +355,8 @@ def answer(
             cause(warning.message) for warning in warned if isinstance(warning.message, Warning)
         }
         report(start + len(rows), len(columns))
-    labels, tables = (
-        [part for part in column if part is not None]
-        for column in zip(*map(_values, parts), strict=True)
-    )
+    labels = [part.labels for part in parts if part.labels is not None]
+    tables = [part.probability for part in parts if part.probability is not None]
     classes = parts[0].classes
     summary: dict[str, Any] = {
         "labels": None,
@@ -380,10 +378,6 @@ def answer(
     if tables:
         values |= {str(j): column for j, column in enumerate(np.concatenate(tables).T)}
     return summary, pa.table(values)
-
-
-def _values(answers: RawAnswers) -> tuple[Any, Any]:
-    return answers.labels, answers.probability
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ and a decision can differ where a score lies that close to the border.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,54 +40,65 @@ _SCORES = ("tensor(float)", "tensor(double)")
 _MOST_SCORES = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnnxModel(Runtime):
-    """A session with what it takes and gives; see `core.models.model_answers.Runtime`."""
+_Inputs = tuple[tuple[str, Any, int], ...]
+"""Of each input its name, numpy's type and the number of dimensions."""
 
-    session: Any = field(repr=False)
-    inputs: tuple[tuple[str, Any, int], ...]  # name, numpy's type and number of dimensions
-    label: str
-    scores: tuple[str, ...]
-    classes: tuple[Any, ...] | None
-    encoder_values: dict[str, tuple[Any, ...]]
-    """Input -> the values it had in training, where they are encoded."""
+_Outputs = tuple[str, tuple[str, ...], tuple[Any, ...] | None]
+"""The output with labels (or ""), those with scores, and the classes if the scores are these."""
 
-    def ask(self, frame: pandas.DataFrame) -> RawAnswers:
-        """Return the answers for records whose columns are the model's features in its order."""
-        output_names = list(filter(None, (self.label, *self.scores)))
+
+def asking(
+    session: Any,
+    inputs: _Inputs,
+    outputs: _Outputs,
+    encoder_values: Mapping[str, tuple[Any, ...]],
+    *,
+    one_table: bool,
+) -> Callable[[pandas.DataFrame], RawAnswers]:
+    """Return what asks a session about records whose columns are the model's features in its order.
+
+    Of an input the encoder values are those it had in training, where they are encoded; where all features are
+    `one_table`, they are fed as one.
+    """
+    label, scores, classes = outputs
+    output_names = list(filter(None, (label, *scores)))
+
+    def feed_of(frame: pandas.DataFrame) -> dict[str, npt.NDArray[Any]]:
+        if one_table:
+            name, dtype, _ = inputs[0]
+            columns = [_column(frame, j, dtype) for j in range(frame.shape[1])]
+            return {name: np.column_stack(columns)}
+        feed = {}
+        for j, (name, dtype, rank) in enumerate(inputs):
+            if name in encoder_values:
+                warn_of_new_values(frame.iloc[:, j], encoder_values[name])
+            feed[name] = _column(frame, j, dtype)
+            if rank == 2:
+                feed[name] = feed[name].reshape(-1, 1)
+        return feed
+
+    def ask(frame: pandas.DataFrame) -> RawAnswers:
         n = len(frame)
-        if self.feature_names:
-            for j, (name, _, _) in enumerate(self.inputs):
-                if name in self.encoder_values:
-                    warn_of_new_values(frame.iloc[:, j], self.encoder_values[name])
-            feed = {}
-            for j, (name, dtype, rank) in enumerate(self.inputs):
-                feed[name] = _column(frame, j, dtype)
-                if rank == 2:
-                    feed[name] = feed[name].reshape(-1, 1)
-        else:
-            name, dtype, _ = self.inputs[0]
-            feed = {
-                name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])
-            }
+        feed = feed_of(frame)
         try:
-            outputs = self.session.run(output_names, feed)
+            answered = session.run(output_names, feed)
         except Exception as error:
             raise _memory_or(error) from None
-        if self.label:
-            labels = np.asarray(outputs.pop(0)).reshape(n)
-        else:
-            labels = None
-        if not outputs:
-            return RawAnswers(labels=labels, probability=None, classes=self.classes)
-        if isinstance(outputs[0], list):  # one dict a record
-            classes = tuple(outputs[0][0])
-            records = outputs[0]
-            table = stack([[record[label] for record in records] for label in classes], n)
-            return RawAnswers(labels=labels, probability=table, classes=classes)
-        if sum(np.asarray(column).size for column in outputs) > _MOST_SCORES * n:
+        labels = None
+        if label:
+            labels = np.asarray(answered.pop(0)).reshape(n)
+        if not answered:
+            return RawAnswers(labels=labels, probability=None, classes=classes)
+        if isinstance(answered[0], list):  # one dict a record
+            records = answered[0]
+            listed_classes = tuple(records[0])
+            table = stack([[record[value] for record in records] for value in listed_classes], n)
+            return RawAnswers(labels=labels, probability=table, classes=listed_classes)
+        if sum(np.asarray(column).size for column in answered) > _MOST_SCORES * n:
             raise ValueError(f"it gives more than {_MOST_SCORES} scores a record")
-        return RawAnswers(labels=labels, probability=stack(outputs, n), classes=self.classes)
+        return RawAnswers(labels=labels, probability=stack(answered, n), classes=classes)
+
+    return ask
 
 
 def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
@@ -109,7 +120,7 @@ def _memory_or(error: Exception) -> Exception:
     return error
 
 
-def open_onnx(content: bytes, name: str) -> OnnxModel:
+def open_onnx(content: bytes, name: str) -> Runtime:
     """Read and check an ONNX file.
 
     Raises `InputError` if it is no ONNX, holds what is refused, or takes or gives other than one row a person.
@@ -129,7 +140,8 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
         width = len(inputs)
     else:
         kinds *= width or 1
-    label, scores, classes = _outputs(session, _classes(nodes), name)
+    outputs = _outputs(session, _classes(nodes), name)
+    label, scores, _ = outputs
     extra_outputs = [
         str(output.name) for output in session.get_outputs() if output.name not in (label, *scores)
     ]
@@ -138,18 +150,13 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
         notes.append(
             f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
         )
-    return OnnxModel(
+    return Runtime(
         feature_names=names,
         dtypes=kinds,
         width=width or None,
         takes_missing=any(map(_takes_missing, nodes)),
         notes=tuple(notes),
-        session=session,
-        inputs=inputs,
-        label=label,
-        scores=scores,
-        classes=classes,
-        encoder_values=_encoded(nodes),
+        ask=asking(session, inputs, outputs, _encoded(nodes), one_table=not names),
     )
 
 
@@ -163,9 +170,6 @@ def _session(content: bytes) -> Any:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.load_model_format", "ONNX")
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
-_Inputs = tuple[tuple[str, Any, int], ...]
 
 
 def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | None]:
@@ -201,9 +205,7 @@ def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | No
     )
 
 
-def _outputs(
-    session: Any, classes: tuple[Any, ...] | None, name: str
-) -> tuple[str, tuple[str, ...], tuple[Any, ...] | None]:
+def _outputs(session: Any, classes: tuple[Any, ...] | None, name: str) -> _Outputs:
     """Return the names of the outputs with labels (or "") and with scores, and the classes if they are these."""
     outputs = session.get_outputs()
     labels = [output for output in outputs if output.type in _LABELS and len(output.shape) <= 2]

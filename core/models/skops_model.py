@@ -13,7 +13,7 @@ import json
 import warnings
 import zipfile
 import zlib
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,42 +70,30 @@ FUNCTION_SETTINGS = ("func", "inverse_func", "score_func")
 """Settings of an estimator that may be a function, one of those that skops trusts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkopsModel(Runtime):
-    """An estimator with what it takes; see `core.models.model_answers.Runtime`."""
+def _ask(frame: pandas.DataFrame, *, estimator: Any, feature_names: tuple[str, ...]) -> RawAnswers:
+    """Return an estimator's answers for records whose columns are its features in its order."""
+    import joblib
 
-    estimator: Any = field(repr=False)
-
-    def ask(self, frame: pandas.DataFrame) -> RawAnswers:
-        """Return the answers for records whose columns are the model's features in its order."""
-        import joblib
-
-        for index, categories in _encoded(
-            self.estimator, list(range(len(self.dtypes))), list(self.feature_names)
-        ):
-            warn_of_new_values(frame.iloc[:, index], categories)
-        inputs: Any = (
-            frame.set_axis(list(self.feature_names), axis=1)
-            if self.feature_names
-            else frame.to_numpy()
-        )
-        with joblib.parallel_config("sequential"):  # however many workers the file asks for
-            labels = np.asarray(self.estimator.predict(inputs))
-            if hasattr(self.estimator, "predict_proba"):
-                table = self.estimator.predict_proba(inputs)
-            else:
-                table = None
-        if labels.ndim != 1 or len(labels) != len(frame):
-            raise ValueError("it does not give one answer a record")
-        probability = None if table is None else stack([table], len(frame))
-        return RawAnswers(
-            labels=labels,
-            probability=probability,
-            classes=tuple(np.asarray(self.estimator.classes_).tolist()),
-        )
+    for index, categories in _encoded(estimator, list(range(frame.shape[1])), list(feature_names)):
+        warn_of_new_values(frame.iloc[:, index], categories)
+    inputs: Any = frame.set_axis(list(feature_names), axis=1) if feature_names else frame.to_numpy()
+    with joblib.parallel_config("sequential"):  # however many workers the file asks for
+        labels = np.asarray(estimator.predict(inputs))
+        if hasattr(estimator, "predict_proba"):
+            table = estimator.predict_proba(inputs)
+        else:
+            table = None
+    if labels.ndim != 1 or len(labels) != len(frame):
+        raise ValueError("it does not give one answer a record")
+    probability = None if table is None else stack([table], len(frame))
+    return RawAnswers(
+        labels=labels,
+        probability=probability,
+        classes=tuple(np.asarray(estimator.classes_).tolist()),
+    )
 
 
-def open_skops(content: bytes, name: str) -> SkopsModel:
+def open_skops(content: bytes, name: str) -> Runtime:
     """Read and check a skops file.
 
     Raises `InputError` if it is damaged, holds a type that is not on the list, or is no fitted classifier.
@@ -138,13 +126,13 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
         raise InputError(
             f"The skops file {quoted(name)} is damaged or made up: {reason}; ask for it again."
         ) from None
-    return SkopsModel(
+    return Runtime(
         feature_names=names,
         dtypes=kinds,
         width=len(kinds),
         takes_missing=True,
         notes=(*_version_notes(warned), *reveals),
-        estimator=estimator,
+        ask=partial(_ask, estimator=estimator, feature_names=names),
     )
 
 

@@ -38,7 +38,7 @@ from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
 from core.models.model_answers import RawAnswers, decide
 from core.models.model_files import ModelFile, _blame, _differing, read_model, with_answers
-from core.models.onnx_model import OnnxModel
+from core.models.onnx_model import asking
 from tests.model_samples import (
     NUMBERS,
     as_onnx,
@@ -205,19 +205,8 @@ def test_ask_feeds_each_column_in_the_shape_of_its_input():
     """One has a column a record, the other is flat."""
     session = Recorder()
     inputs = (("age", np.float32, 2), ("hours", np.int64, 1))
-    model = OnnxModel(
-        feature_names=("age", "hours"),
-        dtypes=("number", "whole number"),
-        width=2,
-        takes_missing=False,
-        session=session,
-        inputs=inputs,
-        label="",
-        scores=("p",),
-        classes=None,
-        encoder_values={},
-    )
-    answers = model.ask(pd.DataFrame({"age": [20.5, 30.0, 41.0], "hours": [40, 20, 8]}))
+    ask = asking(session, inputs, ("", ("p",), None), {}, one_table=False)
+    answers = ask(pd.DataFrame({"age": [20.5, 30.0, 41.0], "hours": [40, 20, 8]}))
     assert session.feed["age"].tolist() == [[20.5], [30.0], [41.0]]
     assert session.feed["hours"].tolist() == [40, 20, 8]
     assert np.shape(answers.probability)[0] == 3
