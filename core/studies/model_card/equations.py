@@ -224,7 +224,8 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     q = probabilities(posterior, published.release.n, name="posterior")
     projection = project_on(q, equations(published, q))
     curved = any(name.endswith("_gap") for name in _unsized(published))
-    for _ in range(_ROUNDS if curved else 0):
+    rounds = _ROUNDS if curved else 0
+    for _ in range(rounds):
         if projection.status == "infeasible":
             break
         updated = project_on(q, equations(published, projection.probability))
