@@ -405,7 +405,10 @@ def fitted_outputs(
         fitted[fold_rows] = np.clip(fold_predictions, 0.0, 1.0)
     labels = outputs.labels.copy()
     rate = outputs.labels[rows][outputs.labelled[rows]].mean()
-    labels[rows] = fitted[rows] > np.quantile(fitted[rows], 1.0 - rate)
+    # The highest are accepted, as many as the model accepts; of equal ones the first.
+    from_highest = np.argsort(-fitted[rows], kind="stable")
+    labels[rows] = 0
+    labels[rows[from_highest[: round(rate * rows.size)]]] = 1
     scores = np.round(fitted, outputs.decimals) if scored else None
     return replace(outputs, labels=labels, scores=scores, answered=None)
 

@@ -284,12 +284,15 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
     assert (dealt.scores == scores).mean() < 0.01
 
 
-def test_fitted_outputs_of_nobody_accepted_accept_nobody():
-    """As many labels are 1 as before, also where several share the highest score."""
+@pytest.mark.parametrize("accepted", [0, 1, 140, 300])
+def test_fitted_outputs_accept_as_many_as_before(accepted: int):
+    """Also where several share a score: of nobody nobody, of everybody everybody."""
     rng = np.random.default_rng(27)
     x = np.column_stack([np.arange(300) % 3, rng.integers(0, 2, 300)])
     scores = 0.1 * x[:, 0]
-    released = Outputs(labels=np.zeros(300, np.uint8), scores=scores, decimals=1)
+    labels = (np.arange(300) < accepted).astype(np.uint8)
+    released = Outputs(labels=labels, scores=scores, decimals=1)
     fitted = fitted_outputs(x, released, np.arange(300), countable=np.zeros(2, bool), seed=1)
-    assert not fitted.labels.any()
+    assert fitted.labels.sum() == accepted
     assert fitted.scores == pytest.approx(scores)
+    assert fitted.scores[fitted.labels == 1].min(initial=1.0) >= fitted.scores[fitted.labels == 0].max(initial=0.0)
