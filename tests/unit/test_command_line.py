@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache(tmp_path_factory) -> Path:
     """The user's cache, which finished configurations go to, of all tests here."""
     return tmp_path_factory.mktemp("user") / "cache"
 
@@ -38,16 +39,15 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_demo(cache: Path) -> Iterator[pytest.MonkeyPatch]:
     """A small table under the demo's name, and no folders of this machine."""
     with pytest.MonkeyPatch.context() as patch:
-        table = samples.table(500)
-        patch.setattr("core.cli.arguments.load", lambda name, **_: table)
-        patch.setattr("core.cli.arguments.default_cache_folder", lambda: cache / "datasets")
-        patch.setattr("core.experiments.engine.default_cache_folder", lambda: cache / "datasets")
+        patch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(500))
+        for module in ("core.cli.arguments", "core.experiments.engine"):
+            patch.setattr(f"{module}.default_cache_folder", lambda: cache / "datasets")
         patch.delenv("FAIRLEAK_DATA", raising=False)
         yield patch
 
 
 @pytest.fixture(autouse=True)
-def monkeypatch(cache: Path) -> Iterator[pytest.MonkeyPatch]:
+def monkeypatch(cache) -> Iterator[pytest.MonkeyPatch]:
     with small_demo(cache) as patch:
         yield patch
 
@@ -67,13 +67,13 @@ def streams_of(*arguments: str) -> Streams:
 
 
 @pytest.fixture(scope="module")
-def measured(cache: Path) -> Streams:
+def measured(cache) -> Streams:
     """An experiment; its numbers are in the user's cache and in rows.csv beside it."""
     with small_demo(cache):
         return streams_of(*GRID, *METHODS, "--csv", str(cache.parent / "rows.csv"))
 
 
-def test_an_experiment_prints_the_means_of_the_numbers_that_it_writes(measured: Streams, cache: Path):
+def test_an_experiment_prints_the_means_of_the_numbers_that_it_writes(measured, cache):
     out, err = measured
     assert re.fullmatch(r"0 of 8 .*\n1 of 8 .*\n(.*\n)*8 of 8 models\nEvery number.*\n", err)
     written = pd.read_csv(cache.parent / "rows.csv")
@@ -84,7 +84,7 @@ def test_an_experiment_prints_the_means_of_the_numbers_that_it_writes(measured: 
     assert re.search(rf"2 of 2 +{mean:.4f} \[", line)
 
 
-def test_what_is_finished_is_not_measured_again(measured: Streams, cache: Path):
+def test_what_is_finished_is_not_measured_again(measured, cache):
     store = cache / "experiments.sqlite"
     assert len(FileStore(store)) == 8
     out, err = streams_of(*GRID, *METHODS, "--jobs", "2", "--store", str(store))
@@ -106,7 +106,7 @@ def command_process(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.long)])
-def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
+def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs, tmp_path):
     store = tmp_path / "store"
     seeds = ["--vary", "model.method=exponentiated_gradient", "--seeds", "0-48", *MEASURES]
     running = command_process("experiment", *seeds, "--jobs", jobs, "--store", str(store))
@@ -142,13 +142,12 @@ def test_the_commands_in_the_documentation_are_commands():
 
 
 def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
-    openings: dict[str, set[str]] = {}
+    openings = defaultdict(set)
     for command_parser in leaves(parser()):
         assert re.fullmatch(r"[A-Z].*\.", command_parser.description or ""), command_parser.prog
         for action in command_parser._actions[1:]:
-            flags = action.option_strings
-            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (command_parser.prog, flags)
-            for flag in flags:
-                openings.setdefault(flag, set()).add(re.split(r"[ ;:]", str(action.help))[0])
+            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (command_parser.prog, action.dest)
+            for flag in action.option_strings:
+                openings[flag].add(re.split(r"[ ;:]", str(action.help))[0])
     for flag in ("--train-epsilon", "--answer-epsilon", "--data", "--out", "--output", "--policy", "--csv", "--seeds"):
         assert len(openings[flag]) == 1, flag

@@ -16,14 +16,15 @@ from core.learn.reference_pages import PAGES, page
 from core.report import Reports, to_json
 from core.report.regulations import law_of_checks, law_of_parts, legal_texts, provisions
 from tests.patience import entries, finished
+from tests.reference.figures import FIGURE_MARK, ROOT, TABLE, filled, recorded, texts
+from tests.reference.recordings import RECORDINGS
 from tests.samples_report import sample
 
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "docs" / "how-to" / "log_to_mlflow.py"
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_reference_page_is_as_the_code_makes_it(name: str):
+def test_a_reference_page_is_as_the_code_makes_it(name):
     assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == page(name), "make docs"
 
 
@@ -38,7 +39,7 @@ def test_every_link_and_path_leads_to_a_file():
 
 
 @pytest.mark.long
-def test_the_site_is_built_without_a_warning(tmp_path: Path):
+def test_the_site_is_built_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", tmp_path / "cache"]
     done = finished([*command, ".", tmp_path / "site"], progress=lambda: entries(tmp_path), cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -49,37 +50,27 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path):
 
 
 def test_law_every_check_and_provision_is_mapped():
-    rows = law_of_checks()
+    rows, parts = law_of_checks(), law_of_parts()
     assert set(rows) == set(CHECKS)
-    for check, row in rows.items():
-        assert row.provisions or row.note, check
-    for row in (*rows.values(), *law_of_parts().values()):
+    assert [check for check, row in rows.items() if not (row.provisions or row.note)] == []
+    for row in (*rows.values(), *parts.values()):
         last_first = {"GDPR": row.provisions, "EU AI Act": row.provisions[::-1]}
         leading = [{entry.text.name: entry for entry in entries}.get(text) for text, entries in last_first.items()]
         assert list(row.leading) == [entry for entry in leading if entry]
-    used = {entry.key for row in (*rows.values(), *law_of_parts().values()) for entry in row.provisions}
+    used = {entry.key for row in (*rows.values(), *parts.values()) for entry in row.provisions}
     assert used == set(provisions())
     assert {entry.text.name for entry in provisions().values()} == set(legal_texts())
-    articles = {entry.article for entry in provisions().values()}
-    assert {
-        "Annex IV, point 2(g)",
-        "Article 10(2)(f)",
-        "Article 15(5)",
-        "Article 35(7)(d)",
-        "Article 25(1)",
-    } <= articles
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("log_to_mlflow", SCRIPT)
-    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_metrics_and_tags_are_those_of_the_summary_and_need_nothing_of_fairleak(script: ModuleType):
+def test_metrics_and_tags_are_those_of_the_summary_and_need_nothing_of_fairleak(script):
     summary = json.loads(to_json(Reports(sample()).summary))
     metrics = script.metrics_of(summary)
     checks = {check["check"] for check in summary["checks"]}
@@ -92,3 +83,57 @@ def test_metrics_and_tags_are_those_of_the_summary_and_need_nothing_of_fairleak(
     assert set(script.FILES) == set(Reports(sample()).public_files)
     names = re.findall(r"^\s*(?:import|from) (\w+)", SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(names) <= {*sys.stdlib_module_names, "mlflow"}
+
+
+GROUPS = recorded()
+TEXTS = list(texts())
+
+
+def path_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=path_of)
+def test_a_text_shows_what_is_recorded(path):
+    text = path.read_text(encoding="utf-8")
+    assert filled(text, GROUPS) == text, "make docs"
+
+
+def test_every_group_is_recorded_as_its_recording_says_and_shown_somewhere():
+    assert set(GROUPS) == set(RECORDINGS)
+    for name, group in GROUPS.items():
+        assert (group.command, group.seed) == (RECORDINGS[name].command, RECORDINGS[name].seed), name
+        assert group.measured in ("by this command", "earlier") and group.version
+        assert group.figures or group.tables
+    all_texts = "\n".join(path.read_text(encoding="utf-8") for path in TEXTS)
+    group_names = {match[1] for match in [*FIGURE_MARK.finditer(all_texts), *TABLE.finditer(all_texts)]}
+    assert group_names == set(GROUPS)
+
+
+def unmarked(text: str) -> list[str]:
+    """Return the numbers of a text that stand in no place."""
+    return re.findall(r"\d+(?:[.,]\d+)*", FIGURE_MARK.sub("", text))
+
+
+def test_every_figure_of_the_readme_is_recorded():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("## What it found\n")[2].partition("\n[All results]")[0]
+    assert section.count("\n- ") >= 4 and len(FIGURE_MARK.findall(section)) >= 8
+    assert unmarked(section) == []
+    assert unmarked(section.replace("<!-- /figure -->", "<!-- /figure --> of 17", 1)) == ["17"]
+
+
+def test_every_figure_of_ours_in_a_table_of_results_is_recorded():
+    results = (ROOT / "docs" / "results" / "index.md").read_text(encoding="utf-8")
+    lines, column, seen = TABLE.sub("", results).splitlines(), None, 0
+    for before, line in zip(["", *lines], lines, strict=False):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if cells and not before.startswith("|"):
+            assert "here" in cells, line
+            column = cells.index("here")
+        elif cells and not set(line) <= set("|-"):
+            assert column is not None
+            of_all = re.sub(r" of 22,611$", "", cells[column])  # members, a fact about the table
+            assert unmarked(of_all) == [] and FIGURE_MARK.search(of_all), line
+            seen += 1
+    assert seen > 30

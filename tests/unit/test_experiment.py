@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
-from core.auditing.run import audited_of, measured
+import core.auditing.run
+from core.auditing.run import audited_of, measured, measured_number
 from core.base.errors import InputError
-from core.experiments.experiment import grid_of, rows_frame, run_experiment
+from core.experiments.experiment import grid_of, models_of, rows_frame, run_experiment
+from core.studies.correction import CorrectionResult
 from tests import samples
 
 TABLE = samples.table(600)
@@ -33,7 +37,7 @@ def test_a_row_has_the_number_of_the_audit_of_its_plan():
     ],
     ids=["key", "rule", "empty", "many"],
 )
-def test_a_grid_that_there_cannot_be(varied: dict[str, tuple[object, ...]], message: str):
+def test_a_grid_that_there_cannot_be(varied, message):
     with pytest.raises(InputError, match=message):
         grid_of(PLAN, varied)
 
@@ -43,3 +47,56 @@ def test_a_frame_has_a_reason_where_there_is_no_number():
     (row, *_) = run_experiment(points, TABLE, studies=("membership",))
     line = rows_frame([row]).iloc[0]
     assert line["check"] == "membership_caught" and line["reason"] and line["value"] is None
+
+
+FOREST_PLAN = samples.plan(forest=(("n_estimators", 10),))
+ATTACKERS = {
+    "correction.adversary": ("features", "strong"),
+    "correction.as_published": (False, True),
+    "correction.tolerance": (None, 0.01),
+}
+
+
+@pytest.fixture(scope="module")
+def result() -> CorrectionResult:
+    return CorrectionResult.of(audited_of(FOREST_PLAN, TABLE), as_published=True)
+
+
+NUMBERS = {
+    "attack_before": lambda now: now.before,
+    "attack_after": lambda now: now.after,
+    "attack_gain": lambda now: now.gain,
+    "tolerance_used": lambda now: now.used,
+    "tolerance_holds": lambda now: now.is_true,
+}
+
+
+@pytest.mark.long
+def test_a_model_is_trained_once_for_all_its_attackers(monkeypatch, result):
+    trained = Mock(wraps=core.auditing.run.train_model)
+    monkeypatch.setattr(core.auditing.run, "train_model", trained)
+    points = grid_of(FOREST_PLAN, ATTACKERS)
+    rows = list(run_experiment(points, TABLE, measures=tuple(NUMBERS)))
+    assert (len(points), len(models_of(points)), trained.call_count, len(rows)) == (8, 1, 1, 8 * 5)
+    for row in rows:
+        tolerance, published = row.values["correction.tolerance"], row.values["correction.as_published"]
+        now = result.disclose(
+            0.05 if tolerance is None else tolerance,
+            adversary=row.values["correction.adversary"],
+            as_published=published,
+            until_true=published or tolerance is None,  # of a model that was trained for none
+        )
+        estimate = row.measurement.estimate
+        assert NUMBERS[row.measurement.check](now) in (estimate, estimate and estimate.value)
+
+
+def test_the_controls_use_other_peoples_predictions_and_an_estimated_constraint(result):
+    audited = audited_of(FOREST_PLAN, TABLE)
+    now = result.disclose(0.05, until_true=True)
+    permuted = result.disclose(now.used, permuted=True)
+    assert measured_number("permuted_gain", audited).estimate == permuted.gain
+    accuracy = measured_number("own_accuracy", audited)
+    assert accuracy.estimate == result.attack("features").held_out_accuracy and accuracy.control is not None
+    fact = measured_number("estimates_statistical_parity", audited).estimate
+    assert fact.value in (0.0, 1.0)
+    assert measured_number("estimated_difference", audited).reason == "The model was trained for no constraint."

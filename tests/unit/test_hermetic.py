@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
-from pathlib import Path
+from collections import defaultdict
 
 import pytest
 
+from tests.order import SECONDS
+from tests.parts import ROOT, cost, parts
 from tests.patience import MINUTE, finished
-
-ROOT = Path(__file__).resolve().parents[2]
 
 PLANTED = """
 import os, shutil, sqlite3, subprocess, sys, tempfile
@@ -22,57 +23,33 @@ from core.datasets.catalog import default_cache_folder
 USER = Path({user!r})
 RESULT = USER / ".cache" / "fairleak" / "sweeps" / "result.jsonl"
 
-
 def python(code):
     # In a process that swallows whatever goes wrong.
     lines = "".join(f"    {{line}}\\n" for line in code.splitlines())
     code = f"import os, sqlite3, pathlib\\ntry:\\n{{lines}}except Exception:\\n    pass"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
-
-def test_reads_a_result():
-    try:
-        RESULT.read_text()
-    except OSError:
-        pass
-
-
 def test_lists_results():
     shutil.rmtree(RESULT.parent, ignore_errors=True)
 
-
 def test_starts_who_reads_a_result():
     python(f"open({{str(RESULT)!r}}).read()")
-
-
-def test_starts_who_lists_results():
-    python(f"os.listdir({{str(RESULT.parent)!r}})")
-
 
 def test_starts_who_starts_who_reads_a_result():
     starts = "subprocess.run([sys.executable, '-c', 'import sys; open(sys.argv[1])', "
     python(f"import subprocess, sys\\n{{starts}}{{str(RESULT)!r}}], stderr=-3)")
 
-
-def test_starts_who_keeps_a_history():
-    python(f"sqlite3.connect({{str(USER / '.local' / 'share' / 'fairleak' / 'history.sqlite')!r}})")
-
-
 def test_starts_who_opens_a_history_by_an_address():
     python(f"sqlite3.connect('file:{{USER / 'history.sqlite'}}?mode=ro', uri=True)")
-
 
 def test_starts_who_makes_a_folder():
     python(f"os.mkdir({{str(USER / '.streamlit')!r}})")
 
-
 def test_starts_who_writes_a_temporary_file():
     python("import tempfile; tempfile.mkstemp(dir={temporary!r})")
 
-
 def test_starts_who_writes_beside_the_code():
     python("pathlib.Path({root!r}, 'tests', 'planted').touch()")
-
 
 def test_stays_inside():
     folder = default_cache_folder()
@@ -87,7 +64,7 @@ def test_stays_inside():
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+def outcomes(tmp_path_factory) -> dict[str, set[str]]:
     """How a test run ends in which tests open a user's folders: test -> what it reports."""
     folder = tmp_path_factory.mktemp("planted")
     user, temporary, tests = folder / "user", folder / "temporary", folder / "tests"
@@ -97,39 +74,56 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     (results / "result.jsonl").write_text("a user's result")
     code = PLANTED.format(user=str(user), temporary=str(temporary), root=str(ROOT))
     (tests / "test_planted.py").write_text(code)
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("FAIRLEAK_", "XDG_", "PYTEST_"))
-    }
+    prefixes = ("FAIRLEAK_", "XDG_", "PYTEST_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     environment |= {"HOME": str(user), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
     options = ["-q", "-rA", "-p", "no:cacheprovider", "-p", "tests.conftest", "-c", "/dev/null"]
     places = ["--rootdir", tests, "--confcutdir", tests, tests]
     done = finished([sys.executable, "-m", "pytest", *options, *places], cwd=ROOT, env=environment)
-    by_test: dict[str, set[str]] = {}
-    for line in done.stdout.splitlines():
-        word, _, test = line.partition(" ")
-        if word in ("PASSED", "FAILED", "ERROR") and "::" in test:
-            by_test.setdefault(test.partition("::")[2].partition(" ")[0], set()).add(word)
+    by_test = defaultdict(set)
+    for status, test in re.findall(r"^(PASSED|FAILED|ERROR) \S*::(\S+)", done.stdout, re.MULTILINE):
+        by_test[test].add(status)
     assert (results / "result.jsonl").read_text() == "a user's result"
     assert sorted(path.name for path in user.iterdir()) == [".cache"]
     return by_test
 
 
-def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(outcomes: dict[str, set[str]]):
-    inside = outcomes.pop("test_stays_inside")
-    assert inside == {"PASSED"}
-    assert len(outcomes) == 10
+def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(outcomes):
+    assert outcomes.pop("test_stays_inside") == {"PASSED"}
+    assert len(outcomes) == 7
     assert [test for test, statuses in outcomes.items() if "ERROR" not in statuses] == []
 
 
 def test_no_wait_is_longer_than_a_minute():
     """Of literal times, those above a minute in seconds or, of a browser, milliseconds."""
     long = []
-    for path in (ROOT / "tests").rglob("*.py"):
-        if path.is_relative_to(ROOT / "tests" / "benchmarks"):
-            continue
+    for path in set((ROOT / "tests").rglob("*.py")) - set((ROOT / "tests" / "benchmarks").rglob("*.py")):
+        most = MINUTE * (1000 if "browser" in path.parts else 1)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and "timeout" in (node.arg or "") and isinstance(node.value, ast.Constant):
-                unit = 1000 if "browser" in path.parts else 1
-                if node.value.value > MINUTE * unit:
-                    long.append(f"{path}:{node.value.lineno}")
+                long += [f"{path}:{node.value.lineno}"] * (node.value.value > most)
     assert MINUTE <= 60 and long == []
+
+
+CORES = 2
+
+
+def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
+    files = [file for part in parts().values() for file in part]
+    every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    assert len(files) == len(set(files)) and set(files) == every
+    assert set(SECONDS) <= every
+    for name, part in parts().items():
+        assert part and all(file.startswith(f"tests/{name.rpartition('-')[0]}/") for file in part)
+        assert sum(map(cost, part)) / CORES < 500, name
+        assert name.startswith("properties") or max(map(cost, part)) < 500, name  # whole files, but for properties
+    assert sum(map(cost, files)) / CORES < 70 * 60
+
+
+@pytest.mark.long
+def test_where_every_test_is_skipped_none_has_passed(tmp_path):
+    (tmp_path / "test_nothing.py").write_text("import pytest\n\n\ndef test_nothing():\n    pytest.skip('not here')\n")
+    options = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null"
+    command = [sys.executable, *options.split(), "--rootdir", tmp_path, "--confcutdir", tmp_path, tmp_path]
+    done = finished(command, cwd=ROOT)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr

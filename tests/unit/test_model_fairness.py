@@ -10,9 +10,9 @@ import pytest
 
 from core.stats.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
 from core.studies.correction import true_tolerance
-from core.studies.fairness import metric_table, metrics_heading
+from core.studies.fairness import STUDY, metric_table, metrics_heading
 from core.studies.fairness.findings import fairness_metrics, headline
-from core.studies.fairness.study import STUDY
+from core.studies.fairness.study import absence, absence_differences, absence_finding
 from core.studies.study import draw_people, subject_of
 from core.studies.subject import Subject
 
@@ -39,7 +39,7 @@ def gaps_of(audited: Subject, metric: str, rows: np.ndarray) -> tuple[float, flo
 
 @pytest.mark.parametrize("records", ["training", "test"])
 @pytest.mark.parametrize("metric", METRICS)
-def test_deviation_and_difference_are_those_of_the_metrics(metric: str, records: str):
+def test_deviation_and_difference_are_those_of_the_metrics(metric, records):
     audited = subject()
     rows = audited.splits.train if records == "training" else audited.splits.test
     (measure,) = [
@@ -56,7 +56,7 @@ def test_words_hold_the_numbers_of_the_table():
     for splits in (audited.splits, replace(audited.splits, train=audited.splits.test, test=audited.splits.train)):
         turned = replace(audited, splits=splits)  # one of the two sets is treated less equally
         gaps = {metric: gaps_of(turned, metric, splits.test)[0] for metric in METRICS}
-        largest = max(METRICS, key=lambda metric: (gaps[metric], -METRICS.index(metric)))
+        largest = max(gaps, key=gaps.get)
         sentence = f"Unfairness on the test set is largest by {METRIC_TITLES[largest].lower()}: {gaps[largest]:.3f} ("
         assert metrics_heading(turned, "test set").startswith(sentence)
     difference = metric_table(audited, "training")[-1]["Equalized odds: larger of both"]
@@ -76,18 +76,16 @@ def test_a_metric_without_people_is_not_measured():
 HOLDS = [
     (0.1, (0.1, 0.1, 0.1), "satisfies", "≤", "The tolerance holds for new people too."),
     (0.1, (0.1, 0.1, 0.11), "satisfies", "≤", "The estimate for new people is within the tolerance, but its CI"),
-    (0.1, (0.11, 0.1, 0.12), "satisfies", ">", "Whether the tolerance holds for new people is unclear"),
     (0.1, (0.10004, 0.09, 0.11), "satisfies", ">", "Whether the tolerance holds for new people is unclear"),
     (0.1, (0.12, 0.101, 0.13), "satisfies", ">", "A tolerance you publish should hold for new people too;"),
     (0.11, (0.09, 0.08, 0.1), "violates", "≤", "The constraint does not hold for the people"),
-    (0.11, (0.12, 0.1, 0.13), "violates", ">", "The constraint does not hold for the people attacked"),
 ]
 """Unfairness on the training and on the test set, at a tolerance of 0.1, and what is said."""
 
 
 @pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
 @pytest.mark.parametrize(("train", "test", "what", "unseen_sign", "means"), HOLDS)
-def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, unseen_sign: str, means: str):
+def test_whether_a_tolerance_holds(method, train, test, what, unseen_sign, means):
     audited = subject(method=method, tolerance=0.1)
     unseen = replace(audited.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
     audited = replace(audited, model=replace(audited.model, unfairness_train=train, unfairness_test=unseen))
@@ -99,21 +97,19 @@ def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what:
 
 
 @pytest.mark.parametrize("method", ["threshold_optimizer", "unmitigated", "dp_id3"])
-def test_a_model_without_a_tolerance(method: str):
+def test_a_model_without_a_tolerance(method):
     finding = headline(subject(method=method, tolerance=0.6))
     assert finding.point.startswith("Unfairness is ") and finding.so_what and "Publish no tolerance" in finding.to_do
 
 
-def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satisfy():
+@pytest.mark.parametrize(
+    ("method", "more", "satisfied"), [("given", 0, False), ("given", 0.001, True), ("exponentiated_gradient", 0, True)]
+)
+def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satisfy(method, more, satisfied):
     smallest = true_tolerance(0.0, subject(method="given").model.unfairness_train)
-    for method, tolerance, satisfied in (
-        ("given", smallest, False),
-        ("given", smallest + 0.001, True),
-        ("exponentiated_gradient", smallest, True),
-    ):
-        finding = headline(subject(method=method, tolerance=tolerance))
-        assert ("satisfies its fairness constraint" in finding.point) == satisfied
-        assert ("is the smallest that holds" in finding.evidence) != satisfied
+    finding = headline(subject(method=method, tolerance=smallest + more))
+    assert ("satisfies its fairness constraint" in finding.point) == satisfied
+    assert ("is the smallest that holds" in finding.evidence) != satisfied
 
 
 def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it():
@@ -126,7 +122,7 @@ def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it():
 
 
 @pytest.mark.parametrize("answer", [0, 1])
-def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(answer: int):
+def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(answer):
     people = draw_people(sum(SIZES), np.random.default_rng(4))
     constant = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
     finding = headline(constant)
@@ -141,9 +137,51 @@ def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(
 
 
 @pytest.mark.parametrize(("planted", "rates"), [(True, (0.3, 0.7)), (False, (0.5, 0.5))])
-def test_accepting_by_chance_or_one_group_much_more_often(planted: bool, rates: tuple[float, float]):
+def test_accepting_by_chance_or_one_group_much_more_often(planted, rates):
     audited, _ = STUDY.plants[0].make(3, planted)
     for group, rate in enumerate(rates):
         members = audited.dataset.sensitive == group
         deviation = math.sqrt(rate * (1 - rate) / np.count_nonzero(members))
         assert audited.model.predictions[members].mean() == pytest.approx(rate, abs=4 * deviation)
+
+
+ANSWERED = (600, 600, 600)
+
+
+def unanswered(chance_by_group: tuple[float, float], *, seed: int = 0) -> Subject:
+    """Return a subject whose model leaves people of each group unanswered with these chances."""
+    rng = np.random.default_rng(seed)
+    people = draw_people(sum(ANSWERED), rng)
+    predictions = (rng.random(sum(ANSWERED)) < 0.5).astype(np.uint8)
+    subject = subject_of(people, predictions, ANSWERED, seed=seed)
+    answered = rng.random(sum(ANSWERED)) >= np.array(chance_by_group)[people.sensitive]
+    sides = {"splits": subject.splits.part(answered), "with_unanswered": subject.splits}
+    return replace(subject, dataset=replace(subject.dataset, answered=answered), **sides)
+
+
+def test_absence_is_exactly_zero_where_everybody_has_an_answer():
+    estimate = absence(unanswered((0.0, 0.0))).estimate
+    assert (estimate.value, estimate.low, estimate.high) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_half_of_a_group_without_an_answer_fails_a_limit_of_five_points(seed):
+    subject = unanswered((0.0, 0.5), seed=seed)
+    measurement = absence(subject)
+    assert measurement.estimate.low > 0.4
+    assert "group 1 beside all others" in measurement.attacked
+    assert "names some of them" in absence_finding(subject)[0].point
+
+
+def test_absence_by_chance_is_no_difference():
+    low_ends = [absence(unanswered((0.1, 0.1), seed=seed)).estimate.low for seed in range(40)]
+    assert sum(low > 0.0 for low in low_ends) <= 3
+
+
+def test_differences_are_shares_of_the_sides():
+    subject = unanswered((0.1, 0.3), seed=4)
+    rows = np.concatenate([subject.everyone.train, subject.everyone.test])
+    absent = ~subject.dataset.answered[rows]
+    inside = subject.dataset.sensitive[rows] == 1
+    difference = absence_differences(subject)["group 1 beside all others"]
+    assert difference.value == pytest.approx(absent[inside].mean() - absent[~inside].mean())

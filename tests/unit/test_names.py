@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 from tests import house
 
@@ -14,14 +13,10 @@ ALLOWED = {
 """File and private name -> the reason why it stays."""
 
 
-def python_files() -> list[Path]:
-    return [*house.sources().values(), *sorted((house.ROOT / "tests").rglob("*.py"))]
-
-
 def test_no_name_ends_in_a_private_word():
     private = {
         (path.relative_to(house.ROOT).as_posix(), name)
-        for path in python_files()
+        for path in [*house.sources().values(), *(house.ROOT / "tests").rglob("*.py")]
         for name in house.declared_names(path)
         if house.last_word(name) in house.PRIVATE_VOCABULARY
     }

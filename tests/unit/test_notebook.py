@@ -6,8 +6,8 @@ import html
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,44 +38,41 @@ def test_importing_it_loads_nothing_heavy():
     assert "core.cli.notebook" in loaded_by("from core import audit")
 
 
-def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_it_says_what_the_command_says(result, tmp_path, capsys):
     people().to_csv(tmp_path / "table.csv", index=False)
-    plan = tmp_path / "plan.toml"
+    plan, folder, out = tmp_path / "plan.toml", tmp_path / "here", tmp_path / "out"
     answers = ["--label", "hired", "--attribute", "origin", "--favourable", "yes"]
     assert main(["init", "--file", str(tmp_path / "table.csv"), *answers, "-o", str(plan)]) == 0
     capsys.readouterr()
-    arguments = [str(plan), "--out", str(tmp_path / "out"), "--policy", "predictions", "--no-self-test", "--quiet"]
+    arguments = [str(plan), "--out", str(out), "--policy", "predictions", "--no-self-test", "--quiet"]
     assert main(["audit", *arguments]) == {"pass": 0, "fail": 1}.get(result.verdict, 2)
     output = capsys.readouterr()
     assert (output.err.splitlines(), output.out.splitlines()[0]) == ([result.verdict], result.headline)
-    result.write(tmp_path / "here")
-    ours, theirs = (
-        json.loads((tmp_path / folder / "internal" / "report.json").read_text("utf-8")) for folder in ("here", "out")
-    )
+    result.write(folder)
+    ours, theirs = (json.loads((f / "internal" / "report.json").read_text("utf-8")) for f in (folder, out))
     assert ours["measurements"] == theirs["measurements"] and ours["verdict"] == theirs["verdict"]
     with pytest.raises(InputError, match="must be a new or an empty folder"):
-        result.write(tmp_path / "here")
+        result.write(folder)
 
 
-def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
-    page_text = html.unescape(result._repr_html_())
-    assert board_html(result.reports.document.rows) in page_text
+def test_a_notebook_shows_the_board_of_the_report(result):
+    page_text, rows = html.unescape(result._repr_html_()), result.reports.document.rows
+    assert board_html(rows) in page_text
     assert "sandbox" in page_text and "<script" not in page_text
-    limited = [row for row in result.reports.document.rows if row.limit]
-    lines = result._repr_markdown_().splitlines()
-    assert lines[0].startswith(f"**{result.headline}** ")
-    assert all(row.title in line for row, line in zip(limited, lines[4 : 4 + len(limited)], strict=True))
+    limited = [row for row in rows if row.limit]
+    headline, _, _, _, *lines = result._repr_markdown_().splitlines()
+    assert headline.startswith(f"**{result.headline}** ")
+    assert all(row.title in line for row, line in zip(limited, lines[: len(limited)], strict=True))
     assert list(result.checks["check"])[: len(limited)] == [row.check for row in limited]
 
 
-def test_the_frame_of_a_notebook_is_higher_with_more_caveats(result: AuditResult):
-    release = result.reports.audit
-    heights = []
+def test_the_frame_of_a_notebook_is_higher_with_more_caveats(result):
+    release, heights = result.reports.audit, []
     for many in (0, 5, 10):
         caveats = tuple(Caveat(CaveatKind.PERSONS_REPEATED, f"Caveat {i}.") for i in range(many))
         frame = AuditResult(Reports(replace(release, verdict=replace(release.verdict, caveats=caveats))))._repr_html_()
         heights.append(float(re.search(r"height: (\d+)rem", frame)[1]))
-    assert heights[2] - heights[1] >= 5 and heights[1] - heights[0] >= 5
+    assert np.diff(heights).min() >= 5
 
 
 @pytest.mark.parametrize(
@@ -91,7 +88,7 @@ def test_the_frame_of_a_notebook_is_higher_with_more_caveats(result: AuditResult
         (people(), {"label": "hired", "attribute": "origin", "policy": "none.toml"}, "policy must be a file"),
     ],
 )
-def test_unusable_input_is_one_sentence(data: object, more: dict[str, str], message: str):
+def test_unusable_input_is_one_sentence(data, more, message):
     with pytest.raises(InputError) as caught:
         audit(data, **more)
     assert message in str(caught.value) and "\n" not in str(caught.value)

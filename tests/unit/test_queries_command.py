@@ -18,7 +18,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path, monkeypatch, capsys) -> Run:
     """Run commands in a folder with a test set and two models, with a ledger in the user's data folder."""
     (tmp_path / "people.csv").write_bytes(desk_files.test_set())
     for seed, name in enumerate(("one", "two")):
@@ -27,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("FAIRLEAK_LEDGER", raising=False)
 
-    def command(text: str) -> tuple[int, str, str]:
+    def command(text):
         code, output = exit_code("desk", *shlex.split(text)), capsys.readouterr()
         return code, output.out, output.err
 
@@ -38,12 +38,12 @@ REGISTER = "register loans --test-set people.csv --id person --attribute sex --a
 ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40 --asker me"
 
 
-def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run: Run, tmp_path: Path):
+def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run, tmp_path):
     code, out, err = run(f"{REGISTER} --label repaid --positive yes")
     assert code == 0 and err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
     code, out, err = run(ASK)
     assert code == 0 and not err
-    gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))  # type: ignore[union-attr]
+    gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))
     people, model = (pd.read_csv(f"{name}.csv", index_col="person") for name in ("people", "one"))
     truth = statistical_parity_gap(model.score[people.index], people.sex == "Male")[0]
     assert gap == pytest.approx(truth, abs=0.01)
@@ -59,7 +59,7 @@ def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run
     assert "Verification failed: the hash of entry 3" in out and "Good entries before: 2." in out
 
 
-def test_the_documented_sample_can_be_followed(run: Run):
+def test_the_documented_sample_can_be_followed(run):
     """The files and commands of the page work as they stand there, in their order."""
     page = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "query-desk.md").read_text("utf-8")
     blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -40,24 +40,22 @@ def parametrized(cases: list[tuple[str, str, str, Setting]]) -> Any:
 
 def outside(setting: Setting) -> Any:
     """Return a value that the setting must refuse."""
-    if setting.many:
+    if setting.many or setting.param.form == "table":
         return 7
-    wrong = {bool: 1, int: 1.5, float: "1", str: 7, tuple: 7}[setting.base]
-    return 7 if setting.param.form == "table" else wrong
+    return {bool: 1, int: 1.5, float: "1", str: 7, tuple: 7}[setting.base]
 
 
 def beyond(setting: Setting) -> list[Any]:
     """Return values of the right type that are out of its bounds."""
-    param, values = setting.param, []
-    if setting.base is str:
+    param, base = setting.param, setting.base
+    if base is str:
         return ["no such name"] if param.options is not None else ["x" * int(param.most + 1)] if param.most else []
-    if setting.base not in (int, float):
-        return []
-    if param.least is not None:
-        values.append(setting.base(param.least) if param.above else setting.base(param.least - 1))
-    if param.most is not None:
-        values.append(setting.base(param.most) if param.below else setting.base(param.most + 1))
-    return values + ([math.nan] if setting.base is float else [])
+    values = [math.nan] if base is float else []
+    if base in (int, float) and param.least is not None:
+        values.append(base(param.least - (not param.above)))
+    if base in (int, float) and param.most is not None:
+        values.append(base(param.most + (not param.below)))
+    return values
 
 
 def value(setting: Setting) -> Any:
@@ -67,10 +65,8 @@ def value(setting: Setting) -> Any:
         return setting.default
     if param.form == "table":
         return (("max_depth", None),)
-    text = "2026-11-22" if param.form == "day" else "word"
-    example: Any = {bool: True, int: max(1, int(param.least or 0)), float: 0.5, str: text, tuple: ("a", "b")}[
-        setting.base
-    ]
+    examples = {bool: True, int: max(1, int(param.least or 0)), float: 0.5, str: "word", tuple: ("a", "b")}
+    example = "2026-11-22" if param.form == "day" else examples[setting.base]
     example = next(iter(param.options)) if param.options is not None else example
     return (example,) if setting.many else example
 
@@ -87,7 +83,7 @@ def test_a_key_that_is_left_out_has_the_default_of_the_reference():
 
 
 @parametrized(EVERY)
-def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title: str, key: str, setting: Setting):
+def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title, key, setting):
     free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, written=True))
     tables = {title: {key: free}}
     text = toml_text(tables, [(title, {key: value(setting)})], replacements={"attributes": "sex"})
@@ -100,7 +96,7 @@ def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title: st
 
 
 @parametrized(EVERY)
-def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Setting):
+def test_every_setting_refuses_in_one_sentence(title, key, setting):
     name = location_of(title).of(key)
     for wrong in [outside(setting), *beyond(setting)]:
         typed = [wrong] if setting.many and wrong != 7 else wrong
@@ -128,7 +124,7 @@ def written(setting: Setting) -> str:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_flags_make_settings_and_wrong_ones_name_the_flag(name: str, capsys: pytest.CaptureFixture[str]):
+def test_flags_make_settings_and_wrong_ones_name_the_flag(name, capsys):
     cls, _ = CLASSES[name]
     parser = Parser()
     add_arguments(parser, cls)

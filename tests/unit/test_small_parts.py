@@ -18,7 +18,6 @@ from core.base.validation import (
     child_seed,
 )
 from core.datasets import AuditDataset
-from core.datasets.dataset import MAX_CACHED
 from tests.samples import dataset
 
 
@@ -27,8 +26,7 @@ def test_same_seed_and_name_give_same_numbers():
     assert np.array_equal(first, again) and child_seed(3, "a") == child_seed(3, "a")
     seeds = {child_seed(seed, name) for seed in range(50) for name in ("a", "b", "ab")}
     assert len(seeds) == 150 and all(0 <= seed < 2**32 for seed in seeds)
-    draws = {child_generator(seed, name).random() for seed in range(50) for name in ("a", "b", "ab")}
-    assert len(draws) == 150
+    assert len({child_generator(seed, "a").random() for seed in range(50)}) == 50
 
 
 @dataclass(frozen=True)
@@ -43,28 +41,25 @@ def people() -> AuditDataset:
     return dataset(200, seed=3)
 
 
-def test_it_is_made_once_for_each_key_and_kept_while_asked_for(people: AuditDataset):
-    calls: list[str] = []
+def test_it_is_made_once_for_each_key_and_again_where_it_failed(people):
+    calls = []
     for key in ("a", "b", "a", "b"):
         assert people.once(key, lambda key=key: calls.append(key) or key.upper()) == key.upper()
     assert calls == ["a", "b"]
     with pytest.raises(ZeroDivisionError):
         people.once("failed", lambda: 1 / 0)
     assert people.once("failed", lambda: 2) == 2
-    for number in (*range(MAX_CACHED), 0, "one more"):
-        people.once(number, lambda number=number: number)
-    assert [people.once(number, lambda: -1) for number in (0, 1)] == [0, -1]
 
 
-def test_arrays_of_what_is_kept_are_read_only(people: AuditDataset):
+def test_arrays_of_what_is_kept_are_read_only(people):
     arrays = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], Holder(np.zeros(2))))
     for array in (arrays[0], arrays[1][0]["x"], arrays[2].numbers):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
 
-def test_all_threads_are_given_the_same(people: AuditDataset):
-    def make() -> object:
+def test_all_threads_are_given_the_same(people):
+    def make():
         time.sleep(0.01)
         return object()
 
@@ -94,11 +89,11 @@ def test_an_inaccurate_solution_is_one_and_no_solution_is_an_error():
     [((8.0, 2.0), 1), ((8.0, 1.9, 1.9), 2), ((0.0, 0.0), 1), ((64.0, 9.0, 1.0, 0.5), 3)],
     ids=["a fourth", "less", "nothing", "twice"],
 )
-def test_rescaled_searches_again_while_the_objective_falls_below_a_fourth(objectives: tuple[float, ...], searches: int):
+def test_rescaled_searches_again_while_the_objective_falls_below_a_fourth(objectives, searches):
     """The objective is the first number before any search, and the next after each."""
-    done: list[float] = []
+    done = []
 
-    def search() -> float:
+    def search():
         done.append(0.0)
         return float(len(done))
 

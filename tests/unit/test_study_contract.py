@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.auditing import AuditPlan, DataPlan, ModelPlan
-from core.auditing.policy.limits import UNITS
+from core.auditing.policy import UNITS
 from core.auditing.run import audited_of
 from core.base.errors import Cancelled, InputError
 from core.base.object_files import pack, unpack
@@ -30,12 +29,12 @@ from core.datasets import Table
 from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import plain_row
 from core.studies.registry import STUDIES
-from core.studies.study import Finding, Measurement, Outcome, Study
+from core.studies.study import Outcome, Study
 from core.studies.subject import AuditConfig, Subject
 from tests import samples
 from tests.unit.test_vocabulary import long_sentences
 
-SMALL: Mapping[str, Mapping[str, Any]] = {
+SMALL = {
     "attriguard": {"budget": 0.5, "attackers": ("logistic",)},
     "bias_queries": {"questions": 5, "people": 30, "repeats": 2},
     "measured_epsilon": {"canaries": 100, "repeats": 400},
@@ -83,16 +82,19 @@ def plan_of(case: str) -> AuditPlan:
     return AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=model, config=config)
 
 
+def table_of(case: str, **columns: Any) -> Table:
+    """Return the table of a case, with other columns."""
+    frame = people_of(case).assign(**columns)
+    if plan_of(case).config.method != GIVEN_PREDICTIONS:
+        frame = frame.drop(columns=["chance", "set"])
+    roles = (plan_of(case).config.roles,)
+    return Table(name="sample", title="Sample", frame=frame, source="Made.", roles=roles)
+
+
 @cache
 def subject_of(case: str) -> Subject:
     """Return the model of a case."""
-    plan = plan_of(case)
-    assert plan.config.roles is not None
-    frame = people_of(case)
-    if plan.config.method != GIVEN_PREDICTIONS:
-        frame = frame.drop(columns=["chance", "set"])
-    table = Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(plan.config.roles,))
-    return audited_of(plan, table, guesses=("score", "outcome"))
+    return audited_of(plan_of(case), table_of(case), guesses=("score", "outcome"))
 
 
 def settings_of(study: Study[Any, Any], case: str) -> Any:
@@ -111,10 +113,8 @@ def settings_of(study: Study[Any, Any], case: str) -> Any:
 class Steps:
     """The steps that a study reports; the one at which it is stopped."""
 
-    stop: int = 10**9
-
-    def __post_init__(self) -> None:
-        self.reported: list[tuple[int, int]] = []
+    stop: float = math.inf
+    reported: list[tuple[int, int]] = field(default_factory=list)
 
     def __call__(self, done: int, total: int) -> None:
         self.reported.append((done, total))
@@ -122,8 +122,7 @@ class Steps:
             raise Cancelled("Stopped.")
 
 
-@dataclass
-class Answer:
+class Answer(NamedTuple):
     """What a study gave on a case: why not, or its growing results."""
 
     refusal: str
@@ -140,14 +139,9 @@ def answer_of(name: str, case: str, repeat: int = 0) -> Answer:
         return Answer(reason, [], [])
     steps = Steps()
     try:
-        return Answer("", list(study.run(fresh(subject), settings, steps)), steps.reported)
+        return Answer("", list(study.run(replace(subject), settings, steps)), steps.reported)
     except InputError as error:
         return Answer(str(error), [], steps.reported)
-
-
-def fresh(subject: Subject) -> Subject:
-    """Return the same model, about which nothing is remembered."""
-    return replace(subject)
 
 
 def every_case(function: Any) -> Any:
@@ -166,7 +160,7 @@ def answered(name: str, case: str) -> tuple[Study[Any, Any], Any, list[Any]]:
 
 
 @every_case
-def test_unavailable_is_one_sentence(name: str, case: str) -> None:
+def test_unavailable_is_one_sentence(name, case):
     answer = answer_of(name, case)
     if answer.refusal:
         assert answer.refusal.endswith(".") and answer.refusal[0].isupper()
@@ -176,7 +170,7 @@ def test_unavailable_is_one_sentence(name: str, case: str) -> None:
 
 
 @every_case
-def test_run_repeats_itself_and_can_be_stored(name: str, case: str) -> None:
+def test_run_repeats_itself_and_can_be_stored(name, case):
     study, settings, results = answered(name, case)
     first = outcome(study, results[-1], settings)
     assert outcome(study, answer_of(name, case, repeat=1).results[-1], settings) == first
@@ -191,7 +185,7 @@ def outcome(study: Study[Any, Any], result: Any, settings: Any) -> str:
 
 
 @every_case
-def test_run_reports_steps_and_ends_when_cancelled(name: str, case: str) -> None:
+def test_run_reports_steps_and_ends_when_cancelled(name, case):
     study, settings, _ = answered(name, case)
     reported = answer_of(name, case).steps
     assert all(0 <= done <= total for done, total in reported)
@@ -199,51 +193,40 @@ def test_run_reports_steps_and_ends_when_cancelled(name: str, case: str) -> None
     if reported:
         assert reported[-1][0] == reported[-1][1]
         with pytest.raises(Cancelled):
-            list(study.run(fresh(subject_of(case)), settings, Steps(stop=0)))
+            list(study.run(replace(subject_of(case)), settings, Steps(stop=0)))
 
 
 @every_case
-def test_checks_are_those_declared_and_in_range(name: str, case: str) -> None:
+def test_checks_are_those_declared_and_in_range(name, case):
     study, settings, results = answered(name, case)
     checks = study.checks(results[-1], settings)
     declared = {check.name: check for check in study.declared}
     assert set(checks) == set(declared)
     for check, measurement in checks.items():
+        estimate, unit = measurement.estimate, UNITS[declared[check].unit]
         assert measurement.check == check
-        assert (measurement.estimate is None) == (measurement.outcome != Outcome.DONE)
-        if measurement.estimate is None:
+        assert (estimate is None) == (measurement.outcome != Outcome.DONE)
+        if estimate is None:
             assert measurement.reason.endswith(".")
-        else:
-            assert_in_range(measurement, UNITS[declared[check].unit].least, UNITS[declared[check].unit].most)
-
-
-def assert_in_range(measurement: Measurement, least: float, most: float) -> None:
-    """Check that a value is a number of its unit and stands within its interval."""
-    estimate = measurement.estimate
-    assert estimate is not None and least <= estimate.value <= most
-    assert estimate.n >= 0
-    if not math.isnan(estimate.low):
-        assert estimate.low - 1e-9 <= estimate.value <= estimate.high + 1e-9
+            continue
+        assert unit.least <= estimate.value <= unit.most and estimate.n >= 0
+        assert math.isnan(estimate.low) or estimate.low - 1e-9 <= estimate.value <= estimate.high + 1e-9
 
 
 @every_case
-def test_findings_of_growing_results_are_short(name: str, case: str) -> None:
+def test_findings_of_growing_results_are_short(name, case):
     study, settings, results = answered(name, case)
     for result in results:
         findings = study.findings(result, settings)
         assert findings or result is not results[-1]
         for finding in findings:
             assert finding.point.strip() and "nan" not in finding.text.split()
-            assert not [sentence for part in parts_of(finding) for sentence in long_sentences(part)]
-
-
-def parts_of(finding: Finding) -> tuple[str, ...]:
-    """Return the texts of a finding that are sentences."""
-    return (finding.point, finding.so_what, finding.to_do, *finding.caveats)
+            sentences = (finding.point, finding.so_what, finding.to_do, *finding.caveats)
+            assert not [sentence for text in sentences for sentence in long_sentences(text)]
 
 
 @every_case
-def test_charts_of_growing_results_are_drawn_on_both_grounds(name: str, case: str) -> None:
+def test_charts_of_growing_results_are_drawn_on_both_grounds(name, case):
     study, settings, results = answered(name, case)
     for result in results:
         for title, drawing in study.charts(result, settings).items():
@@ -254,17 +237,13 @@ def test_charts_of_growing_results_are_drawn_on_both_grounds(name: str, case: st
 
 
 @every_case
-def test_tables_are_strict_json(name: str, case: str) -> None:
+def test_tables_are_strict_json(name, case):
     study, settings, results = answered(name, case)
     for title, rows in study.tables(results[-1], settings).items():
         plain_rows = [plain_row(row) for row in rows]
         assert title and json.loads(json.dumps(plain(plain_rows), allow_nan=False)) == plain(plain_rows)
 
 
-def test_a_table_of_one_group_is_refused() -> None:
-    frame = people_of("harmless").assign(origin="north")
-    plan = plan_of("harmless")
-    assert plan.config.roles is not None
-    table = Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(plan.config.roles,))
+def test_a_table_of_one_group_is_refused():
     with pytest.raises(InputError, match="origin"):
-        audited_of(plan, table, guesses=("score", "outcome"))
+        audited_of(plan_of("harmless"), table_of("harmless", origin="north"), guesses=("score", "outcome"))

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -25,32 +25,30 @@ def deaf(*_: int) -> None:
 
 
 def test_results_come_as_they_grow():
-    def squares(report: Callable[[int, int], None]) -> Iterator[int]:
+    def squares(report):
         for i in range(5):
             report(i, 5)
             yield i * i
 
-    heard: list[tuple[int, int]] = []
+    heard = []
     assert list(run_in_subprocess(squares, lambda *step: heard.append(step))) == list(run_in_process(squares, deaf))
     assert heard[-1] == (4, 5)
 
 
 def test_it_gives_way_after_its_first_part():
-    def niceness(_: object) -> Iterator[int]:
-        for _ in range(2):
-            yield os.nice(0)
+    def niceness(_):
+        yield os.nice(0)
+        yield os.nice(0)
 
-    assert list(run_in_subprocess(niceness, deaf, nice=os.nice(0), then=os.nice(0) + 7)) == [
-        os.nice(0),
-        min(19, os.nice(0) + 7),
-    ]
+    before = os.nice(0)
+    assert list(run_in_subprocess(niceness, deaf, nice=before, then=before + 7)) == [before, min(19, before + 7)]
 
 
 def test_it_knows_what_the_data_remember():
     dataset = samples.dataset(200)
     remembered = dataset.once("known", lambda: 3)
 
-    def work(_: object) -> tuple[object, int]:
+    def work(_):
         return dataset, dataset.once("known", lambda: 0) + dataset.once("made", lambda: os.getpid())
 
     ((same, total),) = run_in_subprocess(work, deaf, about=dataset)
@@ -59,7 +57,7 @@ def test_it_knows_what_the_data_remember():
 
 
 def test_errors_come_back_and_a_process_that_dies_is_one_sentence():
-    def refuse(_: object) -> None:
+    def refuse(_):
         raise InputError("The bound must be at most 1, got 2.")
 
     with pytest.raises(InputError, match="got 2"):
@@ -68,7 +66,7 @@ def test_errors_come_back_and_a_process_that_dies_is_one_sentence():
         list(run_in_subprocess(lambda _: os._exit(3), deaf))
 
 
-def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch: pytest.MonkeyPatch):
+def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch):
     monkeypatch.setattr(child, "FORKS", False)
     assert next(run_in_subprocess(lambda _: os.getpid(), deaf)) != os.getpid()
     assert next(run_in_subprocess(lambda _: os.getpid(), deaf, nice=0, then=0)) == os.getpid()
@@ -80,11 +78,8 @@ def forked() -> list[psutil.Process]:
 
 
 def test_who_stops_leaves_no_process_behind():
-    def stop(*_: int) -> None:
-        raise Cancelled("Stopped.")
-
     with pytest.raises(Cancelled):
-        list(run_in_subprocess(lambda _: time.sleep(PATIENT), stop))
+        list(run_in_subprocess(lambda _: time.sleep(PATIENT), Mock(side_effect=Cancelled("Stopped."))))
     wait_until(lambda: not forked(), "no process left")
 
 
@@ -96,7 +91,6 @@ def test_it_ends_when_the_one_who_asked_is_killed():
         "for pid in run_in_subprocess(work, lambda *_: None): print(pid, flush=True)"
     )
     with subprocess.Popen([sys.executable, "-c", asker], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         pid = int(process.stdout.readline())
         process.kill()
     wait_until(lambda: not psutil.pid_exists(pid), "no process left")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
-from core.auditing import AuditPlan, ReleaseAudit
 from core.base.settings_text import parsed, quoted
 from core.cli.console import table, visible
 from tests import samples
 from tests.refusals import refused
 from tests.samples_report import sample, with_texts
-
-Capture = pytest.CaptureFixture[str]
 
 HOSTILE = "a\x1b]0;pass\x07\x1b[2J\r\u202eb\nPass: nothing leaks.\x9b\u2028c\u200fd"
 
@@ -33,7 +29,7 @@ def check_lines(text: str) -> list[str]:
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.characters()))
-def test_any_text_is_one_printable_line(text: str):
+def test_any_text_is_one_printable_line(text):
     seen = visible(text)
     assert seen.isprintable() and len(seen) == len(text) and visible(seen) == seen
     assert seen == text if text.isprintable() else seen != text
@@ -45,50 +41,42 @@ def test_table_puts_the_first_columns_flush_left_and_numbers_flush_right():
     assert table(rows).splitlines()[2:] == ["a        tree      7", "longest    id  1,000"]
 
 
-def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+def test_an_audit_of_hostile_names(tmp_path, monkeypatch, capsys):
     audit = with_texts(sample(), lambda text: f"{text} {HOSTILE}" if " " in text else text)
     groups = tuple(replace(group, group=HOSTILE) for group in audit.groups)
     audit = replace(audit, groups=groups, data=replace(audit.data, title=HOSTILE, attribute=HOSTILE))
-
-    def audited(plan: AuditPlan, *_: object, **__: object) -> ReleaseAudit:
-        return audit
-
-    monkeypatch.setattr("core.cli.audit.run_audit", audited)
+    monkeypatch.setattr("core.cli.audit.run_audit", lambda *_, **__: audit)
     monkeypatch.setattr("core.cli.audit.write_audit", lambda *_, **__: None)
     (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])
     output = capsys.readouterr()
-    lines = check_lines(output.out)
-    assert sum("Pass: nothing leaks." in line for line in lines) >= 8
+    assert sum("Pass: nothing leaks." in line for line in check_lines(output.out)) >= 8
     check_lines(output.err)
+
+
+BROKEN = "broken\n\x1b.toml"
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["audit", f"{HOSTILE}.toml", "--out", "out"],
+        *(["audit", plan, "--out", "out"] for plan in (f"{HOSTILE}.toml", BROKEN)),
         ["audit", "plan.toml", "--out", f"{HOSTILE}/out"],
         ["audit", "plan.toml", "--out", "out", HOSTILE],
-        ["audit", "broken\n\x1b.toml", "--out", "out"],
-        ["report", "verify", f"{HOSTILE}.json"],
-        ["report", "verify", "broken\n\x1b.toml"],
-        ["report", "replay", f"{HOSTILE}.json"],
-        ["report", "replay", "broken\n\x1b.toml"],
+        *(["report", action, path] for action in ("verify", "replay") for path in (f"{HOSTILE}.json", BROKEN)),
         ["init", "--dataset", HOSTILE],
         ["init", "--file", f"{HOSTILE}.csv"],
         [HOSTILE],
     ],
 )
-def test_errors_are_one_printable_line(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-):
+def test_errors_are_one_printable_line(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
-    (tmp_path / "broken\n\x1b.toml").write_text("a = [", encoding="utf-8")
+    (tmp_path / BROKEN).write_text("a = [", encoding="utf-8")
     assert len(check_lines(refused(capsys, *arguments))) == 1
 
 
-def test_a_plan_for_a_table_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+def test_a_plan_for_a_table_of_hostile_names(tmp_path, monkeypatch, capsys):
     """Column names and values are printed so that they can be copied, and read back as they are."""
     people = samples.frame(200).rename(columns={"hired": f"hired {HOSTILE}"})
     people["origin"] = people["origin"].str.replace("north", HOSTILE)
@@ -108,7 +96,7 @@ def test_a_plan_for_a_table_of_hostile_names(tmp_path: Path, monkeypatch: pytest
 @example("\n\n x ")
 @example("end\\")
 @example("\r\n\x00\x7f\x85")
-def test_a_text_in_toml_is_seen_and_read_back(text: str):
+def test_a_text_in_toml_is_seen_and_read_back(text):
     written = quoted(text)
     assert parsed(f"a = {written}\nb = 1", name="It") == {"a": text, "b": 1}
     assert not {"\x1b", "\r", "\u202e", "\u2066", "\u200f", "\u2028"} & set(written)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -49,7 +48,7 @@ def test_plans_have_a_table_for_it_and_policies_a_limit():
     assert list(CHECKS)[-1] == "score_uniqueness" and read_policy(policy_text(POLICY), name="p") == POLICY
 
 
-def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_runs_it(tmp_path, capsys):
     files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
     settings = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
     assert main(["attack", "uniqueness", *settings]) == 0
@@ -68,7 +67,7 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     check_plan(document.plan)
     assert document.plan == PLAN
     (row,) = [row for row in document.rows if row.check == "score_uniqueness"]
-    assert row.verdict in ("pass", "fail", "inconclusive") and row.attempt.estimate is not None
+    assert row.verdict in ("pass", "fail", "inconclusive")
     (chapter,) = [entry for entry in document.findings if entry.study == STUDY.name]
     assert chapter.title == STUDY.title and "Release fewer decimals." in to_html(document)
     assert "table-people-singled-out-by-their-score.csv" in csv_files(document)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.learn.glossary import GLOSSARY
+from tests.unit.test_architecture import relative_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 25
@@ -92,11 +93,6 @@ SCREEN_SOURCES = [
 """Files whose texts, but for docstrings, are on screen."""
 
 
-def path_of(path: Path) -> str:
-    """Return a file's path inside the repository."""
-    return path.relative_to(ROOT).as_posix()
-
-
 def strings(path: Path, *, docstrings: bool = True) -> Iterator[tuple[int, str]]:
     """Yield the texts of a file of Python with their lines.
 
@@ -141,14 +137,14 @@ def long_sentences(text: str) -> list[str]:
     return [sentence for sentence in sentences if len(re.findall(r"\S*[\w{]\S*", sentence)) > LONGEST]
 
 
-@pytest.mark.parametrize("path", [*SOURCES, *TEXTS], ids=path_of)
-def test_texts_use_the_standard_terms(path: Path):
+@pytest.mark.parametrize("path", [*SOURCES, *TEXTS], ids=relative_name)
+def test_texts_use_the_standard_terms(path):
     texts = strings(path) if path.suffix == ".py" else prose(path)
     assert [f"line {line}: {hit}" for line, text in texts for hit in hits(text)] == []
 
 
-@pytest.mark.parametrize("path", SCREEN_SOURCES, ids=path_of)
-def test_sentences_on_screen_are_short(path: Path):
+@pytest.mark.parametrize("path", SCREEN_SOURCES, ids=relative_name)
+def test_sentences_on_screen_are_short(path):
     assert [
         (line, sentence) for line, text in strings(path, docstrings=False) for sentence in long_sentences(text)
     ] == []
@@ -174,6 +170,6 @@ def test_private_words_and_long_sentences_are_noticed_and_others_left_alone():
 
 
 def test_every_term_has_one_meaning():
-    terms = [term for chapter in GLOSSARY.values() for term in chapter]
-    assert len(set(terms)) == len(terms)
-    assert all(meaning.endswith(".") for chapter in GLOSSARY.values() for meaning in chapter.values())
+    meanings = [entry for chapter in GLOSSARY.values() for entry in chapter.items()]
+    assert len(dict(meanings)) == len(meanings)
+    assert all(meaning.endswith(".") for _, meaning in meanings)

@@ -34,7 +34,7 @@ def printed(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     printed(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
     (built,) = folder.glob("fairleak-*.whl")
@@ -79,21 +79,20 @@ def status_of(port: int, path: str, host: str) -> int:
             return answer.status
 
 
-def test_it_holds_what_runs_and_nothing_else(wheel: Path):
+def test_it_holds_what_runs_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (metadata,) = [name for name in names if name.endswith("METADATA")]
         needs = email.message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
-        *("app.py", "serve.py", "core", "pages", "data", ".streamlit")
-    }
+    folders = {name.partition("/")[0] for name in names if ".dist-info" not in name}
+    assert folders == {"app.py", "serve.py", "core", "pages", "data", ".streamlit"}
     assert {".streamlit/config.toml", "data/demo_loans.csv", "core/auditing/policy/default.toml"} <= set(names)
     assert "streamlit" in " ".join(needs) and not [line for line in needs if line.startswith("-")]
     pinned = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if "==" in line]
     assert len([line for line in needs if "extra" not in line]) == len(pinned)
 
 
-def test_it_runs_in_another_environment_from_any_folder(wheel: Path, tmp_path: Path):
+def test_it_runs_in_another_environment_from_any_folder(wheel, tmp_path):
     command = install(wheel, tmp_path / "own", "--no-deps")
     (site,) = (tmp_path / "own" / "lib").glob("python*/site-packages")
     (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")  # what FairLeak stands on
@@ -108,7 +107,7 @@ def test_it_runs_in_another_environment_from_any_folder(wheel: Path, tmp_path: P
 
 
 @pytest.mark.long
-def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
+def test_it_brings_what_it_needs(wheel, tmp_path):
     try:
         command = install(wheel, tmp_path / "own", "-c", str(ROOT / "constraints.txt"))
     except AssertionError as error:
@@ -117,16 +116,11 @@ def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
         raise
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    with dashboard(command, folder) as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
-        connection.request("GET", "/", headers={"Host": f"localhost:{port}"})
-        with connection.getresponse() as answer:
-            assert answer.status == 200 and b"<title>Streamlit</title>" in answer.read()
+    with dashboard(command, folder) as port:
+        assert status_of(port, "/", f"localhost:{port}") == 200
     printed(command, "init", "-o", "plan.toml", cwd=folder)
-    done = finished(
-        [command, "audit", "plan.toml", "--out", "report", "--no-self-test", "-q"],
-        progress=lambda: entries(folder),
-        cwd=folder,
-    )
+    audit = [command, "audit", "plan.toml", "--out", "report", "--no-self-test", "-q"]
+    done = finished(audit, progress=lambda: entries(folder), cwd=folder)
     (verdict,) = done.stderr.splitlines()
     assert VERDICTS[verdict] == done.returncode, done.stderr
     assert printed(command, "report", "verify", "report/internal/report.json", cwd=folder).startswith("Fingerprint ")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
-from core.studies.membership.disparity import Disparities, DisparityResult, GapTest, RangeRow, RangeTable
+from core.studies.membership import DisparityResult, GapTest
+from core.studies.membership.disparity import Disparities, RangeRow, RangeTable
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
@@ -31,14 +32,14 @@ def compared(
     values: tuple[float, float, float] = ADULT, *, group: str = "women", reference: str = "men", half: float = 0.018
 ) -> DisparityResult:
     """Return the three gaps of a group against others."""
-    names = ("vd", "fpr_gap", "advantage_gap")
+    gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     return DisparityResult(
         group=group,
         reference=reference,
-        **{name: estimate(value, half) for name, value in zip(names, values, strict=True)},
+        **{name: estimate(value, half) for name, value in gaps.items()},
         tpr=(estimate(0.95), estimate(0.95 - values[0])),
         fpr=(estimate(0.8), estimate(0.8 - values[1])),
-        tests={name: gap_test(value) for name, value in zip(names, values, strict=True)},
+        tests={name: gap_test(value) for name, value in gaps.items()},
     )
 
 
@@ -86,7 +87,7 @@ def ranges(
 def result(attack: str = "lira", names: tuple[str, ...] = ("men", "women"), **changes: Any) -> Any:
     """Return what is drawn of a result whose strongest attack is this one."""
     dataset = SimpleNamespace(group_names=names, n_groups=len(names))
-    facts: dict[str, Any] = {
+    facts = {
         "strongest": attack,
         "curve": roc(0.7),
         "curves_by_group": (roc(0.5, 2000, seed=3), roc(0.9, seed=2)),
@@ -114,14 +115,8 @@ def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[Cu
             "fpr_gap": 0.186 + 0.024 * share,
             "advantage_gap": 0.001 - 0.08 * share,
         }
-        curve_bands.append(
-            CurveBand(
-                at=epsilon,
-                variant="epsilon",
-                repeats=max(1, repeats - i),
-                values={name: estimate(value, half if name != "auc" else half / 4) for name, value in values.items()},
-            )
-        )
+        estimates = {name: estimate(value, half if name != "auc" else half / 4) for name, value in values.items()}
+        curve_bands.append(CurveBand(at=epsilon, variant="epsilon", repeats=max(1, repeats - i), values=estimates))
     return curve_bands
 
 

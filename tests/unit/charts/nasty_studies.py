@@ -39,17 +39,15 @@ from core.studies.bias_queries import (
 )
 from core.studies.bias_queries import charts as queries
 from core.studies.correction import ATTACKERS as ADVERSARIES
-from core.studies.correction import STEPS, Attribution, Disclosure
+from core.studies.correction import STEPS, Attribution, Disclosure, LeakStep, MoreDisclosed, SolverCertificate
 from core.studies.correction import charts as correction
-from core.studies.correction.attribution import LeakStep
 from core.studies.correction.disclosure import GroupRecognition
-from core.studies.correction.knowledge import MoreDisclosed
-from core.studies.correction.problem import SolverCertificate
 from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilonSettings
+from core.studies.membership import DisparityResult
 from core.studies.membership import charts as membership
-from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
+from core.studies.membership.disparity import Disparities
 from core.studies.membership.fairpick import FairPick
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.model_card import Advice, ModelCardResult, Tried
@@ -64,7 +62,7 @@ from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.guard_samples import ATTACKERS, study
 from tests.unit.choose import candidate_samples
-from tests.unit.people.test_sets_chart import risk
+from tests.unit.people.test_people_at_risk import risk
 
 STRONGEST = (
     *("loss", "confidence", "network", "gap", "released", "quantile"),
@@ -98,7 +96,7 @@ def maybe(rng: Generator, make: Callable[[Generator], Any]) -> Any:
     return None if rng.random() < 0.15 else make(rng)
 
 
-MAKERS: dict[str, Callable[[Generator], Any]] = {
+MAKERS = {
     "Estimate": estimate,
     "Spread": spread,
     "float": lambda rng: float(rng.choice([0.0, 1.0, rng.random()])),
@@ -165,17 +163,13 @@ def _checks(rng: Generator) -> Drawing:
 
 def _budgets(rng: Generator) -> Drawing:
     promised = float(rng.choice([0.1, 1.0, 10.0]))
-    audited = [
-        MechanismAudit(
-            mechanism=nasty(rng),
-            promised=promised,
-            spent=maybe(rng, lambda rng: promised * float(rng.random())),
-            seen=OneRun(guesses=50, correct=int(rng.integers(0, 51))),
-        )
-        for _ in range(int(rng.integers(1, 9)))
-    ]
-    settings = MeasuredEpsilonSettings(epsilon=promised)
-    return measured_epsilon.draw_budgets(tuple(audited), epsilon=settings.epsilon, confidence=settings.confidence)
+    audited = []
+    for _ in range(int(rng.integers(1, 9))):
+        mechanism, spent = nasty(rng), maybe(rng, lambda rng: promised * float(rng.random()))
+        seen = OneRun(guesses=50, correct=int(rng.integers(0, 51)))
+        audited.append(MechanismAudit(mechanism=mechanism, promised=promised, spent=spent, seen=seen))
+    confidence = MeasuredEpsilonSettings().confidence
+    return measured_epsilon.draw_budgets(tuple(audited), epsilon=promised, confidence=confidence)
 
 
 # ---------------------------------------------------------------------------------------------------- correction
@@ -191,22 +185,15 @@ def disclosures(rng: Generator) -> list[Disclosure]:
     curve = []
     for tolerance in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
         none = rng.random() < 0.2
-        parts = [
+        parts = tuple(
             GroupRecognition(group=i, before=estimate(rng), after=None if none else estimate(rng))
             for i in range(groups)
-        ]
-        more = dict.fromkeys(("after", "balanced_after", "gain", "n_changed", "n_right")) if none else {}
+        )
         used = tolerance + float(rng.choice([0.0, 0.0123]))
-        more |= {"disclosed_tolerance": tolerance, "used": used, "majority": majority}
-        more |= {"before": before, "groups": tuple(parts), "certificate": _certificate(rng)}
-        more |= {
-            "exponent": 1,
-            "smallest_tolerance": None,
-            "n_changed": 3,
-            "n_right": 2,
-            "metric": METRICS[tolerance > 0.1],
-        }
-        more |= {} if none else {name: estimate(rng) for name in ("after", "balanced_after", "gain")}
+        more = {"disclosed_tolerance": tolerance, "used": used, "majority": majority, "before": before}
+        more |= {"groups": parts, "certificate": _certificate(rng), "metric": METRICS[tolerance > 0.1]}
+        more |= {"exponent": 1, "smallest_tolerance": None, "n_changed": 3, "n_right": 2}
+        more |= {name: None if none else estimate(rng) for name in ("after", "balanced_after", "gain")}
         curve.append(invent(Disclosure, rng, **more))
     return curve
 
@@ -366,7 +353,7 @@ def membership_result(rng: Generator, names: tuple[str, ...] = ()) -> Any:
 
 def _ranges(rng: Generator) -> Drawing:
     steps = [float(rng.choice([0.0, -0.005, 0.27, -0.3, rng.normal() / 10])) for _ in range(10)]
-    range_table: RangeTable = members.ranges(steps, group=nasty(rng), reference=nasty(rng))
+    range_table = members.ranges(steps, group=nasty(rng), reference=nasty(rng))
     return membership.draw_ranges(range_table, muted=bool(rng.random() < 0.3))
 
 
@@ -380,7 +367,7 @@ def _bands(rng: Generator) -> tuple[list[CurveBand], float]:
 
 
 def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
-    def drawn(rng: Generator) -> Drawing:
+    def drawn(rng):
         bands, now = _bands(rng)
         return draw(bands, now=now)
 
@@ -431,16 +418,10 @@ def _exposed(rng: Generator) -> Drawing:
 def _precisions(rng: Generator) -> Drawing:
     kinds = [(None, None), (4, None), (1, None), (None, 100.0), (None, 0.1)]
     pinned = rng.choice([0, 0, 1, 8, 12_345], len(kinds)).tolist()
-    tried = [
-        Tried(
-            decimals=d,
-            epsilon=e,
-            pinned=n,
-            df_bits=float(rng.choice([0.0, 0.004, 12_345.6])),
-            converged=rng.random() < 0.9,
-        )
-        for (d, e), n in zip(kinds, pinned, strict=True)
-    ]
+    tried = []
+    for (decimals, epsilon), n in zip(kinds, pinned, strict=True):
+        bits, converged = float(rng.choice([0.0, 0.004, 12_345.6])), rng.random() < 0.9
+        tried.append(Tried(decimals=decimals, epsilon=epsilon, pinned=n, df_bits=bits, converged=converged))
     advice = Advice(exact=False, decimals=None, epsilon=None, tried=tuple(tried))
     return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
 
@@ -455,10 +436,10 @@ def _leakage(rng: Generator) -> Drawing:
     last = int(rng.choice([1, 7, 60, 4000]))
     numbers = sorted({0, last, *rng.integers(0, last + 1, 8).tolist()})
 
-    def leaks(m: int) -> tuple[Leak, ...]:
+    def leaks(m):
         return tuple(invent(Leak, rng, m=m, decoder=decoder) for decoder in _DECODERS)
 
-    def some() -> list[BiasQueriesResult]:
+    def some():
         return [BiasQueriesResult(attribute="", leaks=leaks(m)) for m in numbers if rng.random() < 0.6]
 
     ceiling = float(rng.random()) if rng.random() < 0.6 else None
@@ -492,15 +473,11 @@ def _targeted(rng: Generator) -> Drawing:
 
 
 def _answers(rng: Generator) -> Drawing:
-    rows = [
-        queries.GapRow(
-            label=nasty(rng),
-            gap=members.estimate(_gap(rng), float(rng.random())),
-            price=float(rng.choice([0.0, 0.1, 12.345])),
-            truth=maybe(rng, _gap),
-        )
-        for _ in range(int(rng.choice([0, 1, 20])))
-    ]
+    rows = []
+    for _ in range(int(rng.choice([0, 1, 20]))):
+        label, gap = nasty(rng), members.estimate(_gap(rng), float(rng.random()))
+        price = float(rng.choice([0.0, 0.1, 12.345]))
+        rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, _gap)))
     return queries.draw_gaps(rows)
 
 
@@ -528,17 +505,13 @@ def _cost(rng: Generator) -> Drawing:
 
 
 def _defences(rng: Generator) -> Drawing:
-    kinds = (("blurme", "3 added"), ("chisquare", "3 added"), ("qpm", "slack 0.5"), ("local_dp", "epsilon 8 an entry"))
-    comparisons = [
-        Compared(
-            method=method,
-            parameter=parameter,
-            knows_truth=bool(rng.random() < 0.5),
-            size=members.estimate(float(rng.choice([0.0, 24.4, 1234.5]))),
-            accuracy={name: estimate(rng) for name in CLEAN_ATTACKERS if rng.random() < 0.9},
-        )
-        for method, parameter in kinds
-    ]
+    kinds = {"blurme": "3 added", "chisquare": "3 added", "qpm": "slack 0.5", "local_dp": "epsilon 8 an entry"}
+    comparisons = []
+    for method, parameter in kinds.items():
+        knows_truth, size = bool(rng.random() < 0.5), members.estimate(float(rng.choice([0.0, 24.4, 1234.5])))
+        accuracy = {name: estimate(rng) for name in CLEAN_ATTACKERS if rng.random() < 0.9}
+        of_method = {"method": method, "parameter": parameter, "knows_truth": knows_truth}
+        comparisons.append(Compared(**of_method, size=size, accuracy=accuracy))
     return guard.draw_defences(exposure(rng), 1.0, comparisons)
 
 
@@ -565,23 +538,14 @@ def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generato
 def choice(rng: Generator) -> Choice:
     """Return the choice among up to forty models, trained or given."""
     is_external, attribute = rng.random() < 0.3, nasty(rng)
-    points = [
-        replace(
-            candidate_samples.point(
-                number,
-                float(rng.choice([0.0, 0.75, 1.0, rng.random()])),
-                {
-                    **candidate_samples.SAFE,
-                    "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()])),
-                },
-                rng,
-                method=GIVEN_PREDICTIONS if is_external else str(rng.choice(METHODS)),
-                depth=int(rng.choice([4, 8])),
-            ),
-            name=f"{number}{nasty(rng)}" if is_external else "",
-        )
-        for number in range(int(rng.choice([1, 2, 18, 40])))
-    ]
+    points = []
+    for number in range(int(rng.choice([1, 2, 18, 40]))):
+        accuracy = float(rng.choice([0.0, 0.75, 1.0, rng.random()]))
+        leaks = {"membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))}
+        method = GIVEN_PREDICTIONS if is_external else str(rng.choice(METHODS))
+        model = {"method": method, "depth": int(rng.choice([4, 8]))}
+        point = candidate_samples.point(number, accuracy, candidate_samples.SAFE | leaks, rng, **model)
+        points.append(replace(point, name=f"{number}{nasty(rng)}" if is_external else ""))
     settings = ChooseSettings(prefer=str(rng.choice(list(PREFERENCES))), least_accuracy=float(rng.choice([0.0, 0.6])))
     return choose(points, candidate_samples.POLICY, settings, attribute=attribute)
 
@@ -589,14 +553,14 @@ def choice(rng: Generator) -> Choice:
 def at_risk(rng: Generator) -> PeopleAtRisk:
     """Return people of whom none, a few or all are found."""
     identified = rng.random((int(rng.choice([1, 30, 2000])), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
-    people_at_risk = risk(identified, reason=str(rng.choice(["", "No scores."])))
-    attacks = (
-        replace(attack, beyond_chance=not attack.reason and rng.random() < 0.5) for attack in people_at_risk.attacks
-    )
+    people_at_risk, missing, attacks = risk(identified), str(rng.choice(["", "No scores."])), []
+    for attack in people_at_risk.attacks:
+        reason = missing if attack.attack == "queries" else ""
+        attacks.append(replace(attack, reason=reason, beyond_chance=not reason and rng.random() < 0.5))
     return replace(people_at_risk, attacks=tuple(attacks))
 
 
-CHARTS: dict[str, Callable[[Generator], Drawing]] = {
+CHARTS = {
     "draw_groups": lambda rng: audit.draw_groups(_people(rng)),
     "draw_rates": _rates,
     "draw_accuracy": lambda rng: audit.draw_accuracy(_model(rng, 2)),

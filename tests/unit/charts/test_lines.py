@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,49 +19,52 @@ from core.charts.drawing import Axis, percents, value_of
 from core.charts.lines import Curve, draw_lines
 from core.report import charts as report_charts
 from core.report.report import TitledTable
-from core.stats.estimates import Estimate
+from core.stats.estimates import Estimate, epsilon_text
+from core.studies.attriguard import AttriGuardSettings
+from core.studies.attriguard.charts import draw_budget
+from core.studies.correction import run
+from core.studies.correction.charts import draw_disclosure
+from core.studies.membership.charts import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
+from core.studies.subject import AuditConfig
 from tests import house
+from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, check_axes, written
+from tests.unit.charts.guard_samples import study
+from tests.unit.charts.membership_samples import bands, fairpick_bands
 from tests.unit.charts.nasty_studies import CHARTS, nasty
 
 ROOT = Path(core.__file__).parent
 FILES = [*sorted((ROOT / "charts").glob("*.py")), *sorted(ROOT.rglob("charts.py"))]
-SEEDS = range(12)
+SEEDS = range(8)
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A chart that `draw_lines` has drawn, and what it was drawn from."""
 
     title: str
     curves: Sequence[Curve]
-    at: float | None
-    gutter: bool
     drawing: Drawing
 
 
-def table_of_a_report(rng: np.random.Generator) -> None:
+def draw_report(rng: np.random.Generator) -> None:
     """Draw the curves of a report."""
-    names = ["tolerance", "attacker", "before", "after", "after, low", "after, high"]
-    rows = [
-        [tolerance, attacker, float(rng.random()), float(rng.random()), 0.1, 0.9]
+    names = ("tolerance", "attacker", "before", "after", "after, low", "after, high")
+    rows = tuple(
+        (tolerance, attacker, float(rng.random()), float(rng.random()), 0.1, 0.9)
         for attacker in [nasty(rng) for _ in range(int(rng.integers(1, 4)))]
         for tolerance in (0.0, 0.01, 0.05, 0.2)
-    ]
-    report_charts.line_chart(
-        TitledTable(title="Accuracy by tolerance", columns=tuple(names), rows=tuple(map(tuple, rows)))
     )
+    report_charts.line_chart(TitledTable(title="Accuracy by tolerance", columns=names, rows=rows))
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Iterator[list[Call]]:
+def drawn() -> list[Call]:
     """Every line chart of core, drawn several times from invented results."""
-    calls: list[Call] = []
+    calls = []
 
-    def recorded(title: str, curves: Sequence[Curve], **look: Any) -> Drawing:
+    def recorded(title, curves, **look):
         drawing = draw_lines(title, curves, **look)
-        in_gutter = look.get("gutter", 1) > 0 and not look.get("diagonal")
-        calls.append(Call(title, curves, look.get("at"), in_gutter, drawing))
+        calls.append(Call(title, curves, drawing))
         return drawing
 
     with pytest.MonkeyPatch.context() as patch:
@@ -70,12 +72,11 @@ def drawn() -> Iterator[list[Call]]:
             module = import_module(house.module_of(path))
             if path.stem != "lines" and hasattr(module, "draw_lines"):
                 patch.setattr(module, "draw_lines", recorded)
-        for name, draw in CHARTS.items():
-            for seed in SEEDS:
-                draw(np.random.default_rng([seed, len(name), 7]))
         for seed in SEEDS:
-            table_of_a_report(np.random.default_rng(seed))
-    yield calls
+            for name, draw in CHARTS.items():
+                draw(np.random.default_rng([seed, len(name), 7]))
+            draw_report(np.random.default_rng(seed))
+    return calls
 
 
 def points_of(curve: Curve, drawing: Drawing) -> list[tuple[float, float]]:
@@ -93,11 +94,11 @@ def joined(curve: Curve, drawing: Drawing) -> set[tuple[tuple[float, float], tup
     return {(left, right) for left, right in pairs if not math.isnan(left[1] + right[1])}
 
 
-def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(drawn: list[Call]):
+def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(drawn):
     for call in drawn:
         drawing = call.drawing
         allowed = {pair for curve in call.curves if not curve.level for pair in joined(curve, drawing)}
-        seen: set[tuple[float, float]] = set()
+        seen = set()
         for trace in drawing.data:
             points = list(zip(trace["x"], trace["y"], strict=True))
             if trace["mode"] == "markers":
@@ -137,27 +138,94 @@ def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
     assert all(f"{10 * k}.0% curve {k}" in texts for k in range(1, 9)), texts
 
 
-def test_svg_draws_a_curve_from_margin_to_margin():
-    """The ends of the two axes differ: 0 to 2 across, 0 to 100 up."""
-    drawing = draw_lines(
-        "Curve", [Curve(x=(0, 0.5, 2), of=(0, 0.5, 1), color="first")], x=PLACES, y=percents("Rate (%)")
-    )
-    margin = drawing.layout["margin"]
-    left, right = margin["l"], 400 - margin["r"]
-    page = report_charts.svg(drawing, 400, "narrow")
-    (path,) = re.findall(r'd="M([^"]*L[^"]*L[^"]*)"', page)
-    places = [tuple(map(float, point.split())) for point in path.split("L")]
-    assert [x for x, _ in places] == pytest.approx([left, left + (right - left) / 4, right], abs=0.06)
-    heights = [y for _, y in places]
+@pytest.fixture
+def diagonal() -> tuple[Drawing, int, int]:
+    """A curve on axes whose ends differ, 0 to 2 across and 0 to 100 up, and where it begins and ends of 400 pixels."""
+    curve = Curve(x=(0, 0.5, 2), of=(0, 0.5, 1), color="first")
+    drawing = draw_lines("Curve", [curve], x=PLACES, y=percents("Rate (%)"))
+    return drawing, drawing.layout["margin"]["l"], 400 - drawing.layout["margin"]["r"]
+
+
+def test_svg_draws_a_curve_from_margin_to_margin(diagonal):
+    drawing, left, right = diagonal
+    (path,) = re.findall(r'd="M([^"]*L[^"]*L[^"]*)"', report_charts.svg(drawing, 400, "narrow"))
+    places, heights = zip(*(map(float, point.split()) for point in path.split("L")), strict=True)
+    assert places == pytest.approx([left, left + (right - left) / 4, right], abs=0.06)
     assert heights[1] == pytest.approx((heights[0] + heights[2]) / 2, abs=0.06)
 
 
-def test_svg_has_a_rectangle_between_its_ends():
+def test_svg_has_a_rectangle_between_its_ends(diagonal):
     """From a quarter to three quarters of the axis, which goes from 0 to 2."""
-    drawing = draw_lines("Curve", [Curve(x=(0, 2), of=(0, 1), color="first")], x=PLACES, y=percents("Rate (%)"))
+    drawing, left, right = diagonal
     drawing.shade((0.5, 1.5), (0, 1), "pale", opacity=0.5)
-    margin = drawing.layout["margin"]
-    wide = 400 - margin["l"] - margin["r"]
     (rectangle,) = re.findall(r'<rect[^>]*opacity="0.5"[^>]*>', report_charts.svg(drawing, 400, "narrow"))
     across = {name: float(value) for name, value in re.findall(r' (x|width)="([^"]*)"', rectangle)}
-    assert across == pytest.approx({"x": margin["l"] + wide / 4, "width": wide / 2}, abs=0.06)
+    assert across == pytest.approx({"x": left + (right - left) / 4, "width": (right - left) / 2}, abs=0.06)
+
+
+class At(NamedTuple):
+    """A chart with its slider at a place, how the head tells it, and the numbers that stand there, as drawn."""
+
+    drawing: Drawing
+    head: str
+    position: float
+    heights: list[float]
+
+
+def in_percent(*numbers: Estimate) -> list[float]:
+    return [100 * number.value for number in numbers]
+
+
+def disclosures() -> Iterator[At]:
+    correction = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
+    curve = [correction.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2, 0.4)]
+    for now in curve:
+        drawing = draw_disclosure(curve, now, correction.strong, attribute="origin", attacker="Attacker")
+        yield At(drawing, f"at {now.disclosed_tolerance:g}", now.disclosed_tolerance, in_percent(now.after))
+
+
+def budgets(values: int, *, balanced: bool) -> Iterator[At]:
+    exposure_study = study(values)
+    for budget in (0.0, 0.1, 1.0, exposure_study.last_budget):
+        points = exposure_study.at(budget)
+        drawing = draw_budget(exposure_study, AttriGuardSettings(budget=budget, balanced=balanced))
+        yield At(drawing, f"at {budget:g}", budget, in_percent(*(point.rate(balanced=balanced) for point in points)))
+
+
+def over_epsilon(draw: Callable[..., Drawing], fields: tuple[str, ...], scale: float = 1.0) -> Iterator[At]:
+    for band in bands():
+        heights = [scale * band.values[field].value for field in fields]
+        position = 2.75 if math.isinf(band.at) else math.log10(band.at)
+        yield At(draw(bands(), now=band.at), f"at ε = {epsilon_text(band.at)}", position, heights)
+
+
+def over_theta() -> Iterator[At]:
+    for theta in (0.4, 0.6, 0.8, 1.0):
+        values = {band.variant: band.values["vd"].value for band in fairpick_bands() if band.at == theta}
+        drawing = draw_fairpick(fairpick_bands(), now=theta)
+        assert "+0.131 before" in drawing.alt
+        yield At(drawing, f"at θ = {theta:g}", theta, [values["random"], values["fairpick"]])
+
+
+SLIDERS = {
+    "disclosure": disclosures,
+    "budget": lambda: budgets(25, balanced=True),
+    "gaps": lambda: over_epsilon(draw_epsilon_curve, ("vd", "fpr_gap", "advantage_gap")),
+    "accuracy": lambda: over_epsilon(draw_accuracy_by_epsilon, ("accuracy_train", "accuracy_test"), 100),
+    "fairpick": over_theta,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SLIDERS)
+def test_dots_stand_at_the_slider_and_the_axes_do_not_move(name):
+    axes = set()
+    for drawing, head, position, heights in SLIDERS[name]():
+        figure = check(drawing)
+        (dots,) = (trace for trace in figure.data if trace.name == "slider")
+        assert list(dots.x) == pytest.approx([position] * len(heights)) and list(dots.y) == pytest.approx(heights)
+        assert head in drawing.alt and any(head in str(note.text) for note in figure.layout.annotations)
+        low, high = figure.layout.yaxis.range
+        assert all(low <= height <= high for height in heights)
+        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+    assert len(axes) == 1

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.charts import Drawing
-from core.charts.drawing import percents
+from core.charts import DARK, LIGHT, Drawing
+from core.charts.drawing import NARROW, Axis, percents
+from core.charts.planes import draw_heat
 from core.charts.rows import Mark, Row, draw_rows
+from core.charts.theme import fit, plain, separate_labels, short, width
+from core.stats.estimates import Estimate
+from core.studies.attriguard import Compared
 from core.studies.attriguard.charts import draw_defences, draw_mechanism
-from core.studies.attriguard.comparators import Compared
-from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
+from core.studies.correction import STEPS, CorrectionResult, run
 from core.studies.correction.charts import draw_waterfall, tolerance_axis
 from core.studies.membership.charts import draw_ranges, draw_roc
-from core.studies.model_card.charts import _once, draw_in_common, draw_pinned
+from core.studies.model_card.charts import _once, draw_pinned
 from core.studies.subject import AuditConfig
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
-from tests.unit.charts.checks import check, dots, written
+from tests.unit.charts.checks import check, check_axes, check_table, dots, written
 from tests.unit.charts.guard_samples import study
 from tests.unit.charts.membership_samples import estimate, ranges, result, roc
+from tests.unit.charts.nasty_studies import CHARTS, chart
 
 
 def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
@@ -43,14 +52,13 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
         drawing = draw_pinned(replace(now, people=somebody))
         right = now.pinned.inferred == somebody.sensitive[now.pinned.people]
         right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
-        assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())
+        assert (len(right_ones), len(crosses)) == (int(right.sum()), int((~right).sum()))
         for x, y in right_ones + crosses:
             assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
         assert f"near-certain: {int((now.pinned.inferred == 1).sum())} north" in drawing.alt
         assert (" wrong" in drawing.alt) == bool(crosses)
         assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
         assert 0 < len(traces(drawing, "others")) <= people().n - now.pinned.count
-    assert len(draw_in_common(now).table) == len(now.in_common.values)
 
 
 @pytest.fixture(scope="module")
@@ -58,24 +66,18 @@ def findings() -> CorrectionResult:
     return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(2000, seed=11))
 
 
-@pytest.fixture(scope="module")
-def curve(findings: CorrectionResult) -> list[Disclosure]:
-    return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
-
-
 @pytest.mark.long
-def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]):
-    leak, now = findings.attribution("published", 0.05), curve[2]
-    drawing = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=now)
-    bars = [trace for trace in check(drawing).data if trace.type == "bar"]
+def test_the_bars_of_a_waterfall_join(findings):
+    leak, now = findings.attribution("published", 0.05), findings.disclose(0.05)
+    waterfall = partial(draw_waterfall, leak, findings.strong, label="Strong", attribute="origin")
+    bars = [trace for trace in check(waterfall(now=now)).data if trace.type == "bar"]
     ends = [(bar.base[0], bar.base[0] + bar.x[0]) for bar in bars]  # the control is a dot
     reached = [100 * leak.step(name).values["accuracy"].value for name in STEPS]
     assert ends[:-1] == [pytest.approx(pair) for pair in pairwise(reached)]
-    assert now.after is not None
     assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
     high_baseline = replace(now, majority=replace(now.majority, value=0.9))
-    renamed = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=high_baseline)
-    assert renamed.table["attacker knows"].tolist()[:2] == ["Baseline they know", "+ features"]
+    knows = waterfall(now=high_baseline).table["attacker knows"].tolist()
+    assert knows[:2] == ["Baseline they know", "+ features"]
 
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
@@ -91,7 +93,7 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
 
 
 @pytest.mark.parametrize(("members", "names"), [(100, ["women", "men"]), (99, ["all"])])
-def test_draw_roc_gives_groups_of_a_hundred_their_curves(members: int, names: list[str]):
+def test_draw_roc_gives_groups_of_a_hundred_their_curves(members, names):
     by_group = tuple(replace(roc(lift), n_members=members) for lift in (0.5, 2.0))
     labels = written(check(draw_roc(result(curves_by_group=by_group))))
     assert [text.split()[0] for text in labels if text.endswith("%")] == names
@@ -100,14 +102,13 @@ def test_draw_roc_gives_groups_of_a_hundred_their_curves(members: int, names: li
 def test_ten_steps_add_up_to_vd():
     range_table = ranges()
     figure = check(draw_ranges(range_table))
-    bars = [trace for trace in figure.data if trace.type == "bar"]
+    bars = [(trace.base[0], trace.x[0]) for trace in figure.data if trace.type == "bar"]
+    steps = [100 * row.difference for row in range_table.rows]
+    starts = [0, *itertools.accumulate(steps)]
     assert len(bars) == 10
-    height = 0.0
-    for bar, row in zip(bars, range_table.rows, strict=True):
-        assert (bar.base[0], bar.x[0]) == pytest.approx((height, 100 * row.difference))
-        height += 100 * row.difference
+    assert np.ravel(bars) == pytest.approx(np.column_stack([starts[:-1], steps]).ravel())
     (last,) = dots(figure)
-    assert last.x[0] == pytest.approx(height) == pytest.approx(13.1)
+    assert last.x[0] == pytest.approx(starts[-1]) == pytest.approx(13.1)
 
 
 def test_draw_mechanism_adds_the_rarest_of_many_values_up():
@@ -138,7 +139,7 @@ def test_draw_rows_puts_a_mark_so_many_pixels_above_its_row():
 
 
 @pytest.mark.parametrize(("last", "end"), [(0.0, 0.2), (0.1, 0.2), (0.3, 0.3)])
-def test_tolerance_axis_has_a_mark_at_its_end(last: float, end: float):
+def test_tolerance_axis_has_a_mark_at_its_end(last, end):
     axis = tolerance_axis("Tolerance", last)
     assert axis.ends == (0.0, end) and axis.marks[-1] == pytest.approx(end)
     assert [float(label) for label in axis.labels] == pytest.approx(axis.marks)
@@ -149,3 +150,123 @@ def test_once_leaves_out_points_that_are_drawn_already():
     points = sorted(zip(x, y, strict=True))
     assert len(points) == 3
     assert np.ravel(points) == pytest.approx([0.5, 0.2, 0.9, 0.5, 0.9, 0.7], abs=0.015)
+
+
+FIXED = {"draw_leakage", "draw_targeted", "draw_gaps"}
+"""Charts with one axis whatever is drawn: invented numbers may lie beyond it."""
+
+ELSEWHERE = {"scatter", "draw_mechanism", "draw_where", "draw_pinned", "draw_values", "draw_answer_errors"}
+ELSEWHERE |= {"draw_gaps", "draw_fullness", "draw_budget", "draw_sets"}
+"""Charts with dots that stand for no single number of the table: capped, of several rows, or of a paper."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_nasty_names_stay_words_and_numbers_stand_where_the_table_says(name, seed):
+    """That no words collide or are cut is measured in a browser: tests/browser/test_labels.py."""
+    drawing = chart(name, seed)
+    figure = check(drawing)
+    if name not in FIXED:
+        check_axes(figure)
+    if name not in ELSEWHERE:
+        check_table(drawing, figure)
+    notes = [note.text for note in figure.layout.annotations]
+    for title in (drawing.x.title, drawing.y.title):
+        assert not title or any(fit(title, 9999, 12).startswith(note.partition("…")[0]) for note in notes)
+    written = " ".join(notes)
+    assert set(re.findall("&[^ ;]*;", written)) <= {"&lt;", "&gt;", "&amp;"}
+    tags = set(re.findall("<[^>]*>", re.sub(' style="[^"]*"', "", written)))
+    assert tags <= {"<b>", "</b>", "<br>", "<span>", "</span>"}
+
+
+@given(st.text(max_size=60), st.integers(20, 300))
+def test_names_are_shortened_in_the_middle_and_harmless(name, pixels):
+    label = fit(name, pixels)
+    flat = " ".join(name.split())
+    assert width(label) <= pixels or len(plain(label)) <= 1
+    assert plain(label) == flat or flat.startswith(plain(label).partition("…")[0])
+    assert "<" not in label and "<" not in short(name)
+
+
+@given(st.lists(st.floats(0, 1), max_size=6))
+def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates):
+    axis = percents("").over(rates)
+    low, high = axis.ends
+    assert 0 <= low <= high - 4 and high <= 100
+    assert all(low - 1e-9 <= 100 * rate <= high + 1e-9 for rate in rates)
+    assert 2 <= len(axis.marks) == len(axis.labels) <= 5
+    assert percents("").over([math.nan, *rates]).marks == axis.marks
+
+
+@pytest.mark.parametrize(("end", "interval"), [(5.0, "(1.235 to 3.457)"), (5.5, "(1.2 to 3.5)")])
+def test_axis_interval_has_three_decimals_up_to_a_length_of_five(end, interval):
+    axis = Axis(ends=(0.0, end), marks=(), labels=(), title="")
+    assert axis.interval(Estimate(value=2.0, low=1.23456, high=3.4567, n=9)) == interval
+
+
+@pytest.mark.parametrize("columns", range(2, 9))
+def test_draw_heat_writes_as_large_as_its_cells_allow(columns):
+    names = [f"c{number}" for number in range(columns)], ["a", "b"]
+    row, text = [0.1] * columns, "12,345"
+    texts = [[text] * columns] * 2
+    drawing = draw_heat("T", [row, row], texts, names=names, titles=("x", "y"), ends=(0, 1), rows=())
+    (trace,), margin = drawing.data, drawing.layout["margin"]
+    cell = (NARROW - margin["l"] - margin["r"]) / columns - 4  # with a gap
+    sizes = [size for size in range(1, 14) if width(text, size) <= cell]
+    assert trace["textfont"]["size"] == max(sizes)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
+def test_labels_are_spread_apart_inside_the_chart(heights):
+    placed = separate_labels(heights, 10, 0, 100)
+    assert all(-1e-9 <= p <= 100 + 1e-9 for p in placed)
+    ordered = sorted(placed)
+    assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
+    assert [p for _, p in sorted(zip(heights, placed, strict=True), key=lambda pair: pair[0])] == ordered
+
+
+def contrast(foreground: str, background: str) -> float:
+    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
+
+    def luminance(color):
+        shares = [channel / 255 for channel in (int(color[i : i + 2], 16) for i in (1, 3, 5))]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(foreground), luminance(background)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_words_can_be_read_on_every_ground(palette):
+    roles = ("ink", "leak", "before", "strongest", "prior", "chance", "first", "second", "grey", "fail")
+    pairs = [(getattr(palette, role), palette.background) for role in roles]
+    pairs += [(palette.ink, palette.pale), (palette.grey, palette.pale)]
+    pairs += [(palette.ink, palette.grid), (palette.ink, palette.shade)]
+    assert min(contrast(*pair) for pair in pairs) >= 4.5
+
+
+def test_draw_rows_leaves_a_note_in_the_middle_of_its_row():
+    """Between two heights of a row, half of the difference is above the note."""
+    above = []
+    for pitch in (25, 57):
+        drawing = draw_rows("Rows", [Row(name="a", note="no number")], percents(""), pitch=pitch)
+        (note,) = (note for note in check(drawing).layout.annotations if note.text == "no number")
+        assert (note.y, note.yanchor) == (-0.5, "top")
+        above.append(-note.yshift)
+    assert above[0] > 0 and above[1] - above[0] == pytest.approx((57 - 25) / 2)
+
+
+def test_draw_rows_leaves_a_long_note_in_the_last_row():
+    """Lines are 16 pixels high, so that two fit into a row of 40."""
+    rows = [Row(name=name, marks=[Mark(of=0.25, color="ink")]) for name in "abc"]
+    drawing = draw_rows("Rows", [*rows, Row(name="d", note="no number " * 60)], percents(""), pitch=40)
+    lines = [note for note in check(drawing).layout.annotations if "no number" in plain(note.text)]
+    assert len(lines) == 2 and all(-note.yshift + 16 <= 40 for note in lines)
+
+
+def test_draw_rows_has_only_rows_with_numbers_in_the_table():
+    rows = [Row(name="a", note="no number"), Row(name="b", marks=[Mark(of=0.25, color="ink")])]
+    drawing = draw_rows("Rows", rows, percents(""), first="row")
+    assert list(drawing.table["row"]) == ["b"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +25,7 @@ ERRORS = {"attribute_excess": 0.004, "membership_auc": 0.009, "unfairness": 0.00
 
 LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05}
 CHANCE = {"attribute_excess": 0.0, "membership_auc": 0.5, "unfairness": 0.0}
-
 SAFE = {"attribute_excess": 0.0, "membership_auc": 0.505, "unfairness": 0.02}
-
 _SET = tuple(Limit(check=name, value=value) for name, value in LIMITS.items())
 POLICY = Policy(name="test", version="1", limits=_SET)
 
@@ -52,17 +51,11 @@ def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, 
 
 
 def point(
-    number: int,
-    accuracy: float,
-    truth: Mapping[str, float],
-    rng: np.random.Generator,
-    *,
-    seed: int = 1,
-    **changes: object,
+    number: int, accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, seed: int = 1, **changes: Any
 ) -> CandidatePoint:
     """Return a candidate, told apart from others by its tolerance."""
     return CandidatePoint(
-        config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **changes}),  # type: ignore[arg-type]
+        config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **changes}),
         name="",
         choosing=half(accuracy, truth, rng),
         judging=half(accuracy, truth, rng),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -32,7 +31,6 @@ from core.experiments.choose.candidates import Half
 from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import candidate_label, finding
 from core.stats.estimates import paired_gain, proportion
-from core.studies.subject import AuditConfig
 from tests import samples
 from tests.unit.charts.checks import check, dots
 from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
@@ -46,7 +44,7 @@ MEMBER = {**SAFE, "membership_auc": 0.6}
 
 
 def chosen(points: list[CandidatePoint], **settings: object) -> Choice:
-    return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")  # type: ignore[arg-type]
+    return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")
 
 
 def generator(seed: int = 1) -> np.random.Generator:
@@ -65,11 +63,8 @@ def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
 
 @pytest.mark.long
 def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_where_they_are_chosen():
-    edge = {**SAFE, "attribute_excess": LIMITS["attribute_excess"]}
-    choices = []
-    for run in range(RUNS):
-        rng = generator(1000 + run)
-        choices.append(chosen([point(k, 0.8, edge, rng) for k in range(20)]))
+    edge, rngs = {**SAFE, "attribute_excess": LIMITS["attribute_excess"]}, map(generator, range(1000, 1000 + RUNS))
+    choices = [chosen([point(k, 0.8, edge, rng) for k in range(20)]) for rng in rngs]
     assert sum(choice.outcome == ChoiceOutcome.RECOMMENDED for choice in choices) <= WRONG
     assert sum(bool(choice.with_status(Status.PASS)) for choice in choices) > 2 * WRONG
 
@@ -92,25 +87,28 @@ def test_seeds_are_replicates_and_not_candidates():
     choice = chosen([point(k, 0.75, SAFE, rng, seed=seed) for k in range(3) for seed in range(4)])
     assert [len(candidate.points) for candidate in choice.candidates] == [4, 4, 4]
     first = choice.candidates[0]
-    accuracies = [p.choosing.accuracy for p in first.points]
-    assert first.choosing.accuracy.value == pytest.approx(np.mean([accuracy.value for accuracy in accuracies]))
-    width = first.choosing.accuracy.high - first.choosing.accuracy.low
-    assert width == pytest.approx(np.mean([accuracy.high - accuracy.low for accuracy in accuracies]))
+    together, accuracies = first.choosing.accuracy, [p.choosing.accuracy for p in first.points]
+    assert together.value == pytest.approx(np.mean([accuracy.value for accuracy in accuracies]))
+    widths = [accuracy.high - accuracy.low for accuracy in accuracies]
+    assert together.high - together.low == pytest.approx(np.mean(widths))
+
+
+def with_leak(side: Half, value: float) -> Half:
+    """Return a half on which members are told apart this well."""
+    auc = replace(side.checks["membership_auc"], value=value, low=value - 0.01, high=value + 0.01)
+    return replace(side, checks={**side.checks, "membership_auc": auc})
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best(beyond: int):
+def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best(beyond):
     rng = generator(7)
     best = half(0.8, SAFE, rng)
-    auc = best.checks["membership_auc"]
-    loud, quiet = (
-        {**best.checks, "membership_auc": replace(auc, value=v, low=v - 0.01, high=v + 0.01)} for v in (0.52, 0.5)
-    )
-    first = replace(point(1, 0.8, SAFE, rng), choosing=replace(best, checks=loud), judging=replace(best, checks=loud))
     error = (best.accuracy.high - best.accuracy.low) / 2 / NormalDist().inv_cdf(0.975)
     accuracy = proportion(round(best.accuracy.value * N) - math.floor(N * error) - beyond, N)
-    less = replace(best, checks=quiet, accuracy=accuracy)
-    second = replace(point(2, 0.8, SAFE, rng), choosing=less, judging=less)
+    loud, quiet = with_leak(best, 0.52), replace(with_leak(best, 0.5), accuracy=accuracy)
+    first, second = (
+        replace(point(k, 0.8, SAFE, rng), choosing=side, judging=side) for k, side in ((1, loud), (2, quiet))
+    )
     assert chosen([first, second]).chosen.points == (first,)
     assert chosen([first, second], prefer="balanced").chosen.points == ((first,) if beyond else (second,))
 
@@ -123,26 +121,30 @@ def test_the_least_leak_is_that_of_models_within_all_limits():
     assert chosen([exact, quiet, leaky]).chosen.points == (exact,)
 
 
+def without_members(candidate: CandidatePoint, **more: object) -> CandidatePoint:
+    """Return a candidate on which the attack on members was not run."""
+    side = candidate.choosing
+    checks = {name: estimate for name, estimate in side.checks.items() if name != "membership_auc"}
+    return replace(candidate, choosing=replace(side, checks=checks, **more))
+
+
 def test_where_no_model_is_within_all_limits_the_least_leak_is_that_of_all():
     rng = generator(21)
     unfair = {**SAFE, "unfairness": 0.2}
-    leaky, loud, quiet = (
-        point(k, 0.8, truth, rng) for k, truth in ((1, MEMBER), (2, {**unfair, "membership_auc": 0.53}), (3, unfair))
-    )
+    truths = (MEMBER, {**unfair, "membership_auc": 0.53}, unfair)
+    leaky, loud, quiet = (point(k, 0.8, truth, rng) for k, truth in enumerate(truths, 1))
     choice = chosen([leaky, loud, quiet], prefer="leak")
     assert choice.outcome == ChoiceOutcome.NONE
     assert choice.chosen.points == (quiet,)
-    checks = {name: estimate for name, estimate in quiet.choosing.checks.items() if name != "membership_auc"}
-    blind = replace(quiet, choosing=replace(quiet.choosing, checks=checks, broken=("membership_auc",)))
+    blind = without_members(quiet, broken=("membership_auc",))
     assert chosen([leaky, loud, blind], prefer="leak").chosen.points == (loud,)
 
 
 @pytest.mark.parametrize("prefer", ["leak", "balanced"])
-def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_policy_excuses_it(prefer: str):
+def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_policy_excuses_it(prefer):
     rng = generator(21)
     seen, twin = (point(k, 0.8, {**SAFE, "membership_auc": 0.52}, rng) for k in (1, 2))
-    checks = {name: estimate for name, estimate in seen.choosing.checks.items() if name != "membership_auc"}
-    side = replace(seen.choosing, checks=checks)  # as accurate
+    side = without_members(seen).choosing  # as accurate
     unseen = replace(twin, choosing=side, judging=side)
     excusing = replace(POLICY, limits=tuple(replace(limit, if_not_run="allowed") for limit in POLICY.limits))
     choice = choose([unseen, seen], excusing, ChooseSettings(prefer=prefer), attribute="sex")
@@ -164,14 +166,9 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
 @pytest.mark.parametrize(
     ("accuracy", "constant", "least"),
     [(0.75, False, 0.9), (0.55, False, None), (0.9, True, None), (0.55, True, None)],
-    ids=[
-        "less than accepted",
-        "below the majority class",
-        "one answer for everybody",
-        "the rarer answer for everybody",
-    ],
+    ids=["less than accepted", "below the majority", "one answer for everybody", "the rarer answer for everybody"],
 )
-def test_a_model_without_use_is_not_recommended(accuracy: float, constant: bool, least: float | None, prefer: str):
+def test_a_model_without_use_is_not_recommended(accuracy, constant, least, prefer):
     useless = replace(point(0, accuracy, SAFE, generator(8)), constant=constant)
     choice = chosen([useless], prefer=prefer, least_accuracy=least)
     assert choice.outcome == ChoiceOutcome.NONE
@@ -179,31 +176,24 @@ def test_a_model_without_use_is_not_recommended(accuracy: float, constant: bool,
     assert ("No useful model" in finding(choice).point) == constant  # or none is accurate enough
 
 
-def with_accuracy(candidate: CandidatePoint, choosing: float, judging: float) -> CandidatePoint:
-    """Return a candidate with these accuracies, beside one answer for everybody with 68.5% (discordant: 10%)."""
-
-    def side(part: Half, accuracy: float) -> Half:
-        gain, lost = round((accuracy - 0.685) * N), round(0.05 * N)
-        return replace(
-            part,
-            accuracy=proportion(round(accuracy * N), N),
-            majority=proportion(round(0.685 * N), N),
-            gain=paired_gain(lost + gain, lost, N),
-        )
-
-    sides = {"choosing": side(candidate.choosing, choosing), "judging": side(candidate.judging, judging)}
-    return replace(candidate, majority=proportion(round(1.37 * N), 2 * N), **sides)
+def with_accuracy(side: Half, accuracy: float) -> Half:
+    """Return a half with this accuracy, beside one answer for everybody with 68.5% (discordant: 10%)."""
+    gain, lost = round((accuracy - 0.685) * N), round(0.05 * N)
+    rate, majority = proportion(round(accuracy * N), N), proportion(round(0.685 * N), N)
+    return replace(side, accuracy=rate, majority=majority, gain=paired_gain(lost + gain, lost, N))
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
 @pytest.mark.parametrize("least", [None, 0.0])
 @pytest.mark.parametrize(("choosing", "judging"), [(0.70, 0.69), (0.69, 0.72)])
-def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_whatever_accuracy_is_accepted(
-    prefer: str, least: float | None, choosing: float, judging: float
-):
-    choice = chosen(
-        [with_accuracy(point(1, 0.7, SAFE, generator()), choosing, judging)], prefer=prefer, least_accuracy=least
-    )
+def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended(prefer, least, choosing, judging):
+    candidate = point(1, 0.7, SAFE, generator())
+    sides = {
+        "choosing": with_accuracy(candidate.choosing, choosing),
+        "judging": with_accuracy(candidate.judging, judging),
+    }
+    candidate = replace(candidate, majority=proportion(round(1.37 * N), 2 * N), **sides)
+    choice = chosen([candidate], prefer=prefer, least_accuracy=least)
     assert choice.chosen.choosing.status == choice.chosen.judging.status == Status.PASS
     assert choice.outcome != ChoiceOutcome.RECOMMENDED
     assert "not shown to be above that of one answer for everybody" in finding(choice).so_what
@@ -213,12 +203,11 @@ def test_unconstrained_is_the_most_accurate_model_without_a_constraint():
     rng = generator(14)
     free = [point(k, accuracy, SAFE, rng, method="unmitigated") for k, accuracy in ((0, 0.7), (1, 0.85))]
     choice = chosen([*free, point(2, 0.75, SAFE, rng)])
-    assert choice.unconstrained is not None
     assert choice.unconstrained.points[0] is free[1]
 
 
 @pytest.mark.parametrize(("endless", "spent"), [(False, 8.0), (True, math.inf)])
-def test_private_candidates_are_charged_together_replicates_too(endless: bool, spent: float):
+def test_private_candidates_are_charged_together_replicates_too(endless, spent):
     rng = generator(9)
     both = [*itertools.product((1, 2), (1.0, 3.0)), *([(3, math.inf)] if endless else [])]
     private = [point(0, 0.7, SAFE, rng, seed=seed, method="dp_id3", epsilon=epsilon) for seed, epsilon in both]
@@ -229,39 +218,32 @@ def test_the_frontier_has_those_whom_nobody_matches_in_both():
     rng = generator(10)
     points = [point(k, 0.6 + 0.02 * (k % 7), SAFE, rng) for k in range(21)]
     best = max(points, key=lambda candidate: candidate.choosing.accuracy.value)
-    leaks = {**best.choosing.checks, "membership_auc": replace(best.choosing.checks["membership_auc"], value=0.6)}
-    twin = replace(point(21, 0.7, SAFE, rng), choosing=replace(best.choosing, checks=leaks))  # as accurate, leaks more
+    twin = replace(point(21, 0.7, SAFE, rng), choosing=with_leak(best.choosing, 0.6))  # as accurate, leaks more
     choice = chosen([*points, twin])
-    corners = [(candidate.choosing.leak, -candidate.choosing.accuracy.value) for candidate in choice.candidates]
+    corners = {(side.choosing.leak, -side.choosing.accuracy.value): side.points for side in choice.candidates}
     unmatched = [
-        (corner, candidate.points)
-        for i, (corner, candidate) in enumerate(zip(corners, choice.candidates, strict=True))
-        if not any(i != j and rival[0] <= corner[0] and rival[1] <= corner[1] for j, rival in enumerate(corners))
+        corner
+        for corner in sorted(corners)
+        if not any(rival != corner and rival[0] <= corner[0] and rival[1] <= corner[1] for rival in corners)
     ]
-    expected = [points for _, points in sorted(unmatched, key=lambda entry: entry[0][0])]
-    assert [candidate.points for candidate in choice.frontier] == expected
-    assert (best,) in expected
+    assert [candidate.points for candidate in choice.frontier] == [corners[corner] for corner in unmatched]
+    assert (best,) in [candidate.points for candidate in choice.frontier]
 
 
-def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_than_models(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    workers: list[int] = []
+def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_than_models(monkeypatch):
+    workers = []
 
-    def points_of(
-        configs: Sequence[AuditConfig], *_: Any, n_jobs: int, report: Any, **__: Any
-    ) -> Iterator[AuditConfig]:
+    def points_of(configs, *_, n_jobs, report, **__):
         workers.append(n_jobs)
-        for done, config in enumerate(configs, 1):
-            report(done, len(configs))
-            yield config
+        for done in range(len(configs)):
+            report(done + 1, len(configs))
+            yield done
 
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "measured_points", points_of)
-    data, configs = samples.dataset(400), candidate_configs(AuditPlan(), ChooseSettings(), (1,))
-    sets = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
-    progress: list[tuple[int, int]] = []
-    assert len(list(measure_all(sets, n_jobs=2, report=lambda *done: progress.append(done)))) == 4
-    assert progress == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    configs, progress = candidate_configs(AuditPlan(), ChooseSettings(), (1,)), Mock()
+    sets = [CandidateSet(configs[:n], samples.dataset(400), AuditPlan()) for n in (1, 3)]
+    assert len(list(measure_all(sets, n_jobs=2, report=progress))) == 4
+    assert progress.mock_calls == [call(1, 4), call(2, 4), call(3, 4), call(4, 4)]
     assert workers == [1, 2]
 
 
@@ -273,7 +255,7 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
         (1, "membership_auc", "attribute", r"must require a check of the leak counted \(attribute\), got none"),
     ],
 )
-def test_choose_refuses(n: int, check: str, leak: str, message: str):
+def test_choose_refuses(n, check, leak, message):
     policy = Policy(name="x", version="1", limits=(Limit(check=check, value=0.7),))
     with pytest.raises(InputError, match=message):
         choose([point(0, 0.7, SAFE, generator(11))] * n, policy, ChooseSettings(leak=leak), attribute="sex")

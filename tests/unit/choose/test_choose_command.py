@@ -20,8 +20,6 @@ from tests import samples
 from tests.refusals import refused
 from tests.unit.choose.candidate_samples import SAFE, point
 
-Capture = pytest.CaptureFixture[str]
-
 PLAN = """
 [data]
 file = "people.csv"
@@ -39,32 +37,20 @@ tolerance = 0.2
 released = "labels"
 """
 
-POLICY = """
-schema = 1
-name = "planted"
-version = "1"
-author = "test"
-date = "2026-01-01"
-rationale = "test"
-[[limit]]
-check = "attribute_excess"
-value = 0.05
-author = "test"
-date = "2026-01-01"
-rationale = "test"
-[[limit]]
-check = "unfairness"
-value = 0.25
+LIMIT = """[[limit]]
+check = "{}"
+value = {}
 author = "test"
 date = "2026-01-01"
 rationale = "test"
 """
-
+POLICY = 'schema = 1\nname = "planted"\nversion = "1"\nauthor = "test"\ndate = "2026-01-01"\nrationale = "test"\n'
+POLICY += LIMIT.format("attribute_excess", 0.05) + LIMIT.format("unfairness", 0.25)
 COLUMNS = ("leaks", "fair", "coarse")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     """Plans for three columns of answers: the best gives the group away, the next is fair, the last is random."""
     people, rng = samples.frame(4000), np.random.default_rng(1)
     hired, north = people["hired"] == "yes", people["origin"] == "north"
@@ -73,17 +59,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "fair": np.where(rng.random(4000) < 0.6, hired, rng.random(4000) < 0.5),
         "coarse": rng.random(4000) < 0.5,
     }
-    for name, answer in answers.items():
-        people[name] = answer.astype(int)
-        excluded = ", ".join(f'"{column}"' for column in COLUMNS if column != name)
-        (tmp_path / f"{name}.toml").write_text(PLAN.format(column=name, excluded=excluded))
-    fair = (tmp_path / "fair.toml").read_text()
-    (tmp_path / "strict.toml").write_text('policy = "policy.toml"' + fair)
-    train = PLAN.format(column="", excluded='"leaks", "fair", "coarse"').replace('prediction = ""', "")
-    train = train.replace('"predictions"', '"train"\nseed = 9')
-    (tmp_path / "train.toml").write_text(train)
-    people.to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "policy.toml").write_text(POLICY)
+    plans = {
+        name: PLAN.format(column=name, excluded=", ".join(f'"{column}"' for column in answers if column != name))
+        for name in answers
+    }
+    plans["strict"] = f'policy = "policy.toml"{plans["fair"]}'
+    train = PLAN.format(column="", excluded=", ".join(f'"{name}"' for name in answers))
+    plans["train"] = train.replace('prediction = ""', "").replace('"predictions"', '"train"\nseed = 9')
+    for name, text in {**plans, "policy": POLICY}.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+    people.assign(**{name: answer.astype(int) for name, answer in answers.items()}).to_csv(
+        tmp_path / "people.csv", index=False
+    )
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache" / "data")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
     return tmp_path
@@ -96,10 +83,10 @@ def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
 
 
 @pytest.mark.long
-def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: Capture):
+def test_of_planted_answers_the_fair_ones_are_recommended(folder, capsys):
     out, policy, choice = folder / "chosen.toml", str(folder / "policy.toml"), str(folder / "choice.json")
     assert chosen(folder, "-o", str(out), "--json", choice) == 0
-    assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
+    assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"
     assert json.loads(Path(choice).read_text())["model"] == "fair"
     audit = ["--choice", choice, "--no-self-test", "--out", str(folder / "report")]
     assert main(["audit", str(folder / "coarse.toml"), *audit, "--policy", policy]) == 3
@@ -121,9 +108,7 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
         (("audit", "fair.toml", "--out", "x", "--choice", "policy.toml"), "--choice must be a file of fairleak choose"),
     ],
 )
-def test_commands_refuse(
-    arguments: tuple[str, ...], sentence: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-):
+def test_commands_refuse(arguments, sentence, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     assert sentence in refused(capsys, *arguments)
 
@@ -131,8 +116,7 @@ def test_commands_refuse(
 class Slow:
     """Takes a minute of a clock of its own for each model."""
 
-    def __init__(self) -> None:
-        self.measured, self.leaks = 0, SAFE
+    measured, leaks = 0, SAFE
 
     def __call__(self, config: AuditConfig, dataset: Any, **_: Any) -> Any:
         self.measured += 1
@@ -141,7 +125,7 @@ class Slow:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+def slow(monkeypatch) -> Slow:
     slow = Slow()
     monkeypatch.setattr(candidates, "measured_candidate", slow)
     clock = SimpleNamespace(monotonic=lambda: 60.0 * slow.measured)
@@ -149,7 +133,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     return slow
 
 
-def test_a_time_budget_ends_it_and_the_rest_follows_later(slow: Slow):
+def test_a_time_budget_ends_it_and_the_rest_follows_later(slow):
     store = MemoryStore()
     configs = candidate_configs(AuditPlan(), ChooseSettings(), (1,))
     sets = [CandidateSet(configs, samples.dataset(400), AuditPlan())]
@@ -158,34 +142,31 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(slow: Slow):
         assert len(list(measure_all(sets, store=store))) == len(configs) == slow.measured
 
 
+FEW = ["--methods", "unmitigated", "--depths", "2", "--store", "none"]
+
+
 @pytest.mark.parametrize(("more", "seed"), [((), 9), (("--seeds", "3"), 3)])
-def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(
-    more: tuple[str, ...], seed: int, slow: Slow, folder: Path
-):
+def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(more, seed, slow, folder):
     out = folder / "chosen.toml"
-    same = ["--methods", "unmitigated", "--depths", "2", "--store", "none", "-o", str(out)]
-    assert main(["choose", str(folder / "train.toml"), *same, *more]) < 3
+    assert main(["choose", str(folder / "train.toml"), *FEW, "-o", str(out), *more]) < 3
     assert read_plan(out.read_text(), name="plan").config.seed == seed
 
 
 @pytest.mark.parametrize(("output", "elsewhere"), [("chosen.toml", False), ("below/chosen.toml", True)])
-def test_choose_says_to_move_a_plan_that_is_not_beside_its_files(
-    output: str, elsewhere: bool, slow: Slow, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-):
+def test_choose_says_to_move_a_plan_that_is_not_beside_its_files(output, elsewhere, slow, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     Path("below").mkdir()
-    few = ["--methods", "unmitigated", "--depths", "2", "--store", "none"]
-    assert main(["choose", "train.toml", *few, "-o", output]) < 3
+    assert main(["choose", "train.toml", *FEW, "-o", output]) < 3
     assert ("move it there" in capsys.readouterr().err) == elsewhere
 
 
-def test_choose_ends_with_1_where_it_recommends_none(slow: Slow, folder: Path):
+def test_choose_ends_with_1_where_it_recommends_none(slow, folder):
     slow.leaks = {**SAFE, "attribute_excess": 0.2}
-    assert chosen(folder, "--methods", "unmitigated", "--depths", "2", columns=("train",)) == 1
+    assert chosen(folder, *FEW, columns=("train",)) == 1
 
 
 @pytest.mark.parametrize(("group", "label"), [(0, 0), (0, 1), (1, 0), (1, 1)])
-def test_in_choosing_half_is_half_of_each_cell(group: int, label: int):
+def test_in_choosing_half_is_half_of_each_cell(group, label):
     data = samples.dataset(600)
     cell = (data.sensitive == group) & (data.labels == label)
     assert abs(int(in_choosing_half(data)[cell].sum()) - cell.sum() / 2) <= 1

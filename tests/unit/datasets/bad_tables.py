@@ -14,10 +14,9 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.datasets.roles import Roles
+from core.datasets import Roles
 
 _INTERNALS = ("pandas", "pyarrow", "arrow", "traceback", "codec", "tokeniz", "dtype", "errno", "numpy", "exception")
-
 HEADER = "age,job,sex,hired"
 
 
@@ -115,7 +114,7 @@ _JUNK = bytes((i * 197 + i // 7 * 31) % 256 for i in range(5000))
 _JSON_RECORDS = json.dumps([{"age": 20, "sex": "F"}] * 80).encode()
 _HTML = b"<!DOCTYPE html>\n<html><body><table><tr><td>age</td></tr></table></body></html>"
 
-BAD_UPLOADS: list[BadUpload] = [
+BAD_UPLOADS = [
     # size and emptiness
     BadUpload("empty file", "empty.csv", b"", ("empty.csv", "empty")),
     BadUpload("only whitespace", "blank.csv", b" \n\n \t \r\n", ("empty",)),
@@ -184,7 +183,7 @@ def _roles(**changes: object) -> Roles:
 
     if "positive" in changes:
         changes = {"favourable": changes["positive"], **changes}
-    return replace(GOOD_ROLES, **changes)  # type: ignore[arg-type]
+    return replace(GOOD_ROLES, **changes)
 
 
 def _more(name: str, cell: Callable[[int], str], base: str = HEADER) -> bytes:
@@ -194,7 +193,7 @@ def _more(name: str, cell: Callable[[int], str], base: str = HEADER) -> bytes:
 
 _FEW_MEN = csv_bytes(records=[row.replace(",M,", ",F,") if i > 40 else row for i, row in enumerate(rows())])
 
-BAD_ROLES: list[BadRoles] = [
+BAD_ROLES = [
     BadRoles("label gone", GOOD, _roles(label="gone"), ("label", "'gone'")),
     BadRoles("label equals sensitive", GOOD, _roles(sensitive="hired", group=("yes",)), ("different", "'hired'")),
     BadRoles("excluded gone", GOOD, _roles(excluded=("gone",)), ("leave out", "'gone'")),

@@ -18,13 +18,13 @@ def _answer_in_process(what: str, function: str, arguments: Mapping[str, Any], *
 
 
 @pytest.fixture
-def own_process() -> None:
+def own_process():
     """Let each table be read in a process of its own, which begins with nothing imported, as a command does."""
     child._warm.end()
 
 
 @pytest.fixture(autouse=True)
-def _in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_this_process(request, monkeypatch):
     if "own_process" not in request.fixturenames:
         for module in ("read_table", "ratings"):
             monkeypatch.setattr(importlib.import_module(f"core.datasets.{module}"), "ask_child", _answer_in_process)

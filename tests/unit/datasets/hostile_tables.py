@@ -41,7 +41,7 @@ def hostile_table(n: int = 400) -> bytes:
     chance = random.Random(3)
     groups, answers = (HOSTILE["group"], "=1+1;x"), ("\\u0000 no", HOSTILE["positive"])
     roles = [HOSTILE[role] for role in ("label", "sensitive", "prediction", "score", "sets")]
-    lines: list[list[object]] = [[*_FEATURES, "=1+1 points", *roles]]
+    lines = [[*_FEATURES, "=1+1 points", *roles]]
     for i in range(n):
         group = int(chance.random() < 0.4)
         label = int(chance.random() < (0.55 if group else 0.35))

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.build import build_dataset
-from core.datasets.dataset import AuditDataset, Table
-from core.datasets.roles import Roles
+from core.datasets import AuditDataset, Roles, Table, build_dataset
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 
 N = 120

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.auditing import catalogue_plan
 from core.auditing.result import data_caveats
 from core.auditing.run import audited_of
 from core.datasets import Roles
@@ -27,29 +26,23 @@ def cautions(frame: pd.DataFrame, roles: Roles) -> tuple[str, ...]:
     return tuple(caution.text for caution in found_cautions(frame, roles))
 
 
-def north(noise: float = 0.0) -> np.ndarray:
-    """Return who is from the north, wrong for a share of the people."""
-    is_north = (people()["origin"] == "north").to_numpy()
-    return is_north ^ (np.random.default_rng(1).random(N) < noise)
-
-
-CODES = np.array([f"{'ab'[int(is_north)]}{i % 40}" for i, is_north in enumerate(north())])
+IS_NORTH = (samples.frame(N)["origin"] == "north").to_numpy()
+CODES = np.array([f"{'ab'[int(is_north)]}{i % 40}" for i, is_north in enumerate(IS_NORTH)])
 NEAR = {
-    "texts": (np.where(north(), "N", "S"), True),
-    "numbers": (np.where(north(), 1.0, 0.0), True),
-    "true and false": (north(), True),
-    "a number with a limit": (np.where(north(), 50.0, 0.0) + np.linspace(0, 9, N), True),
+    "texts": (np.where(IS_NORTH, "N", "S"), True),
+    "numbers": (np.where(IS_NORTH, 1.0, 0.0), True),
+    "true and false": (IS_NORTH, True),
+    "a number with a limit": (np.where(IS_NORTH, 50.0, 0.0) + np.linspace(0, 9, N), True),
     "many codes for each group": (CODES, True),
-    "wrong for 2%": (np.where(north(0.02), "N", "S"), True),
-    "wrong for 10%": (np.where(north(0.1), "N", "S"), False),
+    "wrong for 2%": (IS_NORTH ^ (np.random.default_rng(1).random(N) < 0.02), True),
+    "wrong for 10%": (IS_NORTH ^ (np.random.default_rng(1).random(N) < 0.1), False),
     "a running number": (np.arange(N), False),
     "names": ([f"P{i}" for i in range(N)], False),
 }
 
 
-@pytest.mark.parametrize("kind", NEAR)
-def test_a_near_copy_of_the_attribute(kind: str):
-    column, is_near = NEAR[kind]
+@pytest.mark.parametrize(("column", "is_near"), NEAR.values(), ids=NEAR)
+def test_a_near_copy_of_the_attribute(column, is_near):
     texts = cautions(people(town2=column), ROLES)
     assert len(texts) == is_near
     for text in texts:
@@ -90,7 +83,7 @@ def test_a_rare_group_is_told_by_balanced_accuracy():
     assert cautions(people(origin=np.where(np.arange(N) % 10 == 0, "north", "south")), ROLES) == ()  # 90 %
 
 
-HARMFUL = {  # label, its values, answers, and the value that is bad for the person
+HARMFUL = {  # label, its values, the column of an answer, and the value that is bad for the person
     "yes to a harm": ("default", ("0", "1"), {}, "1"),
     "yes to a camel-case harm": ("wasRejected", ("no", "yes"), {}, "yes"),
     "no to a good thing": ("loan_approved", ("false", "true"), {}, "false"),
@@ -102,75 +95,60 @@ HARMFUL = {  # label, its values, answers, and the value that is bad for the per
 }
 
 
-NEUTRAL = {
-    "bare codes": ("status", "S1", "S2", True),
-    "a word": ("status", "closed", "open", False),
-    "yes": ("sent", "no", "yes", False),
-}
-
-
-@pytest.mark.parametrize("case", NEUTRAL)
-def test_cautions_say_that_codes_do_not_show_what_is_good_for_a_person(case: str):
-    label, first, second, is_unclear = NEUTRAL[case]
-    table = people().rename(columns={"hired": label})
-    table[label] = table[label].map({"no": first, "yes": second})
-    roles = Roles(label=label, positive=second, favourable=second, sensitive="origin", group=("north",))
-    kinds = [caution.kind for caution in found_cautions(table, roles)]
-    assert kinds == ["unclear_outcome"] * is_unclear
-
-
-@pytest.mark.parametrize("case", HARMFUL)
-def test_cautions_name_a_harmful_outcome_and_no_benefit(case: str):
-    label, values, answers, bad = HARMFUL[case]
+def labelled(label: str, values: tuple[str, str], answers: dict[str, str]) -> tuple[pd.DataFrame, Roles]:
+    """Return people with a label of these values and the columns of answers, and their roles."""
     table = people().rename(columns={"hired": label})
     table[label] = table[label].map({"no": values[0], "yes": values[1]})
     for role, column in answers.items():
         table[column] = 0.5 if role == "score" else table[label]
-    roles = Roles(label=label, positive=values[1], sensitive="origin", group=("north",), **answers)
-    for value in values:
-        harms = [c for c in found_cautions(table, replace(roles, favourable=value)) if c.kind == "harmful_outcome"]
-        assert len(harms) == (value == bad), value
-        assert all(label in caution.point and value in caution.point and not caution.repairs for caution in harms)
-    assert not [c for c in found_cautions(table, roles) if c.kind == "harmful_outcome"]  # nothing is chosen yet
+    return table, Roles(label=label, positive=values[1], sensitive="origin", group=("north",), **answers)
 
 
 @pytest.mark.parametrize(
-    ("label", "values", "favourable"),  # of the catalogue, and of the tables that people bring
+    ("label", "values", "is_unclear"),
+    [("status", ("S1", "S2"), True), ("status", ("closed", "open"), False), ("sent", ("no", "yes"), False)],
+    ids=["bare codes", "a word", "yes"],
+)
+def test_cautions_say_that_codes_do_not_show_what_is_good_for_a_person(label, values, is_unclear):
+    table, roles = labelled(label, values, {})
+    kinds = [caution.kind for caution in found_cautions(table, replace(roles, favourable=values[1]))]
+    assert kinds == ["unclear_outcome"] * is_unclear
+
+
+@pytest.mark.parametrize(("label", "values", "answers", "bad"), HARMFUL.values(), ids=HARMFUL)
+def test_cautions_name_a_harmful_outcome_and_no_benefit(label, values, answers, bad):
+    table, roles = labelled(label, values, answers)
+    for value in ("", *values):  # nothing is chosen yet, or one of both
+        harms = [c for c in found_cautions(table, replace(roles, favourable=value)) if c.kind == "harmful_outcome"]
+        assert len(harms) == (value == bad), value
+        assert all(label in caution.point and value in caution.point and not caution.repairs for caution in harms)
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "favourable", "answers"),  # of the catalogue, and of the tables that people bring
     [
-        ("income", ("<=50K", ">50K"), ">50K"),
-        ("two_year_recid", ("0", "1"), "0"),
-        ("approved", ("f", "t"), "t"),
-        ("outcome", ("dropout", "graduate"), "graduate"),
+        ("income", ("<=50K", ">50K"), ">50K", {}),
+        ("two_year_recid", ("0", "1"), "0", {}),
+        ("approved", ("f", "t"), "t", {}),
+        ("outcome", ("dropout", "graduate"), "graduate", {}),
+        ("approved", ("f", "t"), "t", {"score": "risk_score"}),  # a score called risk that predicts approval
     ],
 )
-def test_cautions_name_no_harm_in_usual_labels(label: str, values: tuple[str, str], favourable: str):
-    table = people(score=0.5).rename(columns={"hired": label})
-    table[label] = table[label].map({"no": values[0], "yes": values[1]})
-    roles = Roles(label=label, positive=values[1], favourable=favourable, sensitive="origin", group=("north",))
-    assert cautions(table, roles) == ()
+def test_cautions_name_no_harm_in_usual_labels(label, values, favourable, answers):
+    table, roles = labelled(label, values, answers)
+    assert cautions(table.drop(columns="score"), replace(roles, favourable=favourable)) == ()
 
 
 def test_cautions_stand_among_the_caveats_of_the_verdict():
-    table = samples.table(N)
     frame = people(hired=people()["hired"].map({"yes": "hired", "no": "rejected"}))
-    table = replace(table, frame=frame)
-    config = replace(
-        catalogue_plan("demo").config,
-        roles=replace(ROLES, positive="hired", favourable="rejected"),
-        method="unmitigated",
-    )
-    audited = audited_of(replace(catalogue_plan("demo"), config=config), table)
+    table, plan = replace(samples.table(), frame=frame), samples.plan()
+    roles = replace(ROLES, positive="hired", favourable="rejected")
+    audited = audited_of(replace(plan, config=replace(plan.config, roles=roles)), table)
     assert any("rejected is chosen as good for the person" in caveat.text for caveat in data_caveats(audited, table))
 
 
-def test_cautions_name_no_harm_where_names_contradict():
-    table = people(risk_score=0.5).rename(columns={"hired": "approved"})
-    roles = replace(ROLES, label="approved", score="risk_score")  # a score called risk that predicts approval
-    assert cautions(table, roles) == ()
-
-
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
-def test_a_feature_of_dates_may_name_people(form: str):
+def test_a_feature_of_dates_may_name_people(form):
     dates = pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D")
     (caution,) = found_cautions(people(born=dates.strftime(form)), ROLES)
     assert caution.point == "born holds dates: 700 different values." and caution.columns == ("born",)

@@ -26,7 +26,7 @@ def guessed(order: tuple[str, ...] = (), **columns: object) -> Suggestion:
 
 
 @pytest.mark.parametrize(("score", "answers"), [([0, 1], ["yes", "no"]), ([0.2, 0.8], [1, 0]), ([0.0, 1.0], [1, 0])])
-def test_a_score_of_two_values_is_no_label(score: list[float], answers: list[object]):
+def test_a_score_of_two_values_is_no_label(score, answers):
     for order in list(itertools.permutations(("sex", "hired", "score", "prediction")))[::5]:
         roles = guessed(order, score=score, prediction=answers).roles
         assert (roles.label, roles.positive, roles.sensitive) == ("hired", "yes", "sex")
@@ -34,7 +34,7 @@ def test_a_score_of_two_values_is_no_label(score: list[float], answers: list[obj
 
 
 @pytest.mark.parametrize("name", ["risk_score", "Score 2", "prob_default", "predictedClass", "y_pred_forest", "split"])
-def test_what_is_called_like_an_output_is_never_the_label(name: str):
+def test_what_is_called_like_an_output_is_never_the_label(name):
     for columns in ({name: [0, 1]}, {name: ["a", "b"]}):
         assert guessed(**columns).roles.label == "hired"
         frame = table_of(**columns).frame.drop(columns="hired")
@@ -51,7 +51,7 @@ def test_what_is_called_like_an_output_is_never_the_label(name: str):
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
     ],
 )
-def test_the_groups_can_be_audited(values: list[object], groups: dict[str, object], reason: str):
+def test_the_groups_can_be_audited(values, groups, reason):
     table = table_of(gender=values)
     suggestion = suggest_roles(table.frame, attribute="gender")
     assert {name: getattr(suggestion.roles, name) for name in groups} == groups and suggestion.reasons[
@@ -61,31 +61,24 @@ def test_the_groups_can_be_audited(values: list[object], groups: dict[str, objec
 
 
 def test_what_names_the_records_or_another_model_s_answer_is_left_out():
-    columns = {
-        "case_id": [1000 + 3 * i for i in range(N)],
-        "name": [f"P{i}" for i in range(N)],
-        "pay": [str(i) if i else "unknown" for i in range(N)],  # numbers with a typing error: said when it is built
-        "prediction": ["yes", "no"],
-        "y_pred": [1, 0],
-        "score": SCORE,
-        "proba": SCORE / 2,
-    }
-    suggestion = guessed(**columns)
-    assert suggestion.roles.excluded == ("case_id", "name", "y_pred", "proba")
+    names = {"case_id": [1000 + 3 * i for i in range(N)], "name": [f"P{i}" for i in range(N)]}
+    pay = [str(i) if i else "unknown" for i in range(N)]  # numbers with a typing error: said when it is built
+    answers = {"prediction": ["yes", "no"], "y_pred": [1, 0], "score": SCORE, "proba": SCORE / 2}
+    frame = table_of(**names, pay=pay, **answers).frame
+    suggestion, with_model = suggest_roles(frame), suggest_roles(frame, model=True)
+    assert suggestion.roles.excluded == (*names, "y_pred", "proba")
     assert suggestion.reasons["excluded"] == "another prediction or score, by its name; names the records"
-    frame = table_of(**columns).frame
-    with_model = suggest_roles(frame, model=True)
-    assert with_model.roles.excluded == ("case_id", "name", "prediction", "y_pred", "score", "proba")
+    assert with_model.roles.excluded == (*names, *answers)
     assert not with_model.roles.gives_predictions and not {"prediction", "score"} & with_model.reasons.keys()
 
 
 @pytest.mark.parametrize(("step", "numbers"), [(1, True), (2, False)])
-def test_identifier_reason_of_whole_numbers_without_a_gap(step: int, numbers: bool):
+def test_identifier_reason_of_whole_numbers_without_a_gap(step, numbers):
     reason = identifier_reason(np.arange(60.0)[::-1] * step + 7, 60, "height")
     assert ("numbers the records" in reason) == numbers
 
 
 @pytest.mark.parametrize(("n", "limit"), [(10, None), (11, 3)])
-def test_suggested_limit_is_of_more_than_ten_numbers(n: int, limit: float | None):
+def test_suggested_limit_is_of_more_than_ten_numbers(n, limit):
     """A quarter of the way from 1 to 11 is 3.5; the number below it is 3."""
     assert suggested_limit(pd.Series([*range(n, 0, -1)])) == limit

@@ -33,23 +33,15 @@ CASES = {
 def table_of(column: str, cell: str = "v{}x") -> Table:
     """Return a table of 12,000 people, one of whose columns has another value in each record."""
     n = 12_000
-    values = {
-        "id": range(n),
-        "sex": ["f", "m"],
-        "age": range(20, 61),
-        "hired": ["yes", "no", "no"],
-        "answer": ["no", "yes"],
-        "place": ["a", "b"],
-        "part": ["train", "test"],
-    }
-    cells = {name: [str(choices[i % len(choices)]) for i in range(n)] for name, choices in values.items()}
-    cells[column] = [cell.format(i) for i in range(n)]
-    records = zip(*cells.values(), strict=True)
-    return read_table("\n".join(map(",".join, [cells, *records])).encode(), "t.csv")
+    values = {"id": range(n), "sex": ["f", "m"], "age": range(20, 61), "hired": ["yes", "no", "no"]}
+    values |= {"answer": ["no", "yes"], "place": ["a", "b"], "part": ["train", "test"]}
+    values[column] = [cell.format(i) for i in range(n)]
+    records = [[str(choices[i % len(choices)]) for choices in values.values()] for i in range(n)]
+    return read_table("\n".join(map(",".join, [values, *records])).encode(), "t.csv")
 
 
 @pytest.mark.parametrize(("column", "roles", "most"), CASES.values(), ids=CASES)
-def test_as_many_values_as_records_are_refused_in_one_sentence(column: str, roles: Roles, most: str):
+def test_as_many_values_as_records_are_refused_in_one_sentence(column, roles, most):
     table = table_of(column)
     with pytest.raises(InputError) as refused:
         build_dataset(table, roles)
@@ -66,7 +58,7 @@ def test_many_numbers_of_an_attribute_are_split_by_a_limit():
 
 
 @pytest.mark.parametrize(("cell", "stays"), [("v{}x", False), ("{}.5", True)])
-def test_a_feature_of_many_texts_is_left_out_and_one_of_many_numbers_stays(cell: str, stays: bool):
+def test_a_feature_of_many_texts_is_left_out_and_one_of_many_numbers_stays(cell, stays):
     built = build_dataset(table_of("place", cell), ROLES)
     assert ("place" in built.feature_names) == stays
 
@@ -75,7 +67,7 @@ SIZES_OF_VALUES = st.lists(st.integers(1, 70), min_size=2, max_size=30)
 
 
 @given(SIZES_OF_VALUES)
-def test_a_group_for_each_value_is_what_counting_says(sizes: list[int]):
+def test_a_group_for_each_value_is_what_counting_says(sizes):
     cells = [f"v{index}" for index, size in enumerate(sizes) for _ in range(size)] + [None]
     column = pd.Series(cells, dtype="str", name="sex")
     counts = Counter(cell for cell in cells if cell is not None)
@@ -97,7 +89,7 @@ def test_a_group_for_each_value_is_what_counting_says(sizes: list[int]):
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=4, unique=True))
-def test_a_group_for_each_pair_is_what_counting_says(pairs: list[tuple[str, str]]):
+def test_a_group_for_each_pair_is_what_counting_says(pairs):
     cells = [CROSS.join(pair) for index, pair in enumerate(pairs) for _ in range(30 + index)]
     column = pd.Series(cells, dtype="str", name=f"sex{CROSS}race")
     roles = replace(ROLES, sensitive=f"sex{CROSS}race", group=())

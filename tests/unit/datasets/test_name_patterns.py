@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.name_patterns import ColumnContent, Content, contents_of
-from core.datasets.role_suggestion import suggest_roles
+from core.datasets import suggest_roles
+from core.datasets.name_patterns import Content, contents_of
 from core.datasets.splits import named_sets
 
 N = 400
@@ -18,21 +18,11 @@ SCORE = (1 / (1 + np.exp(-LOGIT))).round(4)
 PREDICTED = SCORE >= 0.5
 
 
-def people(
-    label: str = "approved", label_values: tuple[object, object] = ("no", "yes"), **columns: object
-) -> pd.DataFrame:
+def people(label_values: tuple[object, object] = ("no", "yes"), **columns: object) -> pd.DataFrame:
     """Return people with a label and more columns."""
-    base = {
-        "sex": RNG.choice(["f", "m"], N),
-        "age": RNG.integers(18, 70, N),
-        label: np.where(YES, label_values[1], label_values[0]),
-    }
-    return pd.DataFrame(base | columns)
-
-
-def content(name: str, cells: object, label: str = "approved") -> ColumnContent | None:
-    """Return what a column with a name and cells holds in a table of people."""
-    return contents_of(people(**{name: cells}), label=label).get(name)
+    approved = np.where(YES, label_values[1], label_values[0])
+    sex, age = RNG.choice(["f", "m"], N), RNG.integers(18, 70, N)
+    return pd.DataFrame({"sex": sex, "age": age, "approved": approved} | columns)
 
 
 PREDICTED_TEXTS = np.where(PREDICTED, "yes", "no")
@@ -70,7 +60,7 @@ NUMBERED = ("H2O", "scikit-learn", "yhat")
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_answers_of_a_tool(tool: str):
+def test_answers_of_a_tool(tool):
     prediction, negative, positive = TOOLS[tool]
     predicted = PREDICTED_NUMBERS if tool in NUMBERED else PREDICTED_TEXTS
     columns = {prediction: predicted, negative: 1 - SCORE, positive: SCORE}
@@ -80,12 +70,10 @@ def test_answers_of_a_tool(tool: str):
     assert roles.excluded == tuple(filter(None, [negative]))
 
 
-@pytest.mark.parametrize("known_best", ["phat", "p_yes"])
-def test_of_two_scores_that_of_the_name_known_best_goes_first(known_best: str):
-    columns = {"prob_of_no": 1 - SCORE, "prob_of_yes": SCORE, "p_no": 1 - SCORE, "p_yes": SCORE}
-    if known_best == "phat":
-        columns["phat"] = SCORE
-    assert suggest_roles(people(**columns)).roles.score == known_best
+@pytest.mark.parametrize("best", ["phat", "p_yes"])
+def test_of_two_scores_that_of_the_name_known_best_goes_first(best):
+    columns = {"prob_of_no": 1 - SCORE, "prob_of_yes": SCORE, "p_no": 1 - SCORE, "p_yes": SCORE, best: SCORE}
+    assert suggest_roles(people(**columns)).roles.score == best
 
 
 def test_the_prediction_s_confidence_is_no_score():
@@ -107,15 +95,14 @@ NOT_CERTAIN = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_CERTAIN)
-def test_an_answer_by_its_name_alone_is_in_doubt(name: str):
-    column, cells = NOT_CERTAIN[name]
-    column_content = content(column, cells)
-    assert column_content is not None and not column_content.certain
-    assert column_content.content in (Content.PREDICTION, Content.SCORE)
-    suggestion = suggest_roles(people(**{column: cells}))
-    assert column in suggestion.roles.excluded and suggestion.roles.auxiliary == ()
-    assert suggestion.roles.label == "approved"
+@pytest.mark.parametrize(("column", "cells"), NOT_CERTAIN.values(), ids=NOT_CERTAIN)
+def test_an_answer_by_its_name_alone_is_in_doubt(column, cells):
+    frame = people(**{column: cells})
+    content = contents_of(frame, label="approved")[column]
+    assert not content.certain and content.content in (Content.PREDICTION, Content.SCORE)
+    roles = suggest_roles(frame).roles
+    assert column in roles.excluded and roles.auxiliary == ()
+    assert roles.label == "approved"
 
 
 FEATURES = {
@@ -131,18 +118,17 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_stays_a_feature(name: str):
-    column, cells = FEATURES[name]
-    assert content(column, cells) is None
-    assert column not in suggest_roles(people(**{column: cells}), label="approved").roles.excluded
+@pytest.mark.parametrize(("column", "cells"), FEATURES.values(), ids=FEATURES)
+def test_a_feature_stays_a_feature(column, cells):
+    frame = people(**{column: cells})
+    assert column not in contents_of(frame, label="approved")
+    assert column not in suggest_roles(frame, label="approved").roles.excluded
 
 
 TRAINED = np.arange(N) % 3 == 0
 SETS = {
     "split": ("train", "val"),
     "dataset": ("development", "oot"),
-    "membership": ("member", "non-member"),
     "partition": ("learn", "holdout"),
     "is_train": ("yes", "no"),
     "in_sample": ("1", "0"),
@@ -152,7 +138,7 @@ SETS = {
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_set_by_its_values(name: str):
+def test_a_set_by_its_values(name):
     frame = people(predicted=PREDICTED_TEXTS, **{name: np.where(TRAINED, *SETS[name])})
     roles = suggest_roles(frame).roles
     assert roles.sets == name
@@ -161,12 +147,9 @@ def test_a_set_by_its_values(name: str):
 
 
 @pytest.mark.parametrize(("rows", "held"), [(420, {"patient"}), (421, set())])
-def test_contents_of_people_with_at_most_twenty_rows_a_person(rows: int, held: set[str]):
+def test_contents_of_people_with_at_most_twenty_rows_a_person(rows, held):
     frame = pd.DataFrame({"patient": [f"P{i % 21}" for i in range(rows)], "age": np.arange(rows) % 40})
     assert {name for name, column in contents_of(frame).items() if column.content is Content.PERSON} == held
-
-
-# What the score predicts
 
 
 @pytest.mark.parametrize(
@@ -181,24 +164,18 @@ def test_contents_of_people_with_at_most_twenty_rows_a_person(rows: int, held: s
         (["train", "attack"], "split", ["train", "attack"]),
     ],
 )
-def test_named_sets(values: list[str], name: str, sets: list[str]):
+def test_named_sets(values, name, sets):
     assert [named_sets(values, name).get(value, "") for value in values] == sets
 
 
 @pytest.mark.parametrize("name", ["student_id", "CustomerID", "patient", "Kundennummer"])
-@pytest.mark.parametrize("text", ["P{}", "{}"])
-def test_an_identifier_that_repeats_names_people(name: str, text: str):
-    cells = pd.Series([text.format(1_000 + i // 2 * 7) for i in range(N)])
-    once = pd.Series([text.format(1_000 + i * 7) for i in range(N)])
-    if text == "{}":
-        cells, once = cells.astype(int), once.astype(int)
-    suggestion = suggest_roles(people(**{name: cells}))
+@pytest.mark.parametrize("make", ["P{}".format, int], ids=["text", "number"])
+def test_an_identifier_that_repeats_names_people(name, make):
+    suggestion = suggest_roles(people(**{name: [make(1_000 + i // 2 * 7) for i in range(N)]}))
     assert suggestion.roles.person == name
     assert "person" in suggestion.questions
-    assert suggest_roles(people(**{name: once})).roles.person == ""
+    assert suggest_roles(people(**{name: [make(1_000 + i * 7) for i in range(N)]})).roles.person == ""
 
-
-# What the score predicts
 
 SOUND, MEASURED = "it sounds like a yes", "from the scores, which are higher"
 
@@ -220,7 +197,7 @@ SOUND, MEASURED = "it sounds like a yes", "from the scores, which are higher"
         (("<=50K", ">50K"), {".pred_<=50K": 1 - SCORE, ".pred_>50K": SCORE}, ">50K", ""),
     ],
 )
-def test_the_value_that_is_predicted(labels: tuple[str, str], columns: dict[str, object], positive: str, reason: str):
+def test_the_value_that_is_predicted(labels, columns, positive, reason):
     suggestion = suggest_roles(people(label_values=labels, **columns))
     assert suggestion.roles.positive == positive
     assert suggestion.roles.favourable == ""

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from core.base.errors import DataUnavailableError, InputError
-from core.datasets import Ratings, demo_ratings, ratings_from_csv, read_ratings
+from core.datasets import demo_ratings, ratings_from_csv, read_ratings
 from core.datasets import ratings as ratings_module
 from core.datasets.ratings import build_ratings
 
@@ -31,11 +31,7 @@ def written(folder: Path, **changed: bytes) -> Path:
     return folder
 
 
-def same(first: Ratings, second: Ratings) -> bool:
-    return first.fingerprint == second.fingerprint
-
-
-def test_the_four_files(tmp_path: Path):
+def test_the_four_files(tmp_path):
     ratings = read_ratings(written(tmp_path))
     assert ratings.people_train.toarray().tolist() == [[1, 0, 0, 0.8, 0], [0] * 5, [0, 0.2, 0, 0, 0], [0.6, 0, 1, 0, 0]]
     assert ratings.people_test.toarray().tolist() == [[0, 0, 0, 0, 0.4], [0] * 5]
@@ -44,7 +40,7 @@ def test_the_four_files(tmp_path: Path):
     assert ratings.shares.tolist() == [0.5, 0.25, 0.25]
 
 
-def test_read_ratings_without_a_file(tmp_path: Path):
+def test_read_ratings_without_a_file(tmp_path):
     (written(tmp_path) / "test_label.txt").unlink()
     with pytest.raises(DataUnavailableError, match=r"test_label\.txt cannot be read"):
         read_ratings(tmp_path)
@@ -67,18 +63,19 @@ BAD = [
 
 
 @pytest.mark.parametrize("changed, message", BAD, ids=[next(iter(c)) + str(i) for i, (c, _) in enumerate(BAD)])
-def test_a_bad_file_is_one_sentence(changed: dict[str, bytes], message: str, tmp_path: Path):
+def test_a_bad_file_is_one_sentence(changed, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_ratings(written(tmp_path, **changed))
 
 
-def test_the_published_files_are_read_in_a_child_process(own_process, tmp_path: Path, monkeypatch):
+def test_the_published_files_are_read_in_a_child_process(own_process, tmp_path, monkeypatch):
     monkeypatch.setattr(ratings_module, "lines_of", None)  # here it is not called
     assert read_ratings(written(tmp_path)).people_train.shape == (4, 5)
 
 
 def test_a_table_is_read_in_a_child_process(own_process):
-    assert same(ratings_from_csv(TABLE.encode(), "mine.csv"), ratings_from_csv(TABLE.encode(), "MINE.CSV"))
+    first, second = (ratings_from_csv(TABLE.encode(), name) for name in ("mine.csv", "MINE.CSV"))
+    assert first.fingerprint == second.fingerprint
 
 
 def test_a_table_of_ratings():
@@ -89,11 +86,11 @@ def test_a_table_of_ratings():
     both = sparse.vstack([ratings.people_train, ratings.people_test]).toarray()
     assert set(np.unique(both)) <= {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}
     assert (both[:, ratings.items.index("i9")] == 1.0).all()
-    assert not same(ratings, ratings_from_csv(TABLE.encode(), "mine.csv", seed=2))
+    assert ratings.fingerprint != ratings_from_csv(TABLE.encode(), "mine.csv", seed=2).fingerprint
 
 
 @pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
-def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
+def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users, hidden):
     towns = [*"cdefghi", *"ab" * users]  # seven have a town of their own, and publish it
     rows = "".join(f"u{i};{item};5;{towns[i]}\n" for i in range(users) for item in (f"i{i % 7}", "i9"))
     ratings = ratings_from_csv(f"person;item;rating;attribute\n{rows}".encode(), "mine.csv")
@@ -120,13 +117,13 @@ BAD_TABLES = [
 
 
 @pytest.mark.parametrize("content, message", BAD_TABLES, ids=[message[:25] for _, message in BAD_TABLES])
-def test_a_bad_table_is_one_sentence(content: str, message: str):
+def test_a_bad_table_is_one_sentence(content, message):
     with pytest.raises(InputError, match=message):
         ratings_from_csv(content.encode(), "mine.csv")
 
 
 @pytest.mark.parametrize("name", ["train_user.txt", "mine.zip", "mine"])
-def test_another_file_is_refused(name: str):
+def test_another_file_is_refused(name):
     with pytest.raises(InputError, match=r"Ratings must be one CSV file with the columns person, item, rating and"):
         ratings_from_csv(TABLE.encode(), name)
 
@@ -136,17 +133,16 @@ def test_values_are_2_to_30():
     labels = [str(i) for i in range(31)]
     arguments = {"title": "", "source": "", "attribute": "x", "items": labels * 2}
     with pytest.raises(InputError, match="2 to 30 values among the people who publish it, got 31"):
-        build_ratings((people[:31], people[31:]), (labels, labels), **arguments)  # type: ignore[arg-type]
+        build_ratings((people[:31], people[31:]), (labels, labels), **arguments)
     thirty = [*labels[1:], "7"]
-    assert build_ratings((people[:31], people[31:]), (thirty, thirty), **arguments).values == tuple(labels[1:])  # type: ignore[arg-type]
+    assert build_ratings((people[:31], people[31:]), (thirty, thirty), **arguments).values == tuple(labels[1:])
     with pytest.raises(InputError, match="at least one person to protect, got none"):
-        build_ratings((people, people[:0]), (["a", "b"] * 31, []), **arguments)  # type: ignore[arg-type]
+        build_ratings((people, people[:0]), (["a", "b"] * 31, []), **arguments)
 
 
 def test_the_invented_ratings():
     ratings = demo_ratings()
-    assert ratings.synthetic
-    assert "no real person" in ratings.source
+    assert ratings.synthetic and "no real person" in ratings.source
     assert (len(ratings.values), len(set(ratings.items))) == (8, 600)
-    assert not same(ratings, demo_ratings(1))
+    assert ratings.fingerprint != demo_ratings(1).fingerprint
     assert ratings.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings

@@ -9,7 +9,6 @@ import tracemalloc
 from datetime import date, datetime, timedelta
 from datetime import time as clock
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,15 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
+from core.datasets import read_table
 from core.datasets.columns import MISSING_MARKERS, as_text, describe_columns, one_spelling
-from core.datasets.dataset import Table
-from core.datasets.read_table import read_table
 from core.datasets.text_table import text_columns
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
     BAD_UPLOADS,
     GOOD,
-    BadUpload,
     assert_one_sentence,
     csv_bytes,
     parquet_bytes,
@@ -36,27 +33,14 @@ from tests.unit.datasets.bad_tables import (
 _FUZZ = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 
 
-def read_or_refuse(content: bytes, name: str) -> Table | None:
-    """Return the table, or None when it was refused properly; anything else fails the test."""
-    try:
-        return read_table(content, name)
-    except InputError as error:
-        assert type(error) is InputError
-        assert_one_sentence(str(error))
-        return None
-
-
-def _stands_alone(error: BaseException) -> bool:
-    return error.__suppress_context__ or error.__context__ is None
-
-
 @pytest.mark.parametrize("bad", BAD_UPLOADS, ids=lambda bad: bad.kind)
-def test_bad_file_gives_one_sentence(bad: BadUpload) -> None:
+def test_bad_file_gives_one_sentence(bad):
     content = bad.data
     with pytest.raises(InputError) as caught:
         read_table(content, bad.file_name)
-    assert type(caught.value) is InputError and _stands_alone(caught.value)
-    assert_one_sentence(str(caught.value), bad.words_expected)
+    error = caught.value
+    assert type(error) is InputError and (error.__suppress_context__ or error.__context__ is None)
+    assert_one_sentence(str(error), bad.words_expected)
 
 
 AT_LIMIT = {"max_bytes": 0, "max_columns": 4, "max_rows": 80}
@@ -65,7 +49,7 @@ FILES = {"good.csv": GOOD, "good.parquet": parquet_bytes({c: [1] * 80 for c in "
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(("limit", "fragment"), [("max_bytes", "larger"), ("max_columns", "4"), ("max_rows", "79")])
-def test_what_is_as_large_as_it_may_be_is_read_and_what_is_larger_is_refused(name: str, limit: str, fragment: str):
+def test_what_is_as_large_as_it_may_be_is_read_and_what_is_larger_is_refused(name, limit, fragment):
     limits = AT_LIMIT | {"max_bytes": len(FILES[name])}
     assert len(read_table(FILES[name], name, **limits).frame) == 80
     with pytest.raises(InputError) as caught:
@@ -73,7 +57,7 @@ def test_what_is_as_large_as_it_may_be_is_read_and_what_is_larger_is_refused(nam
     assert_one_sentence(str(caught.value), (fragment,))
 
 
-def test_endless_first_line_is_not_split() -> None:
+def test_endless_first_line_is_not_split():
     """Only the sample at the start is split: the memory needed does not grow with the line."""
     content = b'"c"\t' * 20_000_000
     tracemalloc.start()
@@ -85,48 +69,40 @@ def test_endless_first_line_is_not_split() -> None:
         tracemalloc.stop()
 
 
-def test_parquet_that_unpacks_to_too_much_is_refused() -> None:
+def test_parquet_that_unpacks_to_too_much_is_refused():
     bomb = parquet_bytes({"a": ["x" * 10_000] * 60_000, "b": [1] * 60_000})
     assert len(bomb) < 400_000
     with pytest.raises(InputError, match="unpack to more than 500 MB"):
         read_table(bomb, "bomb.parquet")
 
 
-# Good files
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n'])
-def test_a_first_line_that_names_the_separator(encoding: str, line: str) -> None:
+def test_a_first_line_that_names_the_separator(encoding, line):
     content = (line + GOOD.decode().replace(",", ";")).encode(encoding)
     assert read_table(content, "staff.csv").fingerprint == read_table(GOOD, "staff.csv").fingerprint
 
 
-def test_names_repeated_without_their_empty_cells_are_refused() -> None:
+def test_names_repeated_without_their_empty_cells_are_refused():
     header, *records = GOOD.decode().splitlines()
     lines = [f"{header},,", *records[:9], header, *records[9:]]
     with pytest.raises(InputError, match="line 11 repeats them"):
         text_columns("\n".join(lines).encode(), "staff.csv", 9, 99, notes=[])
 
 
-def column_of(cells: list[str], separator: str = ";", name: str = "a.csv") -> pd.Series:
-    """Return how one column of 80 records reads, the given cells first and repeated."""
-    filled = [cells[i % len(cells)] for i in range(80)]
-    lines = [f"{i}x{separator}{cell}" for i, cell in enumerate(filled)]
-    return read_table(csv_bytes(f"key{separator}value", lines), name).frame["value"]
-
-
-def test_missing_markers() -> None:
-    text, number = column_of(["a", *(f" {word} " for word in MISSING_MARKERS)]), column_of(["3", *MISSING_MARKERS])
-    assert text.dropna().unique().tolist() == ["a"]
-    assert as_text(number).dropna().unique().tolist() == ["3"]
-    assert text.isna().tolist() == number.isna().tolist()
+@pytest.mark.parametrize("cell", ["a", "3"])
+def test_missing_markers(cell):
+    cells = [cell, *(f" {word} " for word in MISSING_MARKERS)]
+    lines = [f"{i}x;{cells[i % len(cells)]}" for i in range(80)]
+    column = as_text(read_table(csv_bytes("key;value", lines), "a.csv").frame["value"])
+    assert column.dropna().unique().tolist() == [cell]
+    assert column.isna().tolist() == [i % len(cells) > 0 for i in range(80)]
 
 
 @pytest.mark.parametrize(("values", "merges"), [(50, True), (51, False)])
-def test_one_spelling_leaves_a_column_of_more_than_fifty_values_alone(values: int, merges: bool):
+def test_one_spelling_leaves_a_column_of_more_than_fifty_values_alone(values, merges):
     cells = [*(f"town {i}" for i in range(values)), "town 7", "TOWN 7"]
-    notes: list[str] = []
+    notes = []
     (column,), spellings = one_spelling(["town"], [pa.chunked_array([pa.array(cells)])], notes)
     expected = [*cells[:-1], "town 7"] if merges else cells
     assert column.to_pylist() == expected
@@ -134,7 +110,7 @@ def test_one_spelling_leaves_a_column_of_more_than_fifty_values_alone(values: in
     assert len(notes) == merges
 
 
-GAPPED: dict[str, tuple[pa.Array, str]] = {
+GAPPED = {
     "gaps": (pa.array([2**60 + 1, None], pa.int64()), str(2**60 + 1)),
     "unsigned": (pa.array([2**64 - 1, None], pa.uint64()), str(2**64 - 1)),
     "half": (pa.array([np.float16(0.5), None], pa.float16()), "0.5"),
@@ -155,7 +131,7 @@ GAPPED: dict[str, tuple[pa.Array, str]] = {
 
 
 @pytest.mark.usefixtures("own_process")
-def test_parquet_types() -> None:
+def test_parquet_types():
     content = parquet_bytes({name: pa.concat_arrays([cells] * 30) for name, (cells, _) in GAPPED.items()})
     frame = read_table(content, "t.PARQUET").frame
     for name, (_, text) in GAPPED.items():
@@ -164,7 +140,7 @@ def test_parquet_types() -> None:
         assert frame[name].isna().tolist() == [False, True] * 30, name
 
 
-def test_nothing_is_written_to_disk() -> None:
+def test_nothing_is_written_to_disk():
     """Where writing any byte to any file fails, both kinds of file still read."""
     script = """
 import resource, sys, tempfile
@@ -189,14 +165,15 @@ except FileNotFoundError:
     assert done.stdout.split() == ["80", "50000", "80", "guarded"], done.stderr
 
 
-# Random files
-
-
 @_FUZZ
 @given(st.text(st.sampled_from('ab1,;\t|"\n\r .-e\ufeffé'), max_size=300), st.sampled_from(["utf-8", "utf-16"]))
-def test_random_text(text: str, encoding: str) -> None:
-    read_or_refuse(text.encode(encoding), "a.csv")
-    read_or_refuse(GOOD.decode().join([text[:9], text[9:20]]).encode(encoding), "a.csv")
+def test_random_text_is_read_or_refused_in_one_sentence(text, encoding):
+    for content in (text, GOOD.decode().join([text[:9], text[9:20]])):
+        try:
+            read_table(content.encode(encoding), "a.csv")
+        except InputError as error:
+            assert type(error) is InputError
+            assert_one_sentence(str(error))
 
 
 RECORDS = 60
@@ -205,17 +182,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 YEAR_1, YEAR_10000 = -62_135_596_800, 253_402_300_800
 """Seconds from 1970 to the first moment of the year."""
 
-UNKNOWN_ZONES = (
-    "Not/AZone",
-    "utc",
-    "GMT+3",
-    "../../etc/passwd",
-    "Europe/Berlin\0x",
-    "+25:99",
-    "Europe/Berlin ",
-    "\N{RIGHT-TO-LEFT OVERRIDE}",
-    "x" * 5000,
-)
+UNKNOWN_ZONES = ("Not/AZone", "GMT+3", "../../etc/passwd", "Europe/Berlin\0x", "+25:99", "Europe/Berlin ", "\u202e")
 
 
 def parquet(column: pa.Array) -> bytes:
@@ -237,20 +204,20 @@ def text_of(column: pa.Array) -> str:
     return str(as_text(table.frame["x"]).iloc[0])
 
 
-@pytest.mark.parametrize("zone", UNKNOWN_ZONES)
-def test_a_time_zone_nobody_knows_is_one_sentence(zone: str):
+@pytest.mark.parametrize("zone", [*UNKNOWN_ZONES, "x" * 5000])
+def test_a_time_zone_nobody_knows_is_one_sentence(zone):
     with pytest.raises(InputError, match="must be in a time zone that is known") as caught:
         text_of(moments(0, "us", zone))
     assert_one_sentence(str(caught.value))
 
 
+CALENDAR = {unit: scale for unit, scale in PER_SECOND.items() if unit != "ns"}
 MOMENTS = [
-    *((unit, YEAR_1 * scale, "0001|1-01") for unit, scale in PER_SECOND.items() if unit != "ns"),
-    *((unit, YEAR_1 * scale - 1, "") for unit, scale in PER_SECOND.items() if unit not in ("s", "ns")),
-    *((unit, YEAR_10000 * scale - 1, "9999") for unit, scale in PER_SECOND.items() if unit != "ns"),
-    *((unit, YEAR_10000 * scale, "") for unit, scale in PER_SECOND.items() if unit != "ns"),
-    ("us", LOWEST, ""),
-    ("us", HIGHEST, ""),
+    *((unit, YEAR_1 * scale, "0001|1-01") for unit, scale in CALENDAR.items()),
+    *((unit, YEAR_1 * scale - 1, "") for unit, scale in CALENDAR.items() if unit != "s"),
+    *((unit, YEAR_10000 * scale - 1, "9999") for unit, scale in CALENDAR.items()),
+    *((unit, YEAR_10000 * scale, "") for unit, scale in CALENDAR.items()),
+    *(("us", end, "") for end in (LOWEST, HIGHEST)),
     ("ns", LOWEST + 1, "1677"),
     ("ns", HIGHEST, "2262"),
 ]
@@ -258,7 +225,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize(("unit", "value", "year"), MOMENTS)
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
-def test_moments_of_the_calendar_are_read_and_others_refused(unit: str, value: int, year: str, zone: str | None):
+def test_moments_of_the_calendar_are_read_and_others_refused(unit, value, year, zone):
     column = moments(value, unit, zone)
     if year:
         assert re.match(year, text_of(column))
@@ -267,7 +234,7 @@ def test_moments_of_the_calendar_are_read_and_others_refused(unit: str, value: i
         text_of(column)
 
 
-EXTREMES: dict[str, Any] = {
+EXTREMES = {
     "the first date": lambda: integers(-(2**31), pa.int32()).view(pa.date32()),
     "a clock before midnight": lambda: integers(-5, pa.int32()).view(pa.time32("s")),
     "a decimal of 76 digits": lambda: pa.array([Decimal(10) ** 70] * RECORDS, pa.decimal256(76, 0)),
@@ -279,7 +246,7 @@ EXTREMES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", EXTREMES)
-def test_a_type_at_its_end_is_read_or_one_sentence(kind: str):
+def test_a_type_at_its_end_is_read_or_one_sentence(kind):
     content = parquet(EXTREMES[kind]())
     try:
         table = read_table(content, "a.parquet")
@@ -290,7 +257,7 @@ def test_a_type_at_its_end_is_read_or_one_sentence(kind: str):
         as_text(table.frame["x"]).nunique()
 
 
-def test_read_table_without_a_header_numbers_the_columns() -> None:
+def test_read_table_without_a_header_numbers_the_columns():
     lines = "".join(f"person {i},{i}\n" for i in range(80))
     frame = read_table(lines.encode(), "people.csv", header=False).frame
     assert list(frame.columns) == ["column 1", "column 2"]

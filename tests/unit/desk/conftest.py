@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from core.desk import Ledger, open_ledger
@@ -12,22 +10,22 @@ from tests.workers import database as database
 
 
 @pytest.fixture(autouse=True)
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+def repeatable(monkeypatch):
     """Ledgers opened without a source of noise draw the same noise in every run."""
     ledger_work.repeatable(monkeypatch)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def location(request, tmp_path) -> str:
     """Where a ledger can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "ledger.sqlite")
-    url: str = request.getfixturevalue("database")
+    url = request.getfixturevalue("database")
     return url
 
 
 @pytest.fixture
-def ledger(location: str) -> Ledger:
+def ledger(location) -> Ledger:
     """A ledger with the test set registered, and noise that is the same in every run."""
     new_ledger = open_ledger(location, create=True, randbelow=ledger_work.seeded(1))
     ledger_work.register(new_ledger)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from core.base.errors import FairLeakError, InputError
 from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
-from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
+from core.desk.books import ExportVerification
+from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, export_of, people, question, register, work
 from tests.workers import Worker
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(tmp_path_factory) -> Path:
     """A ledger file with some answers in it, and nothing beside it."""
     path = tmp_path_factory.mktemp("sound") / "ledger"
     ledger = open_ledger(path, create=True)
@@ -53,7 +57,7 @@ FOREIGN_DATABASE.close()
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_foreign_files_are_refused_unopened(kind: str, tmp_path: Path):
+def test_foreign_files_are_refused_unopened(kind, tmp_path):
     path = tmp_path / "ledger"
     path.write_bytes(FOREIGN[kind])
     if "journal" in kind:  # a change that the other program has yet to take back
@@ -61,7 +65,7 @@ def test_foreign_files_are_refused_unopened(kind: str, tmp_path: Path):
     refused(path, "is not a FairLeak ledger and was left as it is")
 
 
-def test_truncated_files_are_refused(sound: Path, tmp_path: Path):
+def test_truncated_files_are_refused(sound, tmp_path):
     path = tmp_path / "ledger"
     content = sound.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -90,14 +94,14 @@ def altered(path: Path, statement: str) -> None:
         ("DROP TABLE fairleak_entries", "is not there, or is not a ledger"),
     ],
 )
-def test_altered_ledgers_are_refused(statement: str, message: str, sound: Path, tmp_path: Path):
+def test_altered_ledgers_are_refused(statement, message, sound, tmp_path):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
     altered(path, statement)
     refused(path, message)
 
 
-def test_every_byte_that_is_changed_is_noticed_or_means_nothing(sound: Path, tmp_path: Path):
+def test_every_byte_that_is_changed_is_noticed_or_means_nothing(sound, tmp_path):
     """A flipped bit either has the ledger refused or leaves everything it says as it was."""
     path, content = tmp_path / "ledger", sound.read_bytes()
     status, noticed = open_ledger(sound).status(NAME), 0
@@ -116,7 +120,7 @@ def test_every_byte_that_is_changed_is_noticed_or_means_nothing(sound: Path, tmp
     assert noticed > len(places) / 10
 
 
-def test_a_ledger_that_becomes_damaged_while_open_answers_no_more(sound: Path, tmp_path: Path):
+def test_a_ledger_that_becomes_damaged_while_open_answers_no_more(sound, tmp_path):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
     ledger = open_ledger(path)
@@ -127,7 +131,7 @@ def test_a_ledger_that_becomes_damaged_while_open_answers_no_more(sound: Path, t
     assert path.read_bytes() == before
 
 
-def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_busy_ledger_says_so(sound, tmp_path, monkeypatch):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
     monkeypatch.setattr("core.store.database.BUSY_SECONDS", 0.1)
@@ -141,7 +145,7 @@ def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.
     assert not ledger.ask(NAME, people(), question(9), epsilon=0.1, asker="x").refused
 
 
-def test_a_database_refuses_to_overspend(database: str):
+def test_a_database_refuses_to_overspend(database):
     import psycopg
 
     register(open_ledger(database, create=True))
@@ -158,7 +162,7 @@ def checked(ledger: Ledger) -> LedgerStatus:
     return status
 
 
-def test_eight_processes_never_overspend(ledger: Ledger, location: str):
+def test_eight_processes_never_overspend(ledger, location):
     running = [Worker(work, location, "spend", seed, "none") for seed in range(8)]
     answers = [answer for worker in running for answer in worker.collected_answers()]
     assert [worker.process.exitcode for worker in running] == [0] * 8
@@ -169,14 +173,101 @@ def test_eight_processes_never_overspend(ledger: Ledger, location: str):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, location: str):
-    before = checked(ledger)
+def test_a_question_killed_at_any_step_is_charged_or_unasked(step, ledger, location):
+    before, is_charged = checked(ledger), step == "committed"
     worker = Worker(work, location, "ask", 1, step)
     assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     after = checked(open_ledger(location))
-    assert (after == before) if step != "committed" else (after.spent == pytest.approx(before.spent + PRICE))
+    assert (after.spent == pytest.approx(before.spent + PRICE)) if is_charged else (after == before)
     answer = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")
-    assert answer.from_past == (step == "committed")
-    if step == "committed":  # what was never shown is not lost either
-        assert answer.gap == after.answers[-1].gap
+    assert answer.from_past == is_charged
+    assert not is_charged or answer.gap == after.answers[-1].gap  # what was never shown is not lost either
     assert checked(ledger).spent == pytest.approx(COUNT + PRICE)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory) -> list[str]:
+    """An export: opened, registered, charged, free, equal opportunity, charged."""
+    folder = tmp_path_factory.mktemp("export")
+    ledger = open_ledger(folder / "ledger", create=True)
+    register(ledger)
+    for scores, metric in (
+        (question(1), "statistical_parity"),
+        (np.ones(60), "statistical_parity"),
+        (question(2), "equal_opportunity"),
+        (question(3), "statistical_parity"),
+    ):
+        ledger.ask(NAME, people(), scores, epsilon=0.25, metric=metric, asker="x")
+    ledger.export(folder / "export")
+    return (folder / "export").read_text(encoding="utf-8").splitlines()
+
+
+def verified(lines: list[str], tmp_path: Path, **more: Any) -> ExportVerification:
+    path = tmp_path / "changed"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return verify_export(path, **more)
+
+
+def rechained(lines: list[str], number: int, **changes: Any) -> list[str]:
+    """Change one entry and write all hashes anew, as a forger would."""
+    bodies = [json.loads(line)["entry"] for line in lines[1:]]
+    bodies[number - 1] |= changes
+    return export_of(bodies)
+
+
+def test_an_export_holds_and_adds_up(lines, tmp_path):
+    verification = verified(lines, tmp_path, noted=json.loads(lines[3])["hash"][:32].upper())
+    assert verification.ok and verification.reason is None and verification.n_entries == 6
+    (budget,) = verification.budgets
+    assert budget.spent == 0.2 + 0.25 + 0.45 + 0.25
+    assert [answer.from_past for answer in budget.answers] == [False, True, False, False]
+
+
+def test_any_character_changed_fails_verification(lines, tmp_path):
+    for number, line in enumerate(lines[1:], 1):
+        for position in range(2, len(line) - 2, 23):
+            wrong = chr(ord(line[position]) ^ 1)
+            changed = line[:position] + wrong + line[position + 1 :]
+            verification = verified([*lines[:number], changed, *lines[number + 1 :]], tmp_path)
+            assert not verification.ok and verification.n_entries < number + 1
+
+
+def test_entries_dropped_swapped_doubled_or_cut_off_fail_verification(lines, tmp_path):
+    for changed in (
+        lines[:3] + lines[4:],
+        [*lines[:3], lines[4], lines[3], *lines[5:]],
+        [*lines[:4], lines[3], *lines[4:]],
+        lines[:-1],
+        [*lines, ""],
+        [line.replace('"hash":', '"hash": ') for line in lines],
+        [lines[0], *(line.replace('{"entry":{', '{"entry":{"asker":"y",', 1) for line in lines[1:])],
+    ):
+        verification = verified(changed, tmp_path)
+        assert not verification.ok and verification.reason.startswith("Verification failed: ")
+
+
+FORGED = [
+    (2, {"budget": 99_000_000}, None),  # consistent in itself: only a noted hash tells
+    (3, {"asker": "somebody else"}, None),
+    (4, {"size_from": 6}, "entry 4 lacks something"),
+    (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
+    (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),
+]
+
+
+@pytest.mark.parametrize("number, changes, reason", FORGED)
+def test_a_chain_written_anew(number, changes, reason, lines, tmp_path):
+    noted = json.loads(lines[-1])["hash"]
+    forged = rechained(lines, number, **changes)
+    verification = verified(forged, tmp_path)
+    assert verification.ok == (reason is None) and (reason is None or reason in verification.reason)
+    verification = verified(forged, tmp_path, noted=noted)
+    assert not verification.ok and (reason is not None or "does not contain the noted hash" in verification.reason)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\0", b'{"kind":"else"}\n', b"[" * 100_000])
+def test_files_that_are_no_exports_are_refused(content, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not an export of a FairLeak ledger"):
+        verify_export(path)

@@ -22,11 +22,10 @@ def step(case: Example, i: int) -> Step:
 
 def cells(part: Step | Example, column: str) -> list[str]:
     """Return a column of a table as text."""
-    assert part.table is not None
     return [str(row[part.table.columns.index(column)]) for row in part.table.rows]
 
 
-HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
+HAND = {
     "correction": (
         {"unfairness": 1 / 8, "objective": 0.52 + 0.55, "unfairness_then": 0, "before": 0.8, "after": 0.9},
         2,
@@ -58,7 +57,7 @@ HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
 
 
 @pytest.mark.parametrize("name", HAND)
-def test_numbers_by_hand(name: str):
+def test_numbers_by_hand(name):
     case, (expected, right) = example(name), HAND[name]
     assert {key: case.numbers[key] for key in expected} == {
         key: value if isinstance(value, str) else pytest.approx(value) for key, value in expected.items()
@@ -72,7 +71,7 @@ EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_is_complete(name: str):
+def test_every_example_is_complete(name):
     case = example(name)
     assert 3 <= len(case.steps) <= 6 and 5 <= case.minutes <= 20
     assert (Path(__file__).parents[3] / "pages" / f"{case.page}.py").is_file()
@@ -84,7 +83,7 @@ def test_every_example_is_complete(name: str):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("solution", [False, True])
-def test_a_sheet_needs_nothing_else_and_tells_only_what_it_may(name: str, solution: bool):
+def test_a_sheet_needs_nothing_else_and_tells_only_what_it_may(name, solution):
     case = example(name)
     page = sheet(case, solution=solution)
     tags = Reader(page)
@@ -98,33 +97,34 @@ def test_a_sheet_needs_nothing_else_and_tells_only_what_it_may(name: str, soluti
 
 
 @pytest.mark.parametrize("solution", [False, True])
-def test_everything_on_a_sheet_is_escaped(solution: bool):
+def test_everything_on_a_sheet_is_escaped(solution):
     case = example("flip")
-    step = replace(
-        case.steps[0], title=EVIL, text=EVIL, task=EVIL, formula=EVIL, source=EVIL, computation=EVIL, result=EVIL
-    )
+    parts = ("title", "text", "task", "formula", "source", "computation", "result")
     table = replace(case.table, caption=EVIL, columns=(EVIL, "x"), rows=((EVIL, EVIL),))
+    steps = (replace(case.steps[0], **dict.fromkeys(parts, EVIL), table=table),)
     answer = Answer(right=EVIL, choices=(EVIL, "no"), why=EVIL, hint=EVIL)
     texts = ("topic", "goal", "needs", "discuss", "title", "story", "question", "lesson", "source")
-    evil = replace(case, **dict.fromkeys(texts, EVIL), steps=(replace(step, table=table),), table=table, answer=answer)
-    page = sheet(evil, solution=solution)
+    page = sheet(
+        replace(case, **dict.fromkeys(texts, EVIL), steps=steps, table=table, answer=answer), solution=solution
+    )
     tags = Reader(page)
     assert "<script" not in page and "script" not in tags.tags
     assert tags.text.count("{{ 7 * 7 }}") >= 8
     assert f"Table: {EVIL}" in tags.labels
 
 
-def worlds(case: Example) -> np.ndarray:
-    """Return all sexes of 12 people with 5 women among them, shape (792, 12)."""
-    everything = np.array(list(itertools.product((0, 1), repeat=12)))
-    assert case.numbers["women"] == "5"
-    return everything[everything.sum(axis=1) == 5]
-
-
-def test_the_card_is_solved_by_listing_all_possible_groups():
+@pytest.fixture
+def card() -> tuple[Example, np.ndarray, np.ndarray]:
+    """The example of a card, whom its two models accept, and the sexes of 12 people with 5 women among them."""
     case = example("card")
     accepted = np.array([[word == "accepted" for word in cells(case, f"Model {model}")] for model in "AB"])
-    possible = worlds(case)
+    everything = np.array(list(itertools.product((0, 1), repeat=12)))
+    assert case.numbers["women"] == "5"
+    return case, accepted, everything[everything.sum(axis=1) == 5]
+
+
+def test_the_card_is_solved_by_listing_all_possible_groups(card):
+    case, accepted, possible = card
     fits = possible[((possible @ accepted.T) == 3).all(axis=1)]
     share = fits.mean(axis=0)
     assert len(fits) == 10 * 15 and share[5] == 0
@@ -145,20 +145,16 @@ def test_no_split_of_the_impossible_correction_is_exact_from_one_woman_to_half_o
         assert rates[int(accepted)] == min(rates) > 0
 
 
-def test_what_rounding_leaves_of_the_card():
-    case = example("card")
-    accepted = np.array([[word == "accepted" for word in cells(case, f"Model {model}")] for model in "AB"])
-    counts = worlds(case) @ accepted.T
-    assert [int(word) for word in cells(step(case, 4), "Exposed")] == [1, 1, 1, 0]
+def test_what_rounding_leaves_of_the_card(card):
+    case, accepted, possible = card
+    counts, rounding = possible @ accepted.T, step(case, 4)
+    assert [int(word) for word in cells(rounding, "Exposed")] == [1, 1, 1, 0]
     for decimals in (1, 0):
-        fits = worlds(case)[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
-        displayed = float(cells(step(case, 4), "P(person 6 is a woman)")[3 - decimals])
+        fits = possible[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
+        displayed = float(cells(rounding, "P(person 6 is a woman)")[3 - decimals])
         assert displayed == pytest.approx(fits[:, 5].mean(), abs=0.05)  # a projection, no enumeration
-    contained = [text.split("contains ")[1] for text in step(case, 4).computation.split(";")[1:]]
+    contained = [text.split("contains ")[1] for text in rounding.computation.split(";")[1:]]
     assert contained == ["0.6", "0.6, 0.8, 1"]  # fifths from 0.55 to 0.65, and from 0.5 to 1.5
-
-
-# The lesson of 45 minutes: one text for page and documentation, in plain words, about examples that exist.
 
 
 PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 
 from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset
+from core.experiments import engine
 from core.experiments.engine import FileStore, MemoryStore, measured_points
 from core.studies.subject import AuditConfig
+from tests.browser.driver import free_port
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
+from tests.patience import PATIENT, wait_until
 
 CONFIGS = [
     *(replace(BASE, tolerance=tolerance) for tolerance in (0.0, 0.05)),
@@ -36,15 +45,13 @@ def local_points() -> dict[AuditConfig, MeasuredModel]:
 
 
 @pytest.mark.long
-def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(local_points: dict[AuditConfig, MeasuredModel]):
+def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(local_points):
     assert by_config(models(CONFIGS, people(), n_jobs=2)) == local_points
     assert measure(CONFIGS[3], people()) == local_points[CONFIGS[3]]
-    other_seed = replace(CONFIGS[3], seed=7)
-    assert measure(other_seed, people()) != replace(local_points[CONFIGS[3]], config=other_seed)
 
 
 @pytest.mark.long
-def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypatch: pytest.MonkeyPatch):
+def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypatch):
     from joblib.externals.loky import get_reusable_executor
 
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -58,20 +65,19 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
 
 
 @pytest.mark.long
-def test_what_is_stored_is_not_measured_again(tmp_path: Path):
-    log, store = tmp_path / "log", FileStore(tmp_path / "store")
+def test_what_is_stored_is_not_measured_again(tmp_path):
+    log, store, report = tmp_path / "log", FileStore(tmp_path / "store"), Mock()
     noted = partial(models, store=store, measure=partial(logged, log=log))
     list(noted(CONFIGS[:2], people()))
-    progress: list[tuple[int, int]] = []
-    both = noted([*CONFIGS, CONFIGS[3]], people(), report=lambda *steps: progress.append(steps))
+    both = noted([*CONFIGS, CONFIGS[3]], people(), report=report)
     assert by_config(both) == by_config(models(CONFIGS, people()))
     assert len(begun(log)) == 4 and len(store) == 4 and not store.notes
-    assert progress == [(2, 4), (3, 4), (4, 4)]
+    assert report.mock_calls == [call(2, 4), call(3, 4), call(4, 4)]
 
 
 @pytest.mark.long
-def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(tmp_path: Path):
-    def stop(done: int, total: int) -> None:
+def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(tmp_path):
+    def stop(done, total):
         if done == 2:
             raise Cancelled("Stopped.")
 
@@ -90,16 +96,98 @@ def refused(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
     raise InputError("No such thing.")
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_configuration_that_cannot_be_measured_says_why(n_jobs: int):
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_a_configuration_that_cannot_be_measured_says_why(n_jobs):
     with pytest.raises(InputError, match="No such thing"):
         list(models(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
 
 
-def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
+def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path):
     uploaded = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):
         list(models(CONFIGS, uploaded, store=FileStore(tmp_path / "store"), measure=never))
     with pytest.raises(InputError, match="must stay on this machine"):
         list(models(CONFIGS, uploaded, scheduler="tcp://127.0.0.1:1", measure=never))
     assert len(list(places(CONFIGS, uploaded, store=MemoryStore()))) == 4
+
+
+ROOT = Path(__file__).resolve().parents[3]
+TWO_CONFIGS = [replace(BASE, tolerance=0.05), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
+
+
+@contextmanager
+def running(log: Path, *arguments: str) -> Iterator[None]:
+    """Run one of the documented commands from the repository's root."""
+    command = [sys.executable, "-m", "dask", *arguments]
+    with open(log, "wb") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def is_open(port: int) -> bool:
+    """Return whether something on this machine answers on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory) -> Iterator[str]:
+    """A scheduler without any worker."""
+    pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
+    log, port = tmp_path_factory.mktemp("scheduler") / "log", free_port()
+    with running(log, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"):
+        wait_until(lambda: is_open(port), "the scheduler", pause=lambda: time.sleep(0.05))
+        yield f"tcp://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def address(scheduler, tmp_path_factory) -> Iterator[str]:
+    """The same scheduler once it has a worker."""
+    folder = tmp_path_factory.mktemp("worker")
+    settings = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard"]
+    with running(folder / "log", "worker", scheduler, *settings, "--local-directory", str(folder)):
+        from distributed import Client
+
+        with Client(scheduler, timeout=PATIENT, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=PATIENT)
+        yield scheduler
+
+
+def test_a_scheduler_without_workers_is_one_sentence(scheduler, monkeypatch):
+    monkeypatch.setattr(engine, "_PATIENCE", 1)
+    with pytest.raises(InputError, match="must have at least one worker, it has none"):
+        list(models(TWO_CONFIGS, people(), scheduler=scheduler))
+
+
+@pytest.mark.long
+def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address, tmp_path):
+    points = list(models(TWO_CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store")))
+    assert {p.config: p for p in points} == {p.config: p for p in models(TWO_CONFIGS, people())}
+    again = models(TWO_CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store"), measure=never)
+    assert {p.config for p in again} == set(TWO_CONFIGS)
+
+
+def test_workers_of_other_versions_are_refused(address, monkeypatch):
+    monkeypatch.setattr(engine, "environment", lambda: ("fairleak 99.0",))
+    with pytest.raises(InputError, match=r"must have the versions of this machine \(fairleak 99\.0\), one has"):
+        list(models(TWO_CONFIGS, people(), scheduler=address))
+
+
+@pytest.mark.parametrize("wrong", ["", "carrier-pigeon://127.0.0.1:80"])
+def test_an_address_that_is_none_is_one_sentence(wrong, monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
+    monkeypatch.setattr(engine, "_PATIENCE", 1)
+    with pytest.raises(InputError, match="must be the address of a running Dask scheduler"):
+        list(models(TWO_CONFIGS, people(), scheduler=wrong))
+
+
+def test_without_dask_one_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install -r requirements-dask\.txt"):
+        list(models(TWO_CONFIGS, people(), scheduler="tcp://127.0.0.1:8786"))

@@ -53,7 +53,7 @@ def key(row: dict[str, Any]) -> tuple[str, int, str, str]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 @pytest.mark.long
-def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_numbers(tmp_path: Path):
+def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_numbers(tmp_path):
     store, out, rng = tmp_path / "store", tmp_path / "rows", random.Random(1)
     finished = 0
     for kill in range(KILLS):

@@ -30,6 +30,12 @@ def point() -> MeasuredModel:
     return measure(BASE, people())
 
 
+@pytest.fixture
+def store(tmp_path) -> FileStore:
+    """A store with nothing in it."""
+    return FileStore(tmp_path / "store")
+
+
 def key_of(config: AuditConfig) -> str:
     return point_key(config, people(), MeasuredModel)
 
@@ -40,7 +46,7 @@ def altered(path: Path, statement: str, *values: object) -> None:
         connection.execute(statement, values)
 
 
-def test_points_come_back_equal_infinities_and_nan_too(tmp_path: Path, point: MeasuredModel):
+def test_points_come_back_equal_infinities_and_nan_too(tmp_path, point):
     path = tmp_path / "folder" / "store"
     unbounded = replace(point, bounds=(math.nan, math.inf, -math.inf))
     FileStore(path).save(KEY, unbounded)
@@ -61,8 +67,7 @@ def test_points_come_back_equal_infinities_and_nan_too(tmp_path: Path, point: Me
         "checksum = X'00'",
     ],
 )
-def test_a_damaged_record_is_ignored_and_noted(change: str, tmp_path: Path, point: MeasuredModel):
-    store = FileStore(tmp_path / "store")
+def test_a_damaged_record_is_ignored_and_noted(change, store, point):
     store.save(KEY, point)
     altered(store.path, f"UPDATE points SET {change}")
     assert store.load(KEY, MeasuredModel) is None
@@ -72,7 +77,7 @@ def test_a_damaged_record_is_ignored_and_noted(change: str, tmp_path: Path, poin
 
 
 @pytest.mark.long
-def test_no_damage_to_the_file_gives_a_wrong_point_or_a_traceback(tmp_path: Path, point: MeasuredModel):
+def test_no_damage_to_the_file_gives_a_wrong_point_or_a_traceback(tmp_path, point):
     path, keys = tmp_path / "store", [fingerprint(k) for k in range(20)]
     for key in keys:
         FileStore(path).save(key, point)
@@ -93,39 +98,35 @@ def test_no_damage_to_the_file_gives_a_wrong_point_or_a_traceback(tmp_path: Path
     assert 0 < refused < 40
 
 
-def test_another_version_has_separate_records_and_they_go_after_a_month(
-    tmp_path: Path, point: MeasuredModel, monkeypatch: pytest.MonkeyPatch
-):
-    path = tmp_path / "store"
-    FileStore(path).save(key_of(BASE), point)
+def test_another_version_has_separate_records_and_they_go_after_a_month(store, point, monkeypatch):
+    store.save(key_of(BASE), point)
     with monkeypatch.context() as patch:
         patch.setattr(engine_module, "__version__", "99.0")
         engine_module.environment.cache_clear()
-        store = FileStore(path)
-        assert store.load(key_of(BASE), MeasuredModel) is None and len(store) == 0
-        store.save(fingerprint("other"), point)
+        foreign = FileStore(store.path)
+        assert foreign.load(key_of(BASE), MeasuredModel) is None and len(foreign) == 0
+        foreign.save(fingerprint("other"), point)
     engine_module.environment.cache_clear()
-    altered(path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
-    assert FileStore(path).notes[0].startswith("Records of other versions are ignored: 1;")
-    altered(path, "UPDATE points SET saved = saved - ?", 0.2 * 86_400)
-    store = FileStore(path)
-    assert not store.notes and store.load(key_of(BASE), MeasuredModel) == point  # its own are kept, however old
+    altered(store.path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
+    assert FileStore(store.path).notes[0].startswith("Records of other versions are ignored: 1;")
+    altered(store.path, "UPDATE points SET saved = saved - ?", 0.2 * 86_400)
+    later = FileStore(store.path)
+    assert not later.notes and later.load(key_of(BASE), MeasuredModel) == point  # its own are kept, however old
 
 
-@pytest.mark.parametrize("content", [b"damaged", bytes(10_000), b"a database"], ids=["short", "zeros", "database"])
-def test_another_file_is_refused_and_left_as_it_is(content: bytes, tmp_path: Path):
+@pytest.mark.parametrize("content", [b"damaged", bytes(10_000), None], ids=["short", "zeros", "database"])
+def test_another_file_is_refused_and_left_as_it_is(content, tmp_path):
     path = tmp_path / "notes.txt"
-    path.write_bytes(content)
-    if content == b"a database":
-        path.unlink()
+    if content is None:
         History.open(path)
         content = path.read_bytes()
+    path.write_bytes(content)
     with pytest.raises(InputError, match=r"notes.txt' is no store of experiments and was left as it is\.$"):
         FileStore(path)
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_store_whose_maker_was_killed_is_made_again(tmp_path: Path, point: MeasuredModel):
+def test_a_store_whose_maker_was_killed_is_made_again(tmp_path, point):
     path = tmp_path / "store"
     altered(path, "PRAGMA auto_vacuum = FULL")  # its first step
     assert path.stat().st_size > 0
@@ -134,8 +135,7 @@ def test_a_store_whose_maker_was_killed_is_made_again(tmp_path: Path, point: Mea
     assert FileStore(path).load(KEY, MeasuredModel) == point
 
 
-def test_a_busy_file_is_waited_for_a_while(tmp_path: Path, point: MeasuredModel, monkeypatch: pytest.MonkeyPatch):
-    store = FileStore(tmp_path / "store")
+def test_a_busy_file_is_waited_for_a_while(store, point, monkeypatch):
     monkeypatch.setattr("core.experiments.engine.BUSY_SECONDS", 0.2)
     with closing(sqlite3.connect(store.path, isolation_level=None)) as busy:
         busy.execute("BEGIN EXCLUSIVE")
@@ -151,7 +151,7 @@ def save_some(path: Path, first: int, point: MeasuredModel) -> None:
         FileStore(path).save(fingerprint(k), point)
 
 
-def test_several_processes_write_at_once(tmp_path: Path, point: MeasuredModel):
+def test_several_processes_write_at_once(tmp_path, point):
     path = tmp_path / "store"
     writers = [get_context("fork").Process(target=save_some, args=(path, 25 * k, point)) for k in range(4)]
     for writer in writers:

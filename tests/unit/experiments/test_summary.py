@@ -54,39 +54,37 @@ def invented(setting: dict[str, object], seed: int) -> list[ExperimentRow]:
 @pytest.fixture(scope="module")
 def rows() -> list[ExperimentRow]:
     many = [row for setting in SETTINGS for seed in SEEDS for row in invented(setting, seed)]
-    np.random.default_rng(0).shuffle(many)  # type: ignore[arg-type]
+    np.random.default_rng(0).shuffle(many)
     return many
 
 
-def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(rows: list[ExperimentRow]):
+def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(rows):
     keys = ["model.method", "model.metric", "model.tolerance", "check"]
     lines = pd.DataFrame(
-        [
-            {**row.values, "check": row.measurement.check, "value": row.measurement.estimate.value}
-            for row in rows
-            if row.measurement.estimate is not None
-        ]
+        {**row.values, "check": row.measurement.check, "value": row.measurement.estimate.value}
+        for row in rows
+        if row.measurement.estimate is not None
     )
     frame = summary_frame(summarise(rows)).set_index(keys)
     assert len(frame) == len(SETTINGS) * len(MEASURES) and set(frame["of seeds"]) == {3}
     for setting, values in lines[lines["check"] != "tolerance_holds"].groupby(keys)["value"]:
         line = frame.loc[setting]
-        assert line["value"] == pytest.approx(values.mean(), rel=1e-12)
-        assert line["value, sd"] == pytest.approx(values.std(), rel=1e-9)
-        assert line["seeds"] == len(values) and line["interval over"] == "seeds"
         low, high = stats.t.interval(0.95, len(values) - 1, loc=values.mean(), scale=stats.sem(values))
         least = -1 if setting[-1] == "attack_gain" else 0
-        assert (line["value, low"], line["value, high"]) == pytest.approx((max(low, least), min(high, 1)))
+        expected = (values.mean(), values.std(), max(low, least), min(high, 1))
+        columns = ["value", "value, sd", "value, low", "value, high"]
+        assert line[columns].tolist() == pytest.approx(expected, rel=1e-9)
+        assert line["seeds"] == len(values) and line["interval over"] == "seeds"
 
 
-def test_a_fact_is_counted_with_the_interval_of_a_share(rows: list[ExperimentRow]):
+def test_a_fact_is_counted_with_the_interval_of_a_share(rows):
     for summary in summarise(rows):
         assert summary.count("tolerance_holds") == 2
         holds, share = summary.numbers["tolerance_holds"], proportion(2, 3)
         assert (holds.value, holds.low, holds.high, holds.seeds) == (share.value, share.low, share.high, 3)
 
 
-def test_baselines_are_of_the_seeds_that_have_the_number(rows: list[ExperimentRow]):
+def test_baselines_are_of_the_seeds_that_have_the_number(rows):
     for summary in summarise(rows):
         is_missing = summary.values["model.tolerance"] == 0
         assert summary.numbers["attack_before"].seeds == 3
@@ -95,15 +93,13 @@ def test_baselines_are_of_the_seeds_that_have_the_number(rows: list[ExperimentRo
 
 
 def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number():
-    numbers = {0.0: 0.7, 0.05: 0.62, 0.1: 0.81, 0.2: 0.66}
+    measurements = {
+        tolerance: Measurement(check="membership_caught", estimate=at(value))
+        for tolerance, value in {0.0: 0.7, 0.05: 0.62, 0.1: 0.81, 0.2: 0.66}.items()
+    }
     rows = [
-        ExperimentRow(
-            values={"model.tolerance": tolerance, SEED: 0},
-            study="membership",
-            measurement=Measurement(check="membership_caught", estimate=at(value)),
-            seed=0,
-        )
-        for tolerance, value in numbers.items()
+        ExperimentRow(values={"model.tolerance": tolerance, SEED: 0}, study="membership", measurement=x, seed=0)
+        for tolerance, x in measurements.items()
     ]
     finding = grid_finding(summarise(rows), "membership_caught")
     smallest, _, largest = finding.point.partition(" Largest: ")

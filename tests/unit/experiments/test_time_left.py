@@ -8,11 +8,13 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from core.auditing import AuditPlan
+from core.cli import Console
 from core.cli.arguments import _progress
-from core.cli.console import Console
 from core.experiments import engine
 from core.experiments.engine import TimeLeft, interleaved
 from core.studies.subject import AuditConfig
@@ -26,19 +28,10 @@ COSTS = {
 }
 
 
-class Clock:
-    """Shows the time that it is set to."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        """Return the time."""
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch) -> SimpleNamespace:
+    """A clock that shows the time it is set to."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(engine, "time", clock)
     return clock
 
@@ -51,9 +44,7 @@ def grids() -> Iterator[list[AuditConfig]]:
             "tolerance": tuple(k / 100 for k in range(n_tolerances)),
             "seed": tuple(range(n_seeds)),
         }
-        if n_methods * n_tolerances * n_seeds < 60:
-            continue
-        for keys in itertools.permutations(axes):
+        for keys in itertools.permutations(axes) if n_methods * n_tolerances * n_seeds >= 60 else ():
             values = itertools.product(*(axes[key] for key in keys))
             yield [replace(AuditConfig(), **dict(zip(keys, combination, strict=True))) for combination in values]
 
@@ -74,7 +65,7 @@ def ends_of(costs: Sequence[float], *, workers: int, start: float) -> list[float
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_after_a_fifth_the_estimate_is_right_within_a_half(workers: int, clock: Clock):
+def test_after_a_fifth_the_estimate_is_right_within_a_half(workers, clock):
     ratios = []
     for grid in grids():
         clock.now, left = 0.0, TimeLeft()
@@ -89,7 +80,7 @@ def test_after_a_fifth_the_estimate_is_right_within_a_half(workers: int, clock: 
 
 def test_jobs_of_one_model_stay_together_and_none_is_lost():
     configs = [AuditConfig(method=method, seed=seed) for method in COSTS for seed in range(4)]
-    jobs = list(enumerate(Plan(config) for config in configs for _ in range(3)))
+    jobs = list(enumerate(AuditPlan(config=config) for config in configs for _ in range(3)))
     order = interleaved(jobs)
     assert sorted(order, key=lambda job: job[0]) == jobs
     runs = [config for config, _ in itertools.groupby(plan.config for _, plan in order)]
@@ -97,26 +88,12 @@ def test_jobs_of_one_model_stay_together_and_none_is_lost():
     assert {config.method for config in runs[:5]} == set(COSTS)
 
 
-class Plan:
-    """Has a model, like a plan of an audit."""
-
-    def __init__(self, config: AuditConfig) -> None:
-        self.config = config
-
-
-def test_stored_points_tell_no_pace(clock: Clock):
+def test_stored_points_tell_no_pace(clock):
     out = io.StringIO()
     report = _progress(Console(out, out), "plans")
     for done, now in ((0, 0.0), (40, 1.0), (41, 11.0), (42, 21.0), (60, 21.1), (60, 21.2), (61, 31.0), (70, 31.0)):
         clock.now = now
         report(done, 70)
-    assert out.getvalue().splitlines() == [
-        "0 of 70 plans",
-        "40 of 70 plans",
-        "41 of 70 plans, about 5 min left",
-        "42 of 70 plans, about 5 min left",
-        "60 of 70 plans, about 2 min left",
-        "60 of 70 plans, about 2 min left",
-        "61 of 70 plans, about 2 min left",
-        "70 of 70 plans",
-    ]
+    left = ["", "", *[", about 5 min left"] * 2, *[", about 2 min left"] * 3, ""]
+    counts = (0, 40, 41, 42, 60, 60, 61, 70)
+    assert out.getvalue().splitlines() == [f"{n} of 70 plans{text}" for n, text in zip(counts, left, strict=True)]

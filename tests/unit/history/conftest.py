@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from core.store.history import History
@@ -11,15 +9,21 @@ from tests.workers import database as database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def location(request, tmp_path) -> str:
     """Where a history can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
-    address: str = request.getfixturevalue("database")
+    address = request.getfixturevalue("database")
     return address
 
 
 @pytest.fixture
-def history(location: str) -> History:
-    """An empty history."""
+def stored(location) -> History:
+    """An empty history in a file, and in a database."""
     return History.open(location)
+
+
+@pytest.fixture
+def history(tmp_path) -> History:
+    """An empty history in a file."""
+    return History.open(tmp_path / "history.sqlite")

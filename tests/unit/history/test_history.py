@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,9 +39,9 @@ def sign(history: History, entry: Entry, decision: str, name: str = "A. Officer"
     return history.sign(entry, decision=decision, name=name, role="data protection officer", reason=reason, **more)
 
 
-def test_what_is_kept_comes_back_as_it_was(history: History, location: str):
-    first, second = keep(history, "2025"), keep(history, "2026")
-    third = keep(history, "2026", model="Cards")
+def test_what_is_kept_comes_back_as_it_was(stored, location):
+    first, second = keep(stored, "2025"), keep(stored, "2026")
+    third = keep(stored, "2026", model="Cards")
     again = History.open(location, create=False)
     assert again.entries() == (third, second, first)
     assert again.entries(MODEL) == (second, first)
@@ -51,14 +51,14 @@ def test_what_is_kept_comes_back_as_it_was(history: History, location: str):
     assert abs(datetime.strptime(first.when, TIME).replace(tzinfo=UTC) - datetime.now(UTC)) < timedelta(hours=1)
 
 
-def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another(history: History):
-    first = keep(history)
-    assert history.keep(report(), model=f"  {MODEL.upper()} ", version=VERSION, who="somebody else") == first
-    assert history.entries() == (first,)
+def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another(stored):
+    first = keep(stored)
+    assert stored.keep(report(), model=f"  {MODEL.upper()} ", version=VERSION, who="somebody else") == first
+    assert stored.entries() == (first,)
     later = replace(report(), times=Times(started="2031-01-01T00:00:00Z", seconds=1.0))
     later = replace(later, fingerprint=later.content_fingerprint)
-    assert history.keep(later, model=MODEL, version=VERSION, who=WHO) != first
-    assert len(history.entries()) == 2
+    assert stored.keep(later, model=MODEL, version=VERSION, who=WHO) != first
+    assert len(stored.entries()) == 2
 
 
 @pytest.mark.parametrize(
@@ -67,22 +67,17 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
         ({"kind": "fairleak public summary"}, {}, "must have the kind 'fairleak release audit'"),
         ({"fingerprint": "0" * 64}, {}, "must have the fingerprint of its content"),
         ({"data": replace(report().data, n=-1)}, {}, "must follow its schema"),
-        ({}, {"model": " \n"}, "model must be 1 to 80 printable characters"),
-        ({}, {"model": "x" * 81}, "model must be 1 to 80 printable characters"),
-        ({}, {"version": "x" * 41}, "version must be 1 to 40 printable characters"),
-        ({}, {"version": "\x1b[2J"}, "version must be 1 to 40 printable characters"),
+        *(({}, {"model": name}, "model must be 1 to 80 printable characters") for name in (" \n", "x" * 81)),
+        *(({}, {"version": name}, "version must be 1 to 40 printable characters") for name in ("x" * 41, "\x1b[2J")),
     ],
 )
-def test_bad_documents_and_names_are_refused(
-    change: dict[str, Any], names: dict[str, str], message: str, tmp_path: Path
-):
-    history = History.open(tmp_path / "history")
+def test_bad_documents_and_names_are_refused(change, names, message, history):
     with pytest.raises(InputError, match=message):
         history.keep(replace(report(), **change), **{"model": MODEL, "version": VERSION, "who": WHO} | names)
     assert history.entries() == ()
 
 
-def test_release_is_signed_only_where_everything_passes_and_has_a_source(history: History):
+def test_release_is_signed_only_where_everything_passes_and_has_a_source(history):
     with pytest.raises(
         InputError, match=r"“Release” cannot be signed\. Required and not passed: .*Limits without a sour"
     ):
@@ -91,7 +86,7 @@ def test_release_is_signed_only_where_everything_passes_and_has_a_source(history
     assert (signed.title, signed.end, history.signatures()) == ("Release", "", (signed,))
 
 
-def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_contradicts(history: History):
+def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_contradicts(history):
     entry = keep(history)
     with pytest.raises(InputError, match="“Accept the risk” needs a reason"):
         sign(history, entry, "accept_risk")
@@ -109,62 +104,53 @@ def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_con
 
 
 @pytest.mark.parametrize("change", [{"decision": "maybe"}, {"name": " "}, {"role": ""}, {"reason": "x" * 2001}])
-def test_a_signature_that_says_too_little(change: dict[str, str], tmp_path: Path):
-    history = History.open(tmp_path / "history")
+def test_a_signature_that_says_too_little(change, history):
     signature = {"decision": BAN, "name": "X", "role": "Y", "reason": "z"}
     with pytest.raises(InputError, match=f"{next(iter(change))} must be"):
         history.sign(keep(history), **signature | change)
     assert history.signatures() == ()
 
 
-def test_a_ban_survives_new_versions_tables_policies_and_the_deletion_of_its_audit(history: History, location: str):
-    banned = keep(history)
-    ban = sign(history, banned, BAN)
-    other_policy = default_policy()
-    history.save_policy(other_policy, who=WHO, reason="Another one.")
-    newer = keep(history, "next", version="2.0", releasable=True)
-    sign(history, newer, "release")
-    keep(history, "another table", policy="4")  # the banned version audited again, of other data, by another policy
-    history.register(MODEL, purpose="Another purpose", owner="Somebody else", who=WHO)
-    history.delete(banned, who=WHO)
+def test_a_ban_survives_new_versions_tables_policies_and_the_deletion_of_its_audit(stored, location):
+    banned = keep(stored)
+    ban = sign(stored, banned, BAN)
+    sign(stored, keep(stored, "next", version="2.0", releasable=True), "release")
+    keep(stored, "another table", policy="4")  # the banned version audited again, of other data, by another policy
+    stored.register(MODEL, purpose="Another purpose", owner="Somebody else", who=WHO)
+    stored.delete(banned, who=WHO)
     model = History.open(location, create=False).model(MODEL)
     assert model.bans() == (ban,) and model.bans("2.0") == ()
     in_force = {(entry.version, entry.decision) for entry in model.current_decisions("2026-11-29")}
     assert in_force == {(VERSION, BAN), ("2.0", "release")}
-    passing = keep(history, "passes now", releasable=True)
+    passing = keep(stored, "passes now", releasable=True)
     for decision in ("release", "accept_risk"):
-        with pytest.raises(
-            InputError, match=f"{MODEL} {VERSION} is banned by A. Officer since .*only revoking the ban"
-        ):
-            sign(history, passing, decision, reason="It passes now.")
-    history.revoke(ban, name="B. Officer", role="CRO", reason="Labels alone are released now.")
-    released = sign(history, passing, "release")
-    assert history.model(MODEL).bans() == () and released.stands
+        with pytest.raises(InputError, match=f"{MODEL} {VERSION} is banned by A. Officer since .*only revoking the"):
+            sign(stored, passing, decision, reason="It passes now.")
+    stored.revoke(ban, name="B. Officer", role="CRO", reason="Labels alone are released now.")
+    released = sign(stored, passing, "release")
+    assert stored.model(MODEL).bans() == () and released.stands
 
 
-def test_revoke_needs_name_role_and_reason_and_happens_once(history: History, location: str):
-    entry = keep(history)
-    ban = sign(history, entry, BAN)
+def test_revoke_needs_name_role_and_reason_and_happens_once(stored, location):
+    ban = sign(stored, keep(stored), BAN)
     for missing in ("name", "role", "reason"):
         with pytest.raises(InputError, match=f"{missing} must be 1 to"):
-            history.revoke(ban, **{"name": "B", "role": "CRO", "reason": "Why"} | {missing: " "})
-    assert history.model(MODEL).bans() == (ban,)
-    (revoked,) = history.revoke(ban, name="B", role="CRO", reason="Repaired.", proven=True)
-    assert revoked.revoked is not None and not revoked.stands
-    assert (revoked.revoked.who, revoked.revoked.reason, revoked.revoked.proven) == ("B, CRO", "Repaired.", True)
-    assert revoked.state("2026-11-29") == DecisionState.REVOKED
+            stored.revoke(ban, **{"name": "B", "role": "CRO", "reason": "Why"} | {missing: " "})
+    assert stored.model(MODEL).bans() == (ban,)
+    (revoked,) = stored.revoke(ban, name="B", role="CRO", reason="Repaired.", proven=True)
+    revocation = revoked.revoked
+    assert (revocation.who, revocation.reason, revocation.proven) == ("B, CRO", "Repaired.", True)
+    assert not revoked.stands and revoked.state("2026-11-29") == DecisionState.REVOKED
     with pytest.raises(InputError, match=r"stands no more: revoked by B, CRO on .*: Repaired"):
-        history.revoke(ban, name="C", role="CRO", reason="Again.")
+        stored.revoke(ban, name="C", role="CRO", reason="Again.")
     assert History.open(location, create=False).signatures() == (revoked,)  # still on record
 
 
-def test_decisions_end_on_their_last_day_and_a_ban_has_none(history: History):
+def test_decisions_end_on_their_last_day_and_a_ban_has_none(history):
     entry = keep(history, releasable=True)
     released = sign(history, entry, "release", until="2031-05-01")
-    assert [released.state(day) for day in ("2031-05-01", "2031-05-02")] == [
-        DecisionState.STANDS,
-        DecisionState.LAPSED,
-    ]
+    states = [released.state(day) for day in ("2031-05-01", "2031-05-02")]
+    assert states == [DecisionState.STANDS, DecisionState.LAPSED]
     model = history.model(MODEL)
     assert model.next_review == "2031-05-01" and not model.current_decisions("2031-05-02")
     for until, message in (("2020-01-01", "until must not be over"), ("2031-02-30", "until must be a day written")):
@@ -174,7 +160,7 @@ def test_decisions_end_on_their_last_day_and_a_ban_has_none(history: History):
         sign(history, entry, BAN, reason="x", until="2031-01-01")
 
 
-def test_an_audit_that_fails_after_a_release_contradicts_it(history: History):
+def test_an_audit_that_fails_after_a_release_contradicts_it(history):
     sign(history, keep(history, "first", releasable=True), "release")
     assert history.model(MODEL).contradicted("2026-11-29") == ()
     failing = keep(history, "second")
@@ -189,24 +175,24 @@ def planned(document, **register: str):
     return replace(document, fingerprint=document.content_fingerprint)
 
 
-def test_what_the_plan_says_registers_the_model_and_binds_the_audit(history: History):
+def test_what_the_plan_says_registers_the_model_and_binds_the_audit(stored):
     stated = {"model": "Vendor default", "version": "2.1", "owner": "Retail risk"}
     document = planned(report(), **stated, purpose="Whom to call", review="2031-05-01")
-    entry = history.keep(document, who=WHO)
-    model = history.model("VENDOR  default")
+    entry = stored.keep(document, who=WHO)
+    model = stored.model("VENDOR  default")
     assert entry.title == "Vendor default 2.1" and model.entries == (entry,) and model.next_review == "2031-05-01"
     assert (model.purpose, model.owner, model.review) == ("Whom to call", "Retail risk", "2031-05-01")
     for typed in ({"model": "Another"}, {"version": "2.2"}):
         with pytest.raises(InputError, match=f"{next(iter(typed))} must be what the plan of the audit says"):
-            history.keep(document, who=WHO, **typed)
-    changed = history.register("vendor default", purpose="Whom to call first", owner="Risk", who="B")
+            stored.keep(document, who=WHO, **typed)
+    changed = stored.register("vendor default", purpose="Whom to call first", owner="Risk", who="B")
     assert (changed.name, changed.owner, changed.review, changed.entries) == ("Vendor default", "Risk", "", (entry,))
-    history.keep(planned(report("next"), **stated | {"version": "2.2"}, review="2032-01-01"), who=WHO)
-    model = history.model("Vendor default")
+    stored.keep(planned(report("next"), **stated | {"version": "2.2"}, review="2032-01-01"), who=WHO)
+    model = stored.model("Vendor default")
     assert (model.owner, model.review, model.versions) == ("Risk", "2032-01-01", ("2.2", "2.1"))
 
 
-def test_models_come_with_the_next_review_first(history: History):
+def test_models_come_with_the_next_review_first(history):
     for name, review in (("C", ""), ("B", "2031-01-01"), ("A", "2030-01-01"), ("D", "")):
         history.register(name, purpose="p", owner="o", review=review, who=WHO)
     keep(history, model="D")
@@ -215,53 +201,48 @@ def test_models_come_with_the_next_review_first(history: History):
         history.model("E")
 
 
-def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(history: History, location: str):
-    first, second = keep(history, "first"), keep(history, "second")
-    signed = sign(history, second, "do_not_release")
-    (gone,) = history.delete(first, who="D. Leter", reason="asked by the owner")
-    assert history.entries(deleted=True) == (second, gone)
+def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(stored):
+    first, second = keep(stored, "first"), keep(stored, "second")
+    signed = sign(stored, second, BAN)
+    (gone,) = stored.delete(first, who="D. Leter", reason="asked by the owner")
+    assert stored.entries(deleted=True) == (second, gone)
     message = r"The document of audit .* of Loans 1\.0 was deleted by D\. Leter on .*: asked by the owner"
-    for action in (
-        history.document,
-        lambda e: history.delete(e, who=WHO),
-        lambda e: sign(history, e, "do_not_release"),
-    ):
+    for action in (stored.document, partial(stored.delete, who=WHO), partial(sign, stored, decision=BAN)):
         with pytest.raises(InputError, match=message):
             action(first)
-    assert len(history.delete(second, second, who=WHO)) == 1  # named twice, as by its number and its fingerprint
-    assert (history.signatures(), history.entries()) == ((signed,), ())
-    again = keep(history, "second")
+    assert len(stored.delete(second, second, who=WHO)) == 1  # named twice, as by its number and its fingerprint
+    assert (stored.signatures(), stored.entries()) == ((signed,), ())
+    again = keep(stored, "second")
     assert again.id > second.id  # kept again, it is another entry, with the signature that stands
-    assert history.signatures(again) == (signed,)
+    assert stored.signatures(again) == (signed,)
 
 
-def test_a_deleted_document_is_overwritten(tmp_path: Path):
-    history = History.open(tmp_path / "history.sqlite")
+def test_a_deleted_document_is_overwritten(history, tmp_path):
     history.delete(keep(history), who=WHO)
     content = b"".join(path.read_bytes() for path in tmp_path.glob("history.sqlite*"))
     assert b'"kind": "fairleak release audit"' not in content
 
 
-def test_what_is_too_old_is_deleted_unless_its_sign_off_stands(history: History):
-    old, signed, card_entry = keep(history, "old"), keep(history, "signed"), keep(history, "old", model="Cards")
-    sign(history, signed, "do_not_release")
-    assert history.expire(days=1, who=WHO) == ()
-    assert [entry.id for entry in history.expire(days=0, model=MODEL, who=WHO)] == [old.id]
-    assert history.entries() == (card_entry, signed)
-    assert history.entries(deleted=True)[-1].deleted.reason == "kept for 0 days"
+def test_what_is_too_old_is_deleted_unless_its_sign_off_stands(stored):
+    old, signed, card_entry = keep(stored, "old"), keep(stored, "signed"), keep(stored, "old", model="Cards")
+    sign(stored, signed, "do_not_release")
+    assert stored.expire(days=1, who=WHO) == ()
+    assert [entry.id for entry in stored.expire(days=0, model=MODEL, who=WHO)] == [old.id]
+    assert stored.entries() == (card_entry, signed)
+    assert stored.entries(deleted=True)[-1].deleted.reason == "kept for 0 days"
     with pytest.raises(InputError, match="days must be"):
-        history.expire(days=-1, who=WHO)
+        stored.expire(days=-1, who=WHO)
 
 
-def test_find_returns_the_last_audit_of_a_version_or_the_one_of_a_fingerprint(history: History):
-    first, second = keep(history, "first"), keep(history, "second")
-    candidate = keep(history, version="2.0-RC")
-    assert history.find(MODEL) == candidate and history.find(MODEL, VERSION) == second
-    assert history.find("  loans ", "2.0-rc") == candidate
+def test_find_returns_the_last_audit_of_a_version_or_the_one_of_a_fingerprint(stored):
+    first, second = keep(stored, "first"), keep(stored, "second")
+    candidate = keep(stored, version="2.0-RC")
+    assert stored.find(MODEL) == candidate and stored.find(MODEL, VERSION) == second
+    assert stored.find("  loans ", "2.0-rc") == candidate
     for mark in (first.short, first.fingerprint, first.fingerprint[:8].upper()):
-        assert history.find(MODEL, VERSION, audit=mark) == first
-    history.delete(second, who=WHO)
-    assert history.find(MODEL, VERSION) == first
+        assert stored.find(MODEL, VERSION, audit=mark) == first
+    stored.delete(second, who=WHO)
+    assert stored.find(MODEL, VERSION) == first
     for arguments, mark, phrases in (
         (("Cards",), "", ("There is no model 'Cards'", "'Loans'")),
         ((MODEL, "3.0"), "", ("There is no audit of version '3.0'", "'2.0-RC', '1.0'")),
@@ -269,25 +250,18 @@ def test_find_returns_the_last_audit_of_a_version_or_the_one_of_a_fingerprint(hi
         ((MODEL,), first.fingerprint[:7], ("first 8 or more digits",)),
     ):
         with pytest.raises(InputError) as error:
-            history.find(*arguments, audit=mark)
+            stored.find(*arguments, audit=mark)
         assert_one_sentence(str(error.value), phrases)
 
 
-def test_verify_checks_every_document_and_knows_earlier_hashes(history: History):
-    keep(history)
-    number, mark = history.verify()
-    sign(history, keep(history, "next"), BAN)
-    assert history.verify()[0] > number and history.has_hash(mark.upper()) and not history.has_hash("0" * 64)
-
-
-def test_save_policy_keeps_each_version_for_good_and_once(history: History, location: str):
+def test_save_policy_keeps_each_version_for_good_and_once(stored, location):
     policy = default_policy()
-    first = history.save_policy(policy, who=WHO, reason="FairLeak's starting values.")
-    assert history.save_policy(policy, who="B", reason="The same.") == first and first.policy == policy
+    first = stored.save_policy(policy, who=WHO, reason="FairLeak's starting values.")
+    assert stored.save_policy(policy, who="B", reason="The same.") == first and first.policy == policy
     strict = replace(policy, version="2", limits=policy.limits[:3])
     with pytest.raises(InputError, match=f"version '{policy.version}' of '{policy.name}' was saved by {WHO} on"):
-        history.save_policy(replace(strict, version=policy.version), who=WHO, reason="Stricter.")
-    second = history.save_policy(strict, who=WHO, reason="Stricter.")
+        stored.save_policy(replace(strict, version=policy.version), who=WHO, reason="Stricter.")
+    second = stored.save_policy(strict, who=WHO, reason="Stricter.")
     again = History.open(location, create=False)
     assert again.policies() == (second, first) and again.policies("None") == ()
     assert [(saved.who, saved.reason, saved.policy) for saved in again.policies(policy.name)] == [
@@ -297,13 +271,11 @@ def test_save_policy_keeps_each_version_for_good_and_once(history: History, loca
 
 
 @pytest.fixture
-def history_file(tmp_path: Path) -> Path:
+def history_file(tmp_path, history) -> Path:
     """A history in a file, with a signed audit and another."""
-    path = tmp_path / "history.sqlite"
-    history = History.open(path)
     sign(history, keep(history), "do_not_release")
     keep(history, model="Cards")
-    return path
+    return tmp_path / "history.sqlite"
 
 
 def altered(path: Path, statement: str) -> None:
@@ -313,23 +285,21 @@ def altered(path: Path, statement: str) -> None:
     connection.close()
 
 
-def test_a_changed_document_is_noticed_and_the_others_are_read(history_file: Path):
-    altered(
-        history_file,
-        "UPDATE fairleak_history_documents SET text = replace(text, '\"fail\"', '\"pass\"') WHERE entry = 3",
-    )
+def test_a_changed_document_is_noticed_and_the_others_are_read(history_file):
+    table = "fairleak_history_documents"
+    altered(history_file, f"UPDATE {table} SET text = replace(text, '\"fail\"', '\"pass\"') WHERE entry = 3")
     history = History.open(history_file)
     intact, changed = history.entries()
     assert history.document(intact).fingerprint == intact.fingerprint
-    for read in (history.document, lambda e: sign(history, e, "do_not_release", name="B")):
+    for read in (history.document, partial(sign, history, decision="do_not_release", name="B")):
         with pytest.raises(InputError, match=r"The document of audit .* of Loans 1\.0 was changed after it was kept"):
             read(changed)
-    altered(history_file, "DELETE FROM fairleak_history_documents WHERE entry = 3")
+    altered(history_file, f"DELETE FROM {table} WHERE entry = 3")
     with pytest.raises(InputError, match=r"The document of audit .* of Loans 1\.0 is missing, and nobody deleted it"):
         history.document(changed)
 
 
-def test_a_changed_record_is_refused(history_file: Path):
+def test_a_changed_record_is_refused(history_file):
     altered(history_file, "UPDATE fairleak_history_entries SET text = replace(text, 'do_not_release', 'release')")
     before = history_file.read_bytes()
     with pytest.raises(InputError, match=r"The history .* is damaged and was left as it is: the hash of entry 4"):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from core.__main__ import main
-from core.auditing import AuditPlan, RegisterPlan, ReleaseAudit, plan_text
+from core.auditing import RegisterPlan, plan_text
 from core.base.errors import FairLeakError
 from core.base.serialize import short_fingerprint
 from core.cli import audit as audit_command
@@ -18,13 +20,14 @@ from core.report.page import to_html
 from core.store.history import History
 from tests.history_work import report
 from tests.refusals import refused
+from tests.samples_report import judged_audit
 from tests.unit.release_audit.test_audit_command import PLAN
 
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def location(tmp_path, monkeypatch) -> Path:
     """The history that FAIRLEAK_HISTORY names, which is not there yet."""
     path = tmp_path / "of the team" / "history.sqlite"
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(path))
@@ -45,7 +48,7 @@ def keep_output(capsys: Capture, path: Path, version: str = "1.0") -> str:
     return history_output(capsys, "keep", path, "--model", NAME, "--version", version, "--who", "A. Auditor")
 
 
-def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location: Path):
+def test_from_a_report_to_its_deletion(capsys, tmp_path, location):
     path, page = tmp_path / "report.json", tmp_path / "report.html"
     path.write_text(to_json(report()), encoding="utf-8")
     page.write_text(to_html(report("other")), encoding="utf-8")
@@ -70,7 +73,7 @@ def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location
     assert "Do not release" not in history_output(capsys, "list")
 
 
-def test_verify_prints_the_last_hash_and_refuses_another_hash(capsys: Capture):
+def test_verify_prints_the_last_hash_and_refuses_another_hash(capsys):
     history_output(capsys, "register", NAME, "--purpose", "p", "--owner", "o")
     printed = history_output(capsys, "verify")
     mark = printed.split()[-1]
@@ -79,40 +82,33 @@ def test_verify_prints_the_last_hash_and_refuses_another_hash(capsys: Capture):
     assert "the history was replaced" in refused(capsys, "history", "verify", "--hash", "0" * 64)
 
 
-def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
+def test_what_cannot_be_done_is_one_sentence(capsys, tmp_path):
     History.open().keep(report(), model=NAME, version="1.0", who="A")
     (letter := tmp_path / "letter").write_text("Dear officer")
     forged = tmp_path / "forged.json"
     forged.write_text(to_json(replace(report(), fingerprint="0" * 64)), encoding="utf-8")
     officer = ("--name", "A", "--role", "DPO", "--reason", "x")
-    for arguments, phrases in (
-        (("expire", "--days", "-1"), ("days must be", "-1")),
-        (("expire", "--days", "1", "--model", "Cards"), ("There is no model 'Cards'", NAME)),
-        (("delete", NAME, "9.0"), ("There is no audit of version '9.0'", "'1.0'")),
-        (("delete", NAME, "1.0", "--audit", "00000000"), ("There is no audit '00000000'",)),
-        (("revoke", NAME, "1.0", *officer), ("No decision 'do_not_release' stands on", "1.0")),
-        (("show", "Cards"), ("There is no model 'Cards'", NAME)),
-        (
-            ("sign", NAME, "1.0", "--decision", "maybe"),
-            ("--decision must be one of release, accept_risk",),
-        ),
-        (("list", "--history", str(letter)), ("is not a FairLeak history and was left as it is",)),
-        (("keep", str(forged), "--model", NAME), ("Only a report that holds is kept", "does not hold")),
-        (("keep", str(letter), "--model", NAME), ("must be a report of FairLeak",)),
+    for arguments, phrase in (
+        (("expire", "--days", "-1"), r"days must be .*-1"),
+        (("expire", "--days", "1", "--model", "Cards"), f"There is no model 'Cards' .*{NAME}"),
+        (("delete", NAME, "9.0"), "There is no audit of version '9.0' .*'1.0'"),
+        (("delete", NAME, "1.0", "--audit", "00000000"), "There is no audit '00000000'"),
+        (("revoke", NAME, "1.0", *officer), "No decision 'do_not_release' stands on .*1.0"),
+        (("sign", NAME, "1.0", "--decision", "maybe"), "--decision must be one of release, accept_risk"),
+        (("list", "--history", str(letter)), "is not a FairLeak history and was left as it is"),
+        (("keep", str(forged), "--model", NAME), "Only a report that holds is kept.*does not hold"),
+        (("keep", str(letter), "--model", NAME), "must be a report of FairLeak"),
     ):
-        message = refused(capsys, "history", *arguments)
-        assert all(word in message for word in phrases), message
+        assert re.search(phrase, refused(capsys, "history", *arguments)), phrase
     assert len(History.open().entries()) == 1
 
 
 @pytest.fixture
-def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def plan(tmp_path, monkeypatch) -> Path:
     """A plan whose audit is done already."""
-    from tests.samples_report import judged_audit
 
-    def audited(plan: AuditPlan, *rest: object, **options: object) -> ReleaseAudit:
-        audit = judged_audit()
-        return replace(audit, plan=replace(audit.plan, register=plan.register))
+    def audited(plan, *rest, **options):
+        return replace(judged_audit(), plan=replace(judged_audit().plan, register=plan.register))
 
     monkeypatch.setattr(audit_command, "run_audit", audited)
     path = tmp_path / "plan.toml"
@@ -121,7 +117,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, location: Path, capsys: Capture):
+def test_an_audit_is_kept_after_it_ended(plan, tmp_path, location, capsys):
     out = tmp_path / "out"
     assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--keep"]) == 1
     message = capsys.readouterr().err
@@ -131,25 +127,19 @@ def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, location: P
     assert History.open().document(entry) == from_json((out / "internal/report.json").read_text(encoding="utf-8"))
 
 
-def test_an_audit_remains_when_its_history_fails(
-    plan: Path, tmp_path: Path, location: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_audit_remains_when_its_history_fails(plan, tmp_path, location, capsys, monkeypatch):
     out = tmp_path / "out"
     location.parent.mkdir()
     location.write_text("Dear officer")
-    command = ("audit", str(plan), "--out", str(out), "--no-self-test", "--keep")
-    assert "is not a FairLeak history" in refused(capsys, *command)
+    options = ("--out", str(out), "--no-self-test", "--keep")
+    assert "is not a FairLeak history" in refused(capsys, "audit", str(plan), *options)
     unnamed = plan.with_name("unnamed.toml")
     unnamed.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
-    assert "must name model and version under [register]" in refused(capsys, "audit", str(unnamed), *command[2:])
+    assert "must name model and version under [register]" in refused(capsys, "audit", str(unnamed), *options)
     assert not out.exists()  # refused before the work
     location.unlink()
-
-    def full(*_: object, **__: object) -> None:
-        raise FairLeakError("The disk is full.")
-
-    monkeypatch.setattr(History, "keep", full)
-    assert main([*command]) == 3
+    monkeypatch.setattr(History, "keep", Mock(side_effect=FairLeakError("The disk is full.")))
+    assert main(["audit", str(plan), *options]) == 3
     output = capsys.readouterr()
     assert "was not kept: The disk is full. Keep it later with fairleak history keep" in output.err
     assert json.loads((out / "internal/report.json").read_text(encoding="utf-8"))["kind"] == "fairleak release audit"

@@ -23,18 +23,18 @@ def checked(location: str, *, once: bool = True) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: History, location: str):
+def test_a_writer_killed_at_any_step_kept_all_or_nothing(step, stored, location):
     worker = Worker(work, location, "keep", 1, step)
     assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     survivors = checked(location)
     assert len(survivors) == (step == "committed")
-    entry = history.keep(report("1 0"), model=MODEL, version=VERSION, who="the same once more")
+    entry = stored.keep(report("1 0"), model=MODEL, version=VERSION, who="the same once more")
     assert checked(location) == {entry.id: entry.fingerprint}
     assert set(survivors) <= {entry.id}
 
 
 @pytest.mark.parametrize("step", ["entry written", "head moved"])
-def test_a_history_killed_while_it_is_made_is_absent(step: str, location: str):
+def test_a_history_killed_while_it_is_made_is_absent(step, location):
     worker = Worker(work, location, "create", 0, step)
     assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
     with pytest.raises(FairLeakError, match=r"There is no history at|is not there, or is not a history"):
@@ -43,7 +43,7 @@ def test_a_history_killed_while_it_is_made_is_absent(step: str, location: str):
     assert checked(location) == {}
 
 
-def test_writers_of_the_same_audit_keep_it_once(history: History, location: str):
+def test_writers_of_the_same_audit_keep_it_once(stored, location):
     running = [Worker(work, location, "same", k, "none") for k in range(4)]
     answers = [answer for worker in running for answer in worker.collected_answers()]
     assert len(answers) == 4 and len({answer["id"] for answer in answers}) == 1

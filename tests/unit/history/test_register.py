@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from core.auditing.policy import Status, bullet
-from core.charts import DARK, LIGHT
 from core.report import Report
 from core.store.events import BAN, RegisteredModel
 from core.store.history import History
@@ -25,15 +23,10 @@ from core.store.register import (
 )
 from core.studies.subject import OutputsPlan
 from tests.history_work import WHO, report
+from tests.unit.charts.checks import check, dots
 
 TODAY = "2030-01-01"
 OFFICER = {"name": "A. Officer", "role": "DPO"}
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    """An empty history in a file."""
-    return History.open(tmp_path / "history.sqlite")
 
 
 def keep(history: History, version: str, document: Report | None = None, *, model: str = "Loans"):
@@ -57,11 +50,11 @@ def released_as_labels(document: Report) -> Report:
         ("2034-01-01", "in 4 years"),
     ],
 )
-def test_review_text_counts_from_today(day: str, text: str):
+def test_review_text_counts_from_today(day, text):
     assert review_text(day, TODAY) == text
 
 
-def test_register_finding_counts_bans_and_due_reviews(history: History):
+def test_register_finding_counts_bans_and_due_reviews(history):
     assert register_finding((), TODAY).point == "No model is registered yet."
     for version in ("1.0", "2.0"):
         history.sign(keep(history, version), decision=BAN, **OFFICER)
@@ -76,7 +69,7 @@ def test_register_finding_counts_bans_and_due_reviews(history: History):
     assert finding.to_do.startswith("Review Churn by 30 Dec 2029. Review Cards by 13 Jan 2030.")
 
 
-def test_register_finding_says_what_contradicts_a_release_first(history: History):
+def test_register_finding_says_what_contradicts_a_release_first(history):
     history.sign(keep(history, "1.0", report("a", releasable=True)), decision="release", **OFFICER)
     keep(history, "1.0", report("b"))
     finding = register_finding(history.models(), TODAY)
@@ -88,7 +81,7 @@ def audits_of(history: History) -> tuple[RegisteredModel, list[VersionAudit]]:
     return model, version_audits(model, history.document)
 
 
-def test_version_audits_are_the_last_of_each_version_and_release(history: History):
+def test_version_audits_are_the_last_of_each_version_and_release(history):
     keep(history, "1.0")
     again = keep(history, "1.0", report("again"))
     scores, labels = keep(history, "2.0"), keep(history, "2.0", released_as_labels(report("labels")))
@@ -103,26 +96,24 @@ def test_version_audits_are_the_last_of_each_version_and_release(history: Histor
     assert len(audits_of(history)[1]) == MOST_VERSIONS
 
 
-def test_draw_check_puts_values_where_the_report_has_them(history: History):
+def test_draw_check_puts_values_where_the_report_has_them(history):
     keep(history, "1.0")
     keep(history, "2.0", report("b", releasable=True))
     _, audits = audits_of(history)
     checks = visible_checks(audits)
     assert len(checks) == MOST_CHECKS
-    for check in checks:
-        drawing = draw_check(check, audits)
-        markers = [trace for trace in drawing.data if trace["mode"] == "markers"]
-        expected = [(at, bullet(audit.checks[check])) for at, audit in enumerate(audits)]
-        assert [(trace["x"], trace["y"]) for trace in markers] == [
-            ([at], [2 * places.value]) for at, places in expected if places
-        ]
-        for trace, audit in zip(markers, audits, strict=True):
-            verdict = audit.checks[check].verdict
-            symbols = {Status.PASS: "circle", Status.INCONCLUSIVE: "diamond", Status.FAIL: "x"}
-            beyond = bullet(audit.checks[check]).value >= 1
-            assert trace["marker"]["symbol"] == ("triangle-up" if beyond else symbols[verdict])
-        assert all(audit.checks[check].number in drawing.alt for audit in audits)
-        for palette in (LIGHT, DARK):
-            drawing.figure(palette, check=True)
-    limited = {check for audit in audits for check, row in audit.checks.items() if row.limit}
+    symbols = {Status.PASS: "circle", Status.INCONCLUSIVE: "diamond", Status.FAIL: "x"}
+    for name in checks:
+        drawing = draw_check(name, audits)
+        markers = [(trace["x"], trace["y"], trace["marker"]["symbol"]) for trace in dots(check(drawing))]
+        expected = []
+        for at, audit in enumerate(audits):
+            row = audit.checks[name]
+            places = bullet(row)
+            if places:
+                symbol = "triangle-up" if places.value >= 1 else symbols[row.verdict]
+                expected.append(((at,), (2 * places.value,), symbol))
+            assert row.number in drawing.alt
+        assert markers == expected
+    limited = {name for audit in audits for name, row in audit.checks.items() if row.limit}
     assert len(version_rows(audits)) == 2 * len(limited)

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_folders_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def no_folders_of_this_machine(tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         cache = tmp_path_factory.mktemp("cache") / "datasets"
         patched.setattr("core.cli.audit.default_cache_folder", lambda: cache)

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,24 +17,20 @@ from core.auditing.run import measured_alternatives
 from core.base.errors import InputError
 from core.datasets import read_table
 from core.models import GIVEN_PREDICTIONS
-from core.report.codec import from_json, report_document
-from core.report.report import to_json
+from core.report import from_json, report_document, to_json
 from core.studies.subject import AuditConfig
 from tests import samples
 from tests.policy_samples import done, policy
 
-POLICY = Policy(
-    name="Test",
-    version="1",
-    limits=(
-        Limit(check="membership_auc", value=0.56, required=True),
-        Limit(check="attribute_excess", value=0.05, required=True),
-    ),
+LIMITS = (
+    Limit(check="membership_auc", value=0.56, required=True),
+    Limit(check="attribute_excess", value=0.05, required=True),
 )
+POLICY = Policy(name="Test", version="1", limits=LIMITS)
 
 
 @cache
-def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
+def audit(leak: str) -> ReleaseAudit:
     """Return the audit of scores with one decimal, in which training records show in another way each."""
     n = 2000
     rng = np.random.default_rng(5)
@@ -57,24 +52,23 @@ def audit(leak: str, policy: Policy = POLICY) -> ReleaseAudit:
     roles = replace(samples.ROLES, prediction="answer", score="chance", sets="part", confirmed=("copy:skill",))
     config = AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS)
     plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), config=config, model=ModelPlan(kind="predictions"))
-    return run_audit(plan, read_table(frame.to_csv(index=False).encode(), "people.csv"), policy)
+    return run_audit(plan, read_table(frame.to_csv(index=False).encode(), "people.csv"), POLICY)
+
+
+LONG = pytest.mark.long
+DECIMAL, LABELS = "scores with 1 decimal", "labels alone"
 
 
 @pytest.mark.parametrize(
     ("leak", "alternatives", "remedy"),
     [
-        pytest.param("none", [], "", marks=pytest.mark.long),
-        pytest.param(
-            "third decimal",
-            ["scores with 1 decimal"],
-            "Scores with 1 decimal would pass.",
-            marks=pytest.mark.long,
-        ),
-        ("first decimal", ["scores with 1 decimal", "labels alone"], "Labels alone would pass."),
-        pytest.param("label", ["scores with 1 decimal", "labels alone"], "", marks=pytest.mark.long),
+        pytest.param("none", [], "", marks=LONG),
+        pytest.param("third decimal", [DECIMAL], "Scores with 1 decimal would pass.", marks=LONG),
+        ("first decimal", [DECIMAL, LABELS], "Labels alone would pass."),
+        pytest.param("label", [DECIMAL, LABELS], "", marks=LONG),
     ],
 )
-def test_alternatives_end_with_the_first_that_passes(leak: str, alternatives: list[str], remedy: str):
+def test_alternatives_end_with_the_first_that_passes(leak, alternatives, remedy):
     result = audit(leak)
     assert [alternative.title for alternative in result.alternatives] == alternatives
     assert result.verdict.headline.endswith(remedy)
@@ -85,23 +79,18 @@ def test_alternatives_end_with_the_first_that_passes(leak: str, alternatives: li
 
 @pytest.mark.parametrize(("membership_auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.9, 0.0, 1), (0.9, 0.9, 0)])
 def test_narrower_releases_are_sought_where_released_outputs_alone_do_not_pass(
-    membership_auc: float, unfairness: float, tried: int, monkeypatch: pytest.MonkeyPatch
+    membership_auc, unfairness, tried, monkeypatch
 ):
-    sought: list[Any] = []
+    sought = []
     monkeypatch.setattr(run_module, "narrower_releases", lambda audited: sought.append(audited) or ())
     measurements = (done("membership_auc", membership_auc, 0.01), done("unfairness", unfairness, 0.01))
-    audited: Any = SimpleNamespace(attribute="sex")
+    audited = SimpleNamespace(attribute="sex")
     assert measured_alternatives(audited, policy(membership_auc=0.6, unfairness=0.1), measurements) == ()
     assert len(sought) == tried
 
 
 def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():
-    altered = json.loads(to_json(report_document(audit("third decimal"))))
+    altered = json.loads(to_json(report_document(audit("first decimal"))))
     altered["alternatives"][0]["tries"] = 0
     with pytest.raises(InputError, match=r"alternatives/0/tries"):
         from_json(json.dumps(altered))
-
-
-def test_nothing_is_tried_where_another_required_check_fails():
-    strict = replace(POLICY, limits=(*POLICY.limits, Limit(check="unfairness", value=0.001, required=True)))
-    assert audit("third decimal", strict).alternatives == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,19 +11,23 @@ import pytest
 from core.__main__ import main
 from core.auditing import (
     MissingAnswers,
+    ModelPlan,
     commented_plan,
     inputs,
     read_plan,
+    suggested_plan,
 )
-from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
-from core.auditing.plan import ModelPlan
+from core.auditing.inputs import FAVOURABLE, Audited, answer_line, plan_comments, require_answers
 from core.auditing.result import data_caveats
 from core.auditing.run import audited_of
+from core.auditing.suggestion import SuggestedAudit
 from core.base.caveats import CaveatKind
-from core.datasets import read_table
+from core.datasets import Table, build_dataset, read_table
 from core.datasets.checked_table import Fact, Repair, Severity
 from core.datasets.input_check import check_input
+from core.stats.estimates import accuracy
 from tests import samples
+from tests.input_cases import CASES, csv_of
 
 PLAN = samples.plan()
 REVERSED = Fact(
@@ -61,7 +65,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *facts: Fact) -> None:
 
 
 @pytest.mark.parametrize("facts", [(REVERSED,), (FAVOUR, REVERSED)], ids=["one", "two"])
-def test_each_missing_answer_is_a_line(facts: tuple[Fact, ...], monkeypatch: pytest.MonkeyPatch):
+def test_each_missing_answer_is_a_line(facts, monkeypatch):
     answering(monkeypatch, *facts, NOTE)
     with pytest.raises(MissingAnswers) as caught:
         require_answers(samples.table(100), samples.ROLES)
@@ -70,9 +74,7 @@ def test_each_missing_answer_is_a_line(facts: tuple[Fact, ...], monkeypatch: pyt
     assert lines == [*headline, *map(answer_line, facts)]
 
 
-def test_the_command_ends_in_3_with_a_line_for_each_answer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path, capsys):
     samples.frame(300).to_csv(tmp_path / "table.csv", index=False)
     plan = tmp_path / "plan.toml"
     arguments = ["--label", "hired", "--attribute", "origin", "--favourable", "yes", "-o", str(plan), "-q"]
@@ -116,3 +118,47 @@ def test_data_caveats_tell_a_confirmed_block_from_a_note():
     texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CONFIRMED]
     assert len(texts) == len(blocking) > 1
     assert all(text.startswith(fact.point) for text, fact in zip(texts, blocking, strict=True))
+
+
+@cache
+def table_of(case: str) -> Table:
+    return read_table(csv_of(CASES[case].frame()), f"{case}.csv")
+
+
+def suggestion_of(case: str) -> SuggestedAudit:
+    """Return what is suggested for a case, whose positive value is good for the person."""
+    roles = suggested_plan(table_of(case), f"{case}.csv").plan.config.roles
+    return suggested_plan(table_of(case), f"{case}.csv", favourable=roles.positive)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [name for name in CASES if name not in ("without_true_label", "reversed_score")])
+def test_with_the_one_answer_that_has_no_default_the_audit_begins(case):
+    suggestion = suggestion_of(case)
+    assert {role: getattr(suggestion.plan.config.roles, role) for role in CASES[case].roles} == dict(CASES[case].roles)
+    audited = audited_of(suggestion.plan, table_of(case))
+    assert not blocking(audited)
+    assert not {*CASES[case].left_out} & set(audited.dataset.feature_names)
+
+
+def blocking(audited: Audited) -> list[str]:
+    return [fact.kind for fact in audited.facts if fact.severity is Severity.BLOCKING]
+
+
+def test_a_reversed_score_stops_before_the_verdict_until_it_is_turned_or_confirmed():
+    plan, table, expected = suggestion_of("reversed_score").plan, table_of("reversed_score"), CASES["reversed_score"]
+    with pytest.raises(MissingAnswers) as caught:
+        audited_of(plan, table)
+    assert {fact.kind for fact in caught.value.facts} == expected.blocking
+    assert 'data.positive = "no"' in str(caught.value)
+    for changes in ({"positive": "no"}, {"confirmed": tuple(expected.blocking)}):
+        roles = replace(plan.config.roles, **changes)
+        assert not blocking(audited_of(replace(plan, config=replace(plan.config, roles=roles)), table))
+
+
+def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():
+    rates = {}
+    for case in ("base", "letters_and_digits"):
+        dataset = build_dataset(table_of(case), suggestion_of(case).plan.config.roles)
+        rates[case] = accuracy(dataset.labels, dataset.predictions).value
+    assert rates["base"] == rates["letters_and_digits"] > 0.65

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
@@ -24,9 +25,9 @@ from core.studies.correction import ATTACKERS, CorrectionResult, false_promise, 
 from core.studies.correction import run as whole_audit
 from core.studies.correction.study import applied_tolerance
 from core.studies.fairness.study import rate_ratio
-from core.studies.membership import roc
+from core.studies.membership import MembershipResult, roc
 from core.studies.membership.roc import advantage
-from core.studies.membership.study import STUDY, MembershipResult
+from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import tpr_gaps
 from core.studies.registry import STUDIES
 from core.studies.subject import AuditConfig
@@ -57,7 +58,7 @@ def small() -> Audited:
 
 
 @pytest.fixture(scope="module")
-def audit(small: Audited) -> CorrectionResult:
+def audit(small) -> CorrectionResult:
     return whole_audit(CONFIG, dataset=small.dataset)
 
 
@@ -72,13 +73,13 @@ def done(check: str, audited: Audited) -> Any:
     measurement = measured(check, audited)
     assert (measurement.outcome, measurement.check) == ("done", check)
     estimate = measurement.estimate
-    assert estimate is not None and estimate.low <= estimate.value <= estimate.high
+    assert estimate.low <= estimate.value <= estimate.high
     assert all(text.endswith(".") for text in (measurement.attacked, measurement.knows, *measurement.assumptions))
     assert bool(measurement.control_name) == (measurement.control is not None)
     return measurement
 
 
-def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Audited):
+def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small):
     """A model that follows features alone: imputation gets what there is, from outside and inside."""
     measurement = done("attribute_excess", small)
     gains = {}
@@ -92,19 +93,14 @@ def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Au
     assert abs(done("attribute_bits", small).estimate.value) < 0.05
 
 
-def best_after_minus_before(rows: list[tuple[float, float]], majority: float) -> float:
-    """Return it from (before, after) of each attacker."""
-    return max(majority, *(after for _, after in rows)) - max(majority, *(before for before, _ in rows))
-
-
-def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited, audit: CorrectionResult):
+def test_correction_gain_is_the_best_after_minus_the_best_before(small, audit):
     measurement = done("correction_gain", small)
     disclosures = [audit.disclose(applied_tolerance(audit), adversary=kind) for kind in ATTACKERS]
-    rows = [(disclosure.before.value, disclosure.after.value) for disclosure in disclosures if disclosure.after]
+    before, after = ([getattr(x, when).value for x in disclosures if x.after] for when in ("before", "after"))
     majority = disclosures[0].majority.value
-    assert len(rows) == 4 and small.model.unfairness_train > 0.05  # so that the promise is false
-    assert measurement.estimate.value == best_after_minus_before(rows, majority)
-    assert measurement.control.value == max(majority, *(before for before, _ in rows))
+    assert len(after) == 4 and small.model.unfairness_train > 0.05  # so that the promise is false
+    assert measurement.estimate.value == max(majority, *after) - max(majority, *before)
+    assert measurement.control.value == max(majority, *before)
     assert measurement.estimate.low < measurement.estimate.value < measurement.estimate.high
 
 
@@ -121,7 +117,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
 
 
 @pytest.fixture
-def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_other_tolerance(monkeypatch):
     """Let the table of corrections have the promised tolerance alone."""
     monkeypatch.setattr("core.studies.correction.study.TOLERANCES", ())
 
@@ -129,7 +125,7 @@ def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("no_other_tolerance")
 @pytest.mark.parametrize("promised", [0.0, 0.02])
-def test_a_false_promise_is_judged_as_the_smallest_true_tolerance(small: Audited, promised: float):
+def test_a_false_promise_is_judged_as_the_smallest_true_tolerance(small, promised):
     audited = promising(small, promised)
     measurement, achieved = done("correction_gain", audited), small.model.unfairness_train
     tolerance = true_tolerance(promised, achieved)
@@ -142,31 +138,27 @@ def test_a_false_promise_is_judged_as_the_smallest_true_tolerance(small: Audited
 
 
 @pytest.mark.long
-def test_membership_checks_are_the_largest_of_the_attacks(large: Audited):
+def test_membership_checks_are_the_largest_of_the_attacks(large):
     guesses = members(large).guesses
     assert list(guesses) == ["loss", "released", "quantile", "lira", "lira_boosted", "rmia"]
-    tpr, auc, advantages, gaps = [], [], [], []
+    values = defaultdict(list)
     for name, guess in guesses.items():
         inside = np.isin(guess.rows, large.splits.train).astype(np.uint8)
         verdict = guess.verdict if name in ("released", "lira_boosted") else None
-        groups = large.dataset.sensitive[guess.rows]
-        tpr.append(roc(guess.score, inside).tpr_at(0.01).value)
-        auc.append(roc(guess.score, inside).auc.value)
-        advantages.append(advantage(guess.score, inside, seed=7, verdict=verdict).value)
+        groups, curve = large.dataset.sensitive[guess.rows], roc(guess.score, inside)
+        values["membership_caught"].append(curve.tpr_at(0.01).value)
+        values["membership_auc"].append(curve.auc.value)
+        values["membership_advantage"].append(advantage(guess.score, inside, seed=7, verdict=verdict).value)
         (gap, *_) = tpr_gaps(guess.score, groups, inside, names=large.dataset.group_names, seed=7)
-        gaps.append(abs(gap.estimate.value))
-    for check, values, control in (
-        ("membership_caught", tpr, 0.01),
-        ("membership_auc", auc, 0.5),
-        ("membership_advantage", advantages, 0.0),
-    ):
-        measurement = done(check, large)
-        assert (measurement.estimate.value, measurement.control.value) == (max(values), control)
-    gap = done("membership_gap", large).estimate
-    assert gap.value == max(gaps) and gap.low >= 0
+        values["membership_gap"].append(abs(gap.estimate.value))
+    measurements = {check: done(check, large) for check in values}
+    assert {name: x.estimate.value for name, x in measurements.items()} == {name: max(x) for name, x in values.items()}
+    controls = {"membership_caught": 0.01, "membership_auc": 0.5, "membership_advantage": 0.0}
+    assert {check: measurements[check].control.value for check in controls} == controls
+    assert measurements["membership_gap"].estimate.low >= 0
 
 
-def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
+def test_unfairness_and_ratio_are_those_of_the_test_records(small):
     assert done("unfairness", small).estimate == small.model.unfairness_test
     accepted, groups = small.model.predictions[small.splits.test], small.dataset.sensitive[small.splits.test]
     rates = [proportion(int(accepted[groups == code].sum()), int((groups == code).sum())) for code in (0, 1)]
@@ -183,11 +175,8 @@ def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
         (FairLeakError("A worker was lost."), "failed", "A worker was lost."),
         (InputError("seed must be whole."), "not_run", "seed must be whole."),
     ],
-    ids=["fault", "of FairLeak", "of the input"],
 )
-def test_what_breaks_is_told_and_broken_once(
-    small: Audited, monkeypatch: pytest.MonkeyPatch, error: Exception, outcome: str, reason: str
-):
+def test_what_breaks_is_told_and_broken_once(small, monkeypatch, error, outcome, reason):
     broken = Mock(side_effect=error)
     monkeypatch.setattr("core.studies.correction.attribute_attacks.attack_model", broken)
     monkeypatch.setattr("core.studies.attribute.study.attack_released", broken)
@@ -199,7 +188,7 @@ def test_what_breaks_is_told_and_broken_once(
     assert tables(audited)["Reconstruction correction"] == ({"not made": reason},)
 
 
-def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
+def test_cancelling_is_no_failed_attack(small, monkeypatch):
     monkeypatch.setattr("core.studies.attribute.study.attack_released", Mock(side_effect=Cancelled("Stopped.")))
     with pytest.raises(Cancelled):
         measured("attribute_excess", replace(small))

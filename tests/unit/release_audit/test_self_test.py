@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from core.auditing import SelfTest, cached_self_test, self_test_in_subprocess
+from core.auditing import cached_self_test, self_test_in_subprocess
 from core.auditing import run as module
 from core.auditing.run import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
 from core.base.errors import Cancelled
@@ -49,9 +48,9 @@ class FixedVerdicts(Study[Settings, Any]):
 
 def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
     """Return a trial by whether a leak is found in a run, a number from 0 on, and in a planted one."""
-    runs: Counter[bool] = Counter()
+    runs = Counter()
 
-    def make(seed: int, planted: bool) -> Any:
+    def make(seed, planted):
         runs[planted] += 1
         return leaks(runs[planted] - 1, planted), Settings()
 
@@ -66,17 +65,13 @@ def trial_of(phrase: str) -> Trial:
     return chosen
 
 
-SLOW = ("by the audit's own attack", "difference of two models' scores")
+SLOW = ("by the audit's own attack", "difference of two models' scores", "Members identified (TPR at 1% FPR)")
 
 
-def marked(tried: Trial) -> Any:
-    """Return a trial as a parameter; those that train many models are long."""
-    attack = tried[1].attack
-    return pytest.param(tried, id=attack, marks=[pytest.mark.long] * attack.endswith(SLOW))
-
-
-@pytest.mark.parametrize("tried", [*map(marked, ALL)])
-def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial):
+@pytest.mark.parametrize(
+    "tried", [pytest.param(t, id=t[1].attack, marks=[pytest.mark.long] * t[1].attack.endswith(SLOW)) for t in ALL]
+)
+def test_every_planted_leak_is_found_and_none_where_there_is_none(tried):
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
     assert sum(finds_leak(*tried, seed, False) for seed in range(2)) <= 1
@@ -90,7 +85,7 @@ def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none():
 
 
 @pytest.mark.parametrize("always", [True, False])
-def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch):
+def test_a_judge_that_always_or_never_reports_does_not_pass(always, monkeypatch):
     monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
     for test in self_test(runs=10, tried=[trial_of("learns a table"), trial_of("disclosed constraint")]):
         assert not test.passed
@@ -100,11 +95,9 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkey
 def test_rates_bounds_and_the_number_of_runs():
     tested = self_test(runs=98, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]  # 24.5, 12.5
     assert tested.false_alarms == proportion(4, 25) and tested.detected == proportion(13, 13)
-    assert not tested.passed and tested.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
+    assert not tested.passed and tested.false_alarms.value > allowed_false_alarms(25)
     assert self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
     assert not self_test(runs=100, tried=[trial(lambda run, planted: planted and run < 47)])[0].passed
-    assert module.passes(proportion(0, 50), proportion(19, 20))
-    assert allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
 
 
 def test_passes_with_as_many_false_alarms_as_are_allowed():
@@ -112,10 +105,7 @@ def test_passes_with_as_many_false_alarms_as_are_allowed():
     assert allowed_false_alarms(1216) == 0.0625
     assert module.passes(proportion(76, 1216), proportion(20, 20))
     assert not module.passes(proportion(77, 1216), proportion(20, 20))
-
-
-def stop(done: int, total: int) -> None:
-    raise Cancelled("stopped")
+    assert module.passes(proportion(0, 50), proportion(19, 20))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +120,7 @@ def stop(done: int, total: int) -> None:
         (Measurement(check="membership_gap", outcome="not_run", reason="Nobody."), 0.0, False),
     ],
 )
-def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(measurement: Measurement, limit: float, leak: bool):
+def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(measurement, limit, leak):
     assert breaks(measurement, limit) == leak
 
 
@@ -145,15 +135,12 @@ def test_the_law_of_the_people():
     assert rates[0] == pytest.approx(rates[1], abs=0.15)  # the label says nothing beyond the features
 
 
-# ------------------------------------------------------------------------------------------------------------ kept
-
-
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def counted(monkeypatch) -> list[int]:
     """Count how often the test is made, and make it short."""
-    calls: list[int] = []
+    calls = []
 
-    def short(*, report: object) -> tuple[SelfTest, ...]:
+    def short(*, report):
         calls.append(1)
         return self_test(runs=10, tried=[trial(lambda run, planted: planted)])
 
@@ -161,9 +148,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def test_cached_self_test_is_made_again_once_a_package_changes(
-    tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
-):
+def test_cached_self_test_is_made_again_once_a_package_changes(tmp_path, counted, monkeypatch):
     folder = tmp_path / "new" / "folder"
     first = cached_self_test(folder)
     assert cached_self_test(folder) == first and len(counted) == 1
@@ -173,30 +158,27 @@ def test_cached_self_test_is_made_again_once_a_package_changes(
     assert len(counted) == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: content[: len(content) // 2],
-        lambda content: b"\xff\xfe" + content,
-        lambda content: b'{"tests": []}',
-        lambda content: b"[" * 100_000,
-        lambda content: content.replace(b"true", b"false", 1),
-    ],
-    ids=["half", "no text", "empty", "nested", "changed"],
-)
-def test_a_damaged_or_foreign_file_is_written_anew(
-    tmp_path: Path, counted: list[int], damage: Callable[[bytes], bytes]
-):
+DAMAGES = {
+    "half": lambda content: content[: len(content) // 2],
+    "no text": lambda content: b"\xff\xfe" + content,
+    "empty": lambda content: b'{"tests": []}',
+    "nested": lambda content: b"[" * 100_000,
+    "changed": lambda content: content.replace(b"true", b"false", 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_or_foreign_file_is_written_anew(tmp_path, counted, damage):
     first = cached_self_test(tmp_path)
     file = kept_file(tmp_path)
     content = file.read_bytes()
-    assert damage(content) != content
-    file.write_bytes(damage(content))
+    file.write_bytes(DAMAGES[damage](content))
+    assert file.read_bytes() != content
     assert cached_self_test(tmp_path) == first and len(counted) == 2
     assert file.read_bytes() == content
 
 
-def test_cached_self_test_by_several_at_once_and_where_nothing_can_be_written(tmp_path: Path, counted: list[int]):
+def test_cached_self_test_by_several_at_once_and_where_nothing_can_be_written(tmp_path, counted):
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(cached_self_test, [tmp_path] * 4))
     assert len(set(map(str, results))) == 1
@@ -206,19 +188,16 @@ def test_cached_self_test_by_several_at_once_and_where_nothing_can_be_written(tm
     assert cached_self_test(taken) == results[0]
 
 
-# --------------------------------------------------------------------------------------------- in a process of its own
-
-
-def test_it_ends_when_it_is_stopped(tmp_path: Path):
+def test_it_ends_when_it_is_stopped(tmp_path):
     with pytest.raises(Cancelled):
-        self_test_in_subprocess(tmp_path, report=stop)
+        self_test_in_subprocess(tmp_path, report=Mock(side_effect=Cancelled("stopped")))
     assert not list(tmp_path.iterdir())
 
 
-def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch):
-    ended: list[bool] = []
+def test_it_ends_with_an_audit_that_breaks(monkeypatch):
+    ended = []
 
-    def endless(folder: Path, report: Callable[[int, int], None]) -> object:
+    def endless(folder, report):
         try:
             while True:
                 report(0, 0)

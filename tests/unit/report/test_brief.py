@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +14,9 @@ from typing import Any
 import numpy as np
 import pypdfium2
 import pytest
+import typst
 
-from core.auditing import ReleaseAudit
-from core.auditing.plan import read_plan
+from core.auditing import ReleaseAudit, read_plan
 from core.auditing.plausible_attackers import ATTACKERS
 from core.auditing.policy import CHECKS, Alternative, Limit, default_policy, judge
 from core.base.caveats import Caveat, CaveatKind
@@ -32,11 +31,10 @@ from core.report.brief import (
 from core.report.brief_files import _FONTS, MISSING, brief_html, brief_pdf
 from core.report.page import required_counts, to_html
 from core.report.regulations import legal_texts
-from core.report.report import DECISIONS
-from core.stats.estimates import Estimate
-from core.studies.study import Measurement
+from core.studies.study import Measurement, not_run
 from core.studies.subject import OutputsPlan
 from tests.html_reader import Reader
+from tests.policy_samples import done
 from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, judged_audit, sample, with_texts
 
 
@@ -54,11 +52,9 @@ LONG_SOURCE = "Directive of the group-wide model risk governance committee, anne
 
 CONFIRMED = tuple(
     Caveat(
-        CaveatKind.INPUT_CONFIRMED,
-        f"“risk_{i}” looks like an output of the model, not a fact about a person. It tells “decision” by itself and "
-        "not the label: balanced accuracy 97%. As a feature it counts as known without the model. This is confirmed.",
+        CaveatKind.INPUT_CONFIRMED, f"“risk_{i}” looks like an output of the model, not a fact about a person. {more}"
     )
-    for i in range(3)
+    for i, more in enumerate(["It tells “decision” by itself and not the label. This is confirmed. " * 3] * 3)
 )
 FAR = {name: 0.5 if check.at_least else check.chance + 0.3 for name, check in CHECKS.items()}
 LABELS = OutputsPlan(released="labels")
@@ -67,9 +63,7 @@ LABELS = OutputsPlan(released="labels")
 def measured(values: Mapping[str, float | None]) -> tuple[Measurement, ...]:
     """Return a measurement for each check: a number, or None for one that was not run."""
     return tuple(
-        Measurement(check=check, outcome="not_run", reason="No column says which records were trained on.")
-        if value is None
-        else Measurement(check=check, estimate=Estimate(value=value, low=value - 0.005, high=value + 0.005, n=4522))
+        not_run(check, "No column says which records were trained on.") if value is None else done(check, value, 0.005)
         for check, value in values.items()
     )
 
@@ -86,17 +80,17 @@ def audit_of(
     limits = tuple(
         Limit(check=check, value=shipped.get(check, 0.1), rationale="As agreed.", **limit) for check in values
     )
-    policy = replace(POLICY, limits=limits)
     steps = tuple(
         Alternative(outputs=outputs, measurements=measured(narrower), tries=len(alternatives or ()))
         for outputs, narrower in (alternatives or {}).items()
     )
+    audit, measurements = sample(), measured(values)
     return replace(
-        sample(),
-        data=replace(sample().data, attribute=attribute),
-        measurements=measured(values),
-        self_tests=tuple(replace(test, passed=True) for test in sample().self_tests),
-        verdict=judge(policy, measured(values), attribute=attribute, alternatives=steps),
+        audit,
+        data=replace(audit.data, attribute=attribute),
+        measurements=measurements,
+        self_tests=tuple(replace(test, passed=True) for test in audit.self_tests),
+        verdict=judge(replace(POLICY, limits=limits), measurements, attribute=attribute, alternatives=steps),
         alternatives=steps,
     )
 
@@ -106,11 +100,11 @@ def crowded() -> ReleaseAudit:
     caveats = tuple(Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind) + CONFIRMED
     name = f"gender identity as recorded {WIDE}"
     audit = audit_of(FAR, alternatives={LABELS: {"membership_auc": 0.57}}, attribute=name, source=LONG_SOURCE)
-    return replace(
-        audit,
-        verdict=replace(audit.verdict, caveats=caveats),
-        plan=replace(audit.plan, title=f"Consumer credit default {WIDE}"),
+    verdict, plan = (
+        replace(audit.verdict, caveats=caveats),
+        replace(audit.plan, title=f"Consumer credit default {WIDE}"),
     )
+    return replace(audit, verdict=verdict, plan=plan)
 
 
 def hostile() -> ReleaseAudit:
@@ -119,19 +113,13 @@ def hostile() -> ReleaseAudit:
 
 def signed() -> tuple[Any, ...]:
     """Return more signatures than there is room for, as a history has them."""
-    common = {
-        "when": "2026-11-22T10:00:00Z",
-        "end": "until 2027-05-01",
-        "until": "2027-05-01",
-        "stands": True,
-        "condition": "No scores to partners.",
-        "proven": True,
-    }
+    when = {"when": "2026-11-22T10:00:00Z", "end": "until 2027-05-01", "until": "2027-05-01"}
+    facts = {"stands": True, "condition": "No scores to partners.", "proven": True}
     texts = {"decision": "accept_risk", "title": "Accept the risk", "role": WIDE, "reason": "Pilot only. " * 30}
-    return tuple(SimpleNamespace(name=f"{i} {WIDE} {MARKUP}", **texts, **common) for i in range(8))
+    return tuple(SimpleNamespace(name=f"{i} {WIDE} {MARKUP}", **texts, **facts, **when) for i in range(8))
 
 
-CASES: dict[str, Callable[[], tuple[ReleaseAudit, tuple[Any, ...]]]] = {
+CASES = {
     "sample": lambda: (judged_audit(), ()),
     "small groups": lambda: (sample(SMALL_GROUPS), ()),
     "crowded": lambda: (crowded(), ()),
@@ -146,38 +134,40 @@ def compact(text: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
-def test_brief_pdf_two_pages(name: str):
+def test_brief_pdf_two_pages(name):
     audit, signatures = CASES[name]()
     document = Reports(audit).document
     pdf = pypdfium2.PdfDocument(brief_pdf(document, signatures))
     assert len(pdf) == 2
-    texts = []
+    printed = ""
     for page in pdf:
         assert page.get_size() == pytest.approx(A4, abs=0.5)
         text = page.get_textpage()
-        texts.append(text.get_text_range())
+        printed += f" {text.get_text_range()}"
         boxes = [text.get_charbox(i) for i in range(text.count_chars())]
         drawn = np.array([box for box in boxes if box[2] > box[0] and box[3] > box[1]])
         assert (drawn > MARGIN).all() and (drawn < np.tile(A4, 2) - MARGIN).all()
-    assert word_count(" ".join(texts).replace("\u200b", "").replace("\ufffe", "")) <= WORD_LIMIT
-    printed = compact(" ".join(texts))
-    assert document.fingerprint in printed and compact(document.verdict.headline) in printed
+    assert word_count(printed.replace("\u200b", "").replace("\ufffe", "")) <= WORD_LIMIT
+    assert document.fingerprint in compact(printed) and compact(document.verdict.headline) in compact(printed)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_brief_html_word_limit(name: str):
-    audit, signatures = CASES[name]()
-    page = brief_html(Reports(audit).document, signatures)
-    body = Reader(re.sub(r"(?s)<head>.*?</head>", "", page))
+def test_brief_html_word_limit(name):
+    body = body_of(*CASES[name]())
     assert word_count(body.text) <= WORD_LIMIT
     assert (body.text.count("INTERNAL"), body.tags["article"], body.links) == (2, 2, [])
     assert not {"script", "img", "link", "iframe"} & set(body.tags)
 
 
-def text_of(audit: ReleaseAudit, signatures: tuple[Any, ...] = (), **values: Any) -> str:
-    """Return what a brief says."""
+def body_of(audit: ReleaseAudit, signatures: tuple[Any, ...] = (), **values: Any) -> Reader:
+    """Return the body of a brief."""
     page = brief_html(Reports(audit).document, signatures, **values)
-    return " ".join(Reader(re.sub(r"(?s)<head>.*?</head>", "", page)).text.split())
+    return Reader(re.sub(r"(?s)<head>.*?</head>", "", page))
+
+
+def text_of(audit: ReleaseAudit, *more: Any, **values: Any) -> str:
+    """Return what a brief says."""
+    return " ".join(body_of(audit, *more, **values).text.split())
 
 
 def test_brief_names_each_confirmed_block_even_in_the_densest():
@@ -188,25 +178,10 @@ def test_brief_names_each_confirmed_block_even_in_the_densest():
     assert caveats.index("risk_2") < caveats.index("Drift")
 
 
-def test_brief_counts_repeated_people():
-    audit = judged_audit()
-    repeated = Caveat(CaveatKind.PERSONS_REPEATED, "150 of 4,000 people have several records.", count=150, total=4000)
-    text = text_of(replace(audit, verdict=replace(audit.verdict, caveats=(repeated,))))
-    assert "150 of 4,000 people have several records" in text
-
-
 def test_signed_brief_has_reason_condition_end_and_next_review():
     text = text_of(judged_audit(), signed()[:1], review="2027-03-01")
     for part in ("Accept the risk", "22 Nov 2026", "Pilot only.", "No scores to partners.", "1 May 2027", "1 Mar 2027"):
         assert part in text
-
-
-def test_brief_and_annex_offer_the_decisions_that_are_signed():
-    report = Reports(judged_audit()).document
-    annex = to_html(report)
-    for decision in DECISIONS.values():
-        assert f'<span class="box"></span>{decision}<' in annex
-        assert f"<b>{decision}</b>" in brief_html(report)
 
 
 def test_required_counts_are_the_same_in_brief_and_annex():
@@ -235,7 +210,7 @@ def test_brief_pdf_same_bytes_tagged():
         ('someone = "yes"', r"\[attackers\] must hold only the keys date"),
     ],
 )
-def test_plan_attackers_refused(line: str, message: str):
+def test_plan_attackers_refused(line, message):
     with pytest.raises(InputError, match=message):
         read_plan(f'[data]\ndataset = "demo"\n[attackers]\n{line}\n')
 
@@ -246,15 +221,14 @@ def test_threat_models_name_every_attacker_of_a_plan():
     assert rows == [(key, attacker.title) for key, attacker in ATTACKERS.items()]
 
 
-@pytest.mark.parametrize(("count", "more"), [(5, 0), (7, 2)])
-def test_brief_counts_the_setters_of_limits_that_do_not_fit(count: int, more: int):
+@pytest.mark.parametrize(("count", "more"), [(5, []), (7, ["2"])])
+def test_brief_counts_the_setters_of_limits_that_do_not_fit(count, more):
     audit = audit_of(FAR)
     limits = tuple(replace(limit, author=f"Officer {i % count}") for i, limit in enumerate(audit.verdict.policy.limits))
-    policy = replace(audit.verdict.policy, limits=limits)
-    verdict = judge(policy, audit.measurements, attribute="sex")
+    verdict = judge(replace(audit.verdict.policy, limits=limits), audit.measurements, attribute="sex")
     setters = brief_content(Reports(replace(audit, verdict=verdict)).document)["setters"]
     assert len(setters["rows"]) == 5
-    assert re.findall(r"(\d+) more", setters["foot"]) == [str(more)] * bool(more)
+    assert re.findall(r"(\d+) more", setters["foot"]) == more
 
 
 def test_plain_line_shortens_and_replaces():
@@ -265,37 +239,22 @@ def test_plain_line_shortens_and_replaces():
 
 
 def test_the_fonts_have_every_letter():
-    from importlib.resources import files
-
-    import typst
-
     letters = "".join(chr(i) for i in range(0x20, 0x3000) if not _NOT_COVERED.match(chr(i)))
     layout = b'#set document(title: "x")\n#set text(font: ("Source Sans 3", "DejaVu Sans Mono"))\n#sys.inputs.a'
     folders = [str(files(name) / "files") for name in _FONTS]
-    compiled = typst.compile(
-        layout,
-        sys_inputs={"a": letters},
-        font_paths=folders,  # type: ignore[arg-type]
-        ignore_system_fonts=True,
-        pdf_standards=["ua-1"],
-    )
+    fonts = {"font_paths": folders, "ignore_system_fonts": True}
+    compiled = typst.compile(layout, sys_inputs={"a": letters}, pdf_standards=["ua-1"], **fonts)
     assert len(letters) > 300 and compiled.startswith(b"%PDF")
 
 
-def test_brief_pdf_without_the_extra(monkeypatch: pytest.MonkeyPatch):
+def test_brief_pdf_without_the_extra(monkeypatch):
     monkeypatch.setattr("core.report.brief_files.find_spec", lambda name: None)
     with pytest.raises(FairLeakError, match=r"two fonts; install what requirements-pdf\.txt lists"):
         brief_pdf(Reports(judged_audit()).document)
     assert MISSING.count(".") == 2
 
 
-def test_typst_is_loaded_by_a_brief_alone():
-    statements = "import core.report.brief_files, sys; print('typst' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", statements], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
-
-
-def test_brief_says_when_the_newest_law_was_looked_up(monkeypatch: pytest.MonkeyPatch):
+def test_brief_says_when_the_newest_law_was_looked_up(monkeypatch):
     texts = legal_texts()
     days = dict(zip(texts, (datetime.date(2031, 4, day + 1) for day in range(len(texts))), strict=True))
     looked_up = {name: replace(text, looked_up=days[name]) for name, text in reversed(texts.items())}

@@ -7,9 +7,9 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable
+import re
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.auditing import RegisterPlan
+from core.auditing.policy import judge
+from core.base.caveats import Caveat, CaveatKind
 from core.report import from_json, report_document, to_json
 from core.report.codec import is_number, schema_error
+from core.report.page import to_html
 from core.report.report import parse_json, strict
 from core.report.tables import cell_text, csv_files
-from tests.samples_report import judged_audit, sample, with_texts
+from core.studies.study import Basis
+from tests.html_reader import Reader
+from tests.samples_report import HOSTILE, judged_audit, sample, with_texts
 
 AUDIT = sample()
 
@@ -40,8 +46,8 @@ AUDIT = sample()
         (lambda d: d.update(kind="x"), "must have the kind 'fairleak release audit', got 'x'"),
     ],
 )
-def test_what_is_of_another_form(change: Callable[[dict[str, Any]], Any], message: str):
-    document = json.loads(to_json(report_document(AUDIT)))
+def test_what_is_of_another_form(change, message):
+    document = strict(report_document(AUDIT))
     change(document)
     assert message in schema_error(document)
 
@@ -50,9 +56,9 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
     twin = replace(sample(), model=replace(AUDIT.model, tolerance=np.float64(0.001), achieved=float("0.0008")))
     assert to_json(report_document(AUDIT)) == to_json(report_document(twin))
     document = json.loads(to_json(report_document(AUDIT)))
-    inside = {name: value for name, value in document.items() if name != "fingerprint"}
-    text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert document["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+    signed = document.pop("fingerprint")
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert signed == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_a_report_is_read_as_it_was_written():
@@ -105,6 +111,94 @@ def test_numbers_stay_numbers_and_formulas_become_texts():
     assert [*map(cell_text, (12345.6, 2300.7, 999.96, -0.00001))] == ["12,346", "2,301", "1000", "0"]
 
 
-def test_is_number_of_numbers_alone():
-    assert is_number(1) and is_number(0.5)
-    assert not is_number(True) and not is_number("1")
+@pytest.mark.parametrize(("value", "expected"), [(1, True), (0.5, True), (True, False), ("1", False)])
+def test_is_number_of_numbers_alone(value, expected):
+    assert is_number(value) == expected
+
+
+COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
+
+PIECES = (
+    "<script>alert(1)</script>", "</style>", "</title>", "</pre>", "</svg>", "<img src=x onerror=alert(1)>", '"', "'",
+    ">", "<", "&", "&lt;", "&#60;script&#62;", ' onload="x"', "javascript:alert(1)", "{{ 7*7 }}", "{% raw %}", "{#",
+    "-->", "]]>", "\x00", "\x1b[31m", "\r\n", "\u202e", "\u2028", "\ud800", "`", "${x}", "\\", "%s", "{0}",
+)  # fmt: skip
+
+
+def changed(payload: str):
+    """Return the audit with a text added to every text there is."""
+    return with_texts(sample(), lambda text: text if text in COLUMNS else text + payload)
+
+
+@pytest.mark.parametrize(
+    "pieces", [PIECES, PIECES[::-1], PIECES[6:9], PIECES[7:8]], ids=["all", "back", "ends", "apostrophe"]
+)
+def test_dangerous_pieces_in_every_place_give_the_page_of_a_harmless_text(pieces):
+    payload = "".join(pieces)
+    audits = (changed(text) for text in ("x" * len(payload), payload))
+    harmless, hostile = (Reader(to_html(report_document(audit))) for audit in audits)
+    assert hostile.tags == harmless.tags
+    assert hostile.attributes == harmless.attributes
+    assert hostile.comments == harmless.comments == []
+    assert all(link.startswith("#") for link in hostile.links)
+
+
+def test_the_page_needs_nothing_and_runs_nothing():
+    page = to_html(report_document(sample()))
+    reader = Reader(page)
+    assert not {"script", "link", "iframe", "object", "embed", "form", "input", "img", "base"} & set(reader.tags)
+    assert not [name for _, name in reader.attributes if name.startswith("on")]
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert f'http-equiv="Content-Security-Policy" content="{policy}"' in page
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+    assert HOSTILE not in page and HOSTILE in reader.text
+
+
+def test_headings_are_in_order_and_unique():
+    page = to_html(report_document(sample()))
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in Reader(page).links} <= set(ids)
+
+
+def test_to_html_has_no_tick_and_no_number_of_what_is_not_released():
+    audit = judged_audit()
+    passing = next(row.check for row in audit.verdict.rows if row.verdict == "pass" and row.limit is not None)
+    measurements = tuple(
+        replace(measurement, basis=Basis.NOT_RELEASED) if measurement.check == passing else measurement
+        for measurement in audit.measurements
+    )
+    verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
+    page = to_html(report_document(replace(audit, measurements=measurements, verdict=verdict)))
+    assert page.count('class="verdict not_attacked"') == 2  # in the table, and where it stands by itself
+    assert page.count("No number: nothing is released.") == 1
+
+
+def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
+    audit = judged_audit()
+    confirmed = Caveat(CaveatKind.INPUT_CONFIRMED, "The label is the model's answer. This is confirmed.")
+    page = to_html(report_document(replace(audit, verdict=replace(audit.verdict, caveats=(confirmed,)))))
+    checks = page[page.index("<tbody") : page.index("</tbody>")]
+    assert checks.count("if what was confirmed is right") == checks.count('class="verdict pass"') > 0
+    assert page.index(confirmed.text.replace("'", "&#39;")) < page.index("<tbody")
+    assert "if what was confirmed" not in to_html(report_document(audit))
+
+
+def test_to_html_names_the_version_its_owner_and_the_attributes_that_were_not_attacked():
+    audit = judged_audit()
+    register = RegisterPlan(model="Credit check", version="3.1", owner="Lending", review="2027-03-01")
+    data = replace(audit.data, features=("income", "nationality"))
+    page = to_html(report_document(replace(audit, plan=replace(audit.plan, register=register), data=data)))
+    for text in ("Credit check 3.1", "<dd>Lending</dd>", "1 Mar 2027", "may be sensitive by their names: nationality."):
+        assert text in page
+
+
+def test_to_html_links_each_check_to_provisions_that_stand_once():
+    page = to_html(report_document(judged_audit()))
+    links = set(re.findall(r'href="#(law-[^"]+)"', page))
+    assert links
+    assert sorted(links) == sorted(re.findall(r'id="(law-[^"]+)"', page))

@@ -18,18 +18,17 @@ from core.store.history import History
 from tests.refusals import refused
 from tests.samples_report import judged_audit
 
-Capture = pytest.CaptureFixture[str]
 AUDIT = judged_audit()
 
 
 @pytest.fixture
-def out(tmp_path: Path) -> Path:
+def out(tmp_path) -> Path:
     """The folder of an audit."""
     assert write_audit(Reports(AUDIT), tmp_path / "out") == ""
     return tmp_path / "out"
 
 
-def test_report_brief_writes_what_an_audit_writes(out: Path, tmp_path: Path):
+def test_report_brief_writes_what_an_audit_writes(out, tmp_path):
     folder = out / "internal"
     document = Reports(AUDIT).document
     contents = {"brief.html": brief_html(document).encode(), "brief.pdf": brief_pdf(document)}
@@ -43,7 +42,7 @@ def test_report_brief_writes_what_an_audit_writes(out: Path, tmp_path: Path):
     assert {name: (folder / name).read_bytes() for name in contents} == contents
 
 
-def test_report_brief_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+def test_report_brief_without_the_extra(tmp_path, monkeypatch, capsys):
     for module in ("core.report.brief_files", "core.cli.report"):
         monkeypatch.setattr(f"{module}.has_typst", lambda: False)
     assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "bare")
@@ -54,7 +53,7 @@ def test_report_brief_without_the_extra(tmp_path: Path, monkeypatch: pytest.Monk
     assert "install what requirements-pdf.txt lists" in message
 
 
-def test_report_brief_refuses_bad_input(out: Path, tmp_path: Path, capsys: Capture):
+def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
     report = out / "internal" / "report.json"
     broken = tmp_path / "broken.json"
     broken.write_text(altered(report.read_text(encoding="utf-8")))
@@ -64,9 +63,6 @@ def test_report_brief_refuses_bad_input(out: Path, tmp_path: Path, capsys: Captu
         ((broken,), "Only a report that holds gets a brief: "),
     ):
         assert phrase in refused(capsys, "report", "brief", *arguments)
-
-
-# Signatures
 
 
 @pytest.fixture
@@ -102,9 +98,7 @@ SIGNER = ("--signer", "officer.public.pem")
         ("no signature", SIGNER, 1, "BROKEN  Not signed: "),
     ],
 )
-def test_who_signed_what_and_whether_it_changed_by_a_byte(
-    change: str, more: tuple[str, ...], code: int, phrase: str, folder: Path, capsys: Capture
-):
+def test_who_signed_what_and_whether_it_changed_by_a_byte(change, more, code, phrase, folder, capsys):
     if change == "a byte":  # the same content, and so the same fingerprint
         (folder / "report.json").write_bytes((folder / "report.json").read_bytes() + b"\n")
     elif change:
@@ -114,16 +108,17 @@ def test_who_signed_what_and_whether_it_changed_by_a_byte(
 
 
 def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
-    key = (folder / "officer.pem").read_text()
-    assert stat.S_IMODE((folder / "officer.pem").stat().st_mode) == 0o600
-    (folder / "link.pem").symlink_to(folder / "elsewhere.pem")
+    path, elsewhere = folder / "officer.pem", folder / "elsewhere.pem"
+    key = path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (folder / "link.pem").symlink_to(elsewhere)
     capsys.readouterr()
     for again in ("officer.pem", "link.pem", "none/key.pem"):
         assert main(["report", "sign", "--new-key", again]) == 3
     assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
     output = capsys.readouterr()
     assert output.err.count("\n") == 4 and key.splitlines()[1] not in output.out + output.err
-    assert (folder / "officer.pem").read_text() == key and not (folder / "elsewhere.pem").exists()
+    assert path.read_text() == key and not elsewhere.exists()
 
 
 @pytest.mark.parametrize("wrong", ["officer.public.pem", "report.json", "none.pem", "ec.pem", "locked.pem"])
@@ -131,12 +126,13 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    pem, pkcs8 = form.Encoding.PEM, form.PrivateFormat.PKCS8
-    (folder / "ec.pem").write_bytes(
-        ec.generate_private_key(ec.SECP256R1()).private_bytes(pem, pkcs8, form.NoEncryption())
-    )
     key = private_key((folder / "officer.pem").read_bytes(), name="it")
-    (folder / "locked.pem").write_bytes(key.private_bytes(pem, pkcs8, form.BestAvailableEncryption(b"word")))
+    open_form = form.NoEncryption()
+    for name, pair, secret in (
+        ("ec.pem", ec.generate_private_key(ec.SECP256R1()), open_form),
+        ("locked.pem", key, form.BestAvailableEncryption(b"word")),
+    ):
+        (folder / name).write_bytes(pair.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, secret))
     (folder / "report.json.sig").unlink()
     capsys.readouterr()
     assert main(["report", "sign", "report.json", "--key", wrong]) == 3
@@ -172,24 +168,20 @@ def test_only_a_report_that_holds_is_signed(folder, capsys):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda content: content.update(signature="AAAA"),
-        lambda content: content.update(public_key="AAAA"),
-        lambda content: content.update(public_key=3),
-        lambda content: content.update(kind="other"),
-        lambda content: content.pop("signature"),
-        lambda content: content.update(signature="é"),
+        *({name: "AAAA"} for name in ("signature", "public_key")),
+        {"public_key": 3},
+        {"kind": "other"},
+        {"signature": "é"},
     ],
 )
 def test_a_signature_that_is_none(folder, capsys, change):
     path = folder / "report.json.sig"
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
     code, output = verify(capsys)
     assert code == 1 and "BROKEN  Signature does not hold: " in output and output.count("Signature") == 1
 
 
-def test_history_show_brief_has_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_history_show_brief_has_signatures(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     document, history = Reports(AUDIT).document, History.open(tmp_path / "history.sqlite")
     entry = history.keep(document, model="Loans", version="1.0", who="A. Auditor")
