@@ -450,7 +450,7 @@ def measure_card(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCa
     if projected.status == "infeasible":
         chance = None
     else:
-        chance = prediction.chance
+        chance = prediction
     disclosed = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
     return ModelCardResult(
         settings=settings,

@@ -122,24 +122,33 @@ _TAIL = (1.0 - 0.95) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chance(Result):
-    """The gain in bits over random draws of everybody's attribute from the attacker's posterior, and of the noise."""
+class Prediction(Result):
+    """What a release is expected to reveal: the gain over random draws of everybody's attribute, and of the noise.
 
-    mean: float
+    The attributes are drawn from the attacker's posterior.
+    """
+
+    bits: Estimate
+    """Expected gain in bits; its interval is that of the mean of the random draws, nan where the formula is kept."""
+    draws: int = 0
+    """Draws of everybody's attribute behind it; 0: the formula."""
     deviation: float
     skewness: float
     noise: bool
     """Whether there is privacy noise; without it no release loses bits."""
 
-    def range(self) -> tuple[float, float]:
-        """Return where 95% of the random draws lie, as many beyond it to either side."""
-        if not self.deviation > 0.0:
-            return self.mean, self.mean
-        low = self._quantile(_TAIL, self.mean)
-        high = self._quantile(1.0 - _TAIL, self.mean)
-        if not self.noise:
-            low = max(low, 0.0)
-        return low, high
+    @property
+    def low(self) -> float:
+        """Least gain of one release in the middle 95% of the draws."""
+        low = self._quantile(_TAIL, self.bits.value)
+        if self.noise:
+            return low
+        return max(low, 0.0)
+
+    @property
+    def high(self) -> float:
+        """Largest gain of one release in the middle 95% of the draws."""
+        return self._quantile(1.0 - _TAIL, self.bits.value)
 
     def expected(self, gain: float, n: int, *, most: float = math.inf) -> Estimate:
         """Return the expected gain with its interval, from the one gain that was measured about n people.
@@ -159,11 +168,12 @@ class Chance(Result):
 
     def _mean_where(self, share: float, gain: float) -> float:
         """Return the mean for which this share of the random draws stays below the gain."""
-        shifted = self.mean + gain - self._quantile(share, self.mean)
-        if shifted <= self.mean:
+        mean = self.bits.value
+        shifted = mean + gain - self._quantile(share, mean)
+        if shifted <= mean:
             return shifted
-        low = self.mean
-        high = self.mean + 1.0
+        low = mean
+        high = mean + 1.0
         while self._quantile(share, high) < gain:
             high += 2.0 * (high - low)
         for _ in range(_HALVINGS):
@@ -174,7 +184,9 @@ class Chance(Result):
     def _quantile(self, share: float, mean: float) -> float:
         from scipy.special import gammaincinv, ndtri
 
-        more = max(mean - self.mean, 0.0)
+        if not self.deviation > 0.0:
+            return mean
+        more = max(mean - self.bits.value, 0.0)
         variance = self.deviation**2 + 2 * _NAT * more
         skewness = (self.skewness * self.deviation**3 + 6 * _NAT**2 * more) / variance**1.5
         if skewness < 1e-3:
@@ -183,15 +195,17 @@ class Chance(Result):
         return mean + math.sqrt(variance / shape) * (float(gammaincinv(shape, share)) - shape)
 
 
-def formula_chance(modes: Modes) -> Chance:
-    """Return the chance of the linear-Gaussian picture."""
+def formula_prediction(modes: Modes) -> Prediction:
+    """Return the prediction of the linear-Gaussian picture."""
     w = modes.weight
     variance = _NAT**2 * float((w * (2.0 - w)).sum()) / 2 + _kurtosis(modes)
     third = _NAT**3 * float((w**2 * (3.0 - 2.0 * w)).sum())
     skewness = third / variance**1.5 if variance > 0 else 0.0
-    noise = modes.release.epsilon is not None
-    return Chance(
-        mean=modes.df_bits, deviation=math.sqrt(max(variance, 0.0)), skewness=skewness, noise=noise
+    return Prediction(
+        bits=Estimate(value=modes.df_bits, low=math.nan, high=math.nan, n=modes.release.n),
+        deviation=math.sqrt(max(variance, 0.0)),
+        skewness=skewness,
+        noise=modes.release.epsilon is not None,
     )
 
 
@@ -208,7 +222,7 @@ class Measured(Result):
 
     bits: Estimate
     """Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)). The gain itself is known; the interval is of the gain to be
-    expected of such a release about as many other people like these (see `core.studies.model_card.meter.Chance`), nan
+    expected of such a release about as many other people like these (see `core.studies.model_card.Prediction`), nan
     where no prediction was handed in."""
     accuracy_before: Estimate
     accuracy_after: Estimate
@@ -227,7 +241,7 @@ def measured(
     projected: npt.ArrayLike,
     sensitive: npt.ArrayLike,
     *,
-    chance: Chance | None = None,
+    chance: Prediction | None = None,
 ) -> Measured:
     """Compare the posterior (n,) and the projected one (n,) with the truth (n,); `chance` gives the bits an interval.
 
@@ -280,21 +294,6 @@ _FEW_SETTLE = 0.03
 simulated over formula .97 to 1.07 up to here, to 1.16 at .06, 1.25 at .17, 1.45 beyond."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction(Result):
-    """What a release is expected to reveal."""
-
-    bits: Estimate
-    """Expected gain in bits; its interval is that of the mean of the random draws, nan where the formula is kept."""
-    draws: int
-    """Draws of everybody's attribute behind it; 0: the formula."""
-    low: float
-    high: float
-    """Where the gain of one release lies in 95% of such draws."""
-    chance: Chance
-    """How the gain of one release is spread over them."""
-
-
 def predict(posterior: npt.ArrayLike, release: Release, *, seed: int = 0) -> Prediction:
     """Return the expected gain of a release; no true attribute is used.
 
@@ -303,19 +302,17 @@ def predict(posterior: npt.ArrayLike, release: Release, *, seed: int = 0) -> Pre
     published number without one of its groups are drawn again. The posterior is as for `meter`.
     """
     modes = modes_of(posterior, release)
-    chance = formula_chance(modes)
-    draws = 0
-    bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=release.n)
+    prediction = formula_prediction(modes)
     # where sizes are not published the formula takes equations for straight that are not
     if meter_of(modes).share > _FEW_SETTLE or not release.sizes:
         gains = _tried_out(modes, child_generator(seed, "predicted bits"))
         if gains is not None:
             mean, error, deviation, draws = gains
-            chance = replace(chance, mean=mean, deviation=math.hypot(deviation, error))
             half = quantile(LEVEL, draws - 2) * error
             bits = Estimate(value=mean, low=mean - half, high=mean + half, n=draws)
-    low, high = chance.range()
-    return Prediction(bits=bits, draws=draws, low=low, high=high, chance=chance)
+            deviation = math.hypot(deviation, error)
+            return replace(prediction, bits=bits, draws=draws, deviation=deviation)
+    return prediction
 
 
 def _tried_out(modes: Modes, rng: np.random.Generator) -> tuple[float, float, float, int] | None:

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from core.stats.estimates import certain
 from core.studies.model_card import Release, measured, meter, pinned, predict, project
 from core.studies.model_card.equations import LATTICE, modes_of
-from core.studies.model_card.meter import Chance, formula_chance, gained_bits
+from core.studies.model_card.meter import Prediction, formula_prediction, gained_bits
 from tests.release_samples import large_case
 
 LN2 = math.log(2)
@@ -92,11 +93,10 @@ def test_the_spread_of_the_formula_is_that_of_draws(precision: dict):
     rng = np.random.default_rng(5)
     drawn = ((rng.random(2000) < case.posterior).astype(np.uint8) for _ in range(160))
     gains = [gained(case.posterior, case.release, s, rng) for s in drawn]
-    chance = formula_chance(modes_of(case.posterior, case.release))
-    assert np.mean(gains) == pytest.approx(chance.mean, rel=0.15)
-    assert np.std(gains) == pytest.approx(chance.deviation, rel=0.2)
-    low, high = chance.range()
-    assert 0.91 <= np.mean([low <= gain <= high for gain in gains]) <= 0.99
+    predicted = formula_prediction(modes_of(case.posterior, case.release))
+    assert np.mean(gains) == pytest.approx(predicted.bits.value, rel=0.15)
+    assert np.std(gains) == pytest.approx(predicted.deviation, rel=0.2)
+    assert 0.91 <= np.mean([predicted.low <= gain <= predicted.high for gain in gains]) <= 0.99
 
 
 @pytest.mark.parametrize("systematic", [0.0, 4.0, 60.0])
@@ -105,8 +105,8 @@ def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int,
     """Half a noncentral chi-squared in nats: what independent numbers gain where their means are off."""
     x = np.random.default_rng([numbers, int(systematic)]).noncentral_chisquare(numbers, systematic + 1e-12, 400)
     gains, mean = x / (2 * math.log(2)), (numbers + systematic) / (2 * math.log(2))
-    right = Chance(
-        mean=numbers / (2 * math.log(2)),
+    right = Prediction(
+        bits=certain(numbers / (2 * math.log(2)), 100),
         deviation=math.sqrt(numbers / 2) / math.log(2),
         skewness=math.sqrt(8 / numbers),
         noise=False,
