@@ -139,7 +139,7 @@ class Prediction(Result):
 
     @property
     def low(self) -> float:
-        """Least gain of one release in the middle 95% of the draws."""
+        """Least gain of one release in the middle 95% of the random draws."""
         low = self._quantile(_TAIL, self.bits.value)
         if self.noise:
             return low
@@ -147,7 +147,7 @@ class Prediction(Result):
 
     @property
     def high(self) -> float:
-        """Largest gain of one release in the middle 95% of the draws."""
+        """Largest gain of one release in the middle 95% of the random draws."""
         return self._quantile(1.0 - _TAIL, self.bits.value)
 
     def expected(self, gain: float, n: int, *, most: float = math.inf) -> Estimate:
