@@ -123,9 +123,9 @@ _TAIL = (1.0 - 0.95) / 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Result):
-    """What a release is expected to reveal: the gain over random draws of everybody's attribute, and of the noise.
+    """What a release is expected to reveal.
 
-    The attributes are drawn from the attacker's posterior.
+    The gain is over random draws of everybody's attribute from the attacker's posterior, and of the noise.
     """
 
     bits: Estimate
