@@ -7,7 +7,7 @@ the screen. Numbers are given as they were measured: an axis knows where each st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,18 +94,8 @@ class Axis:
 class Scale:
     """An axis in the making, whose ends are round and hold what is drawn.
 
-    Attributes
-    ----------
-    span, parts
-        How long it is at least, and in how many parts at most.
-    start : float
-        Where it begins at the latest.
-    holds : sequence of float
-        What it always holds.
-    words
-        How its marks are written.
-    place, write
-        As of `Axis`.
+    It is `span` long at least, in so many `parts` at most, begins at `start` at the latest and always holds `holds`.
+    `label` writes its marks; `position` and `write` are those of `Axis`.
     """
 
     title: str
@@ -234,13 +224,9 @@ class Drawing:
         self._narrow = narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
-        sides = [
-            width(label, 12) / 2 + 2 for label in (*x.labels[:1], *x.labels[-1:])
-        ]  # of the marks at both ends
-        margins = (
-            *(max(pair) for pair in zip(margins, sides, strict=False)),
-            *margins[len(sides) :],
-        )
+        ends = (*x.labels[:1], *x.labels[-1:])
+        sides = [width(label, 12) / 2 + 2 for label in ends]
+        margins = (*map(max, margins, sides), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": "grey", "size": 12}}
         self.layout: dict[str, Any] = {
@@ -331,14 +317,27 @@ class Drawing:
         look["line"] = {"width": rim[1]}
         if rim[0]:
             look["line"]["color"] = rim[0]
-        trace = _pointed(hover)
+        more = _pointed(hover)
         if ends:
-            above = [high - at for at, (_, high) in zip(y, ends, strict=True)]
-            below = [at - low for at, (low, _) in zip(y, ends, strict=True)]
-            lengths = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
-            trace["error_y"] = {**lengths, "color": stroke, "thickness": 2, "width": 0}
-        data = {"x": list(x), "y": list(y), "cliponaxis": False, "name": name}
-        self.trace("scatter", mode="markers", marker=look, **data, **trace)
+            more["error_y"] = {
+                "type": "data",
+                "symmetric": False,
+                "array": [high - at for at, (_, high) in zip(y, ends, strict=True)],
+                "arrayminus": [at - low for at, (low, _) in zip(y, ends, strict=True)],
+                "color": stroke,
+                "thickness": 2,
+                "width": 0,
+            }
+        self.trace(
+            "scatter",
+            mode="markers",
+            marker=look,
+            x=list(x),
+            y=list(y),
+            cliponaxis=False,
+            name=name,
+            **more,
+        )
 
     def line(
         self,
@@ -352,16 +351,30 @@ class Drawing:
         hover: Sequence[str] | None = None,
     ) -> None:
         """Draw a line without markers; the pointer shows nothing of it, such as of an interval, without `hover`."""
-        look = {"line": {"color": color, "width": width, "dash": dash}, "opacity": opacity}
-        self.trace("scatter", x=list(x), y=list(y), mode="lines", **look, **_pointed(hover))
+        self.trace(
+            "scatter",
+            x=list(x),
+            y=list(y),
+            mode="lines",
+            line={"color": color, "width": width, "dash": dash},
+            opacity=opacity,
+            **_pointed(hover),
+        )
 
     def band(
         self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str
     ) -> None:
         """Shade an interval, without an outline."""
-        data = {"x": [*x, *reversed(list(x))], "y": [*high, *reversed(list(low))]}
-        look = {"fill": "toself", "fillcolor": f"{color}/18", "line": {"width": 0}}
-        self.trace("scatter", mode="lines", hoverinfo="skip", **data, **look)
+        self.trace(
+            "scatter",
+            mode="lines",
+            hoverinfo="skip",
+            x=[*x, *reversed(x)],
+            y=[*high, *reversed(low)],
+            fill="toself",
+            fillcolor=f"{color}/18",
+            line={"width": 0},
+        )
 
     def bar(
         self,
@@ -376,22 +389,34 @@ class Drawing:
     ) -> None:
         """Add a horizontal bar from `base` to x; `hover` is what the pointer shows of it."""
         fill, rim = ("rgba(0,0,0,0)", 2) if hollow else (color, 0)
-        look = {"color": fill, "line": {"width": rim, "color": color}}
-        data = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
         pointed = [hover] if hover else None
-        self.trace("bar", marker=look, textposition="none", **data, **_pointed(pointed))
+        self.trace(
+            "bar",
+            marker={"color": fill, "line": {"width": rim, "color": color}},
+            textposition="none",
+            x=[x - base],
+            y=[y],
+            base=[base],
+            width=[width],
+            orientation="h",
+            **_pointed(pointed),
+        )
 
     def segment(
         self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any
     ) -> None:
-        """Draw a straight line that is no data; one number stands for both ends."""
-        x0, x1 = x if isinstance(x, tuple) else (x, x)
-        y0, y1 = y if isinstance(y, tuple) else (y, y)
+        """Draw a straight line that is no data."""
         stroke: dict[str, Any] = {"color": color, "width": width}
         if dash:
             stroke["dash"] = dash
+        self._shape("line", x, y, line=stroke, **properties)
+
+    def _shape(self, kind: str, x: _Ends, y: _Ends, **properties: Any) -> None:
+        """Add a line or a rectangle; one number stands for both ends."""
+        x0, x1 = x if isinstance(x, tuple) else (x, x)
+        y0, y1 = y if isinstance(y, tuple) else (y, y)
         self.layout["shapes"].append(
-            {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": stroke, **properties}
+            {"type": kind, "x0": x0, "x1": x1, "y0": y0, "y1": y1, **properties}
         )
 
     def rule(self, y: float) -> None:
@@ -402,29 +427,28 @@ class Drawing:
         self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 1
     ) -> None:
         """Fill a rectangle behind everything."""
-        ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
-        look = {"fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
-        self.layout["shapes"].append({"type": "rect", **ends, **look})
+        self._shape(
+            "rect", x, y, fillcolor=color, opacity=opacity, line={"width": 0}, layer="below"
+        )
 
     def shade_row(self, y: float) -> None:
         """Set off a row over the plot and over the columns at its left and right."""
-        left = self.layout["margin"]["l"]
-        right = self.layout["margin"]["r"]
-        side = {
-            "type": "rect",
-            "xref": "paper",
-            "y0": y - 0.5,
-            "y1": y + 0.5,
-            "fillcolor": "pale",
-            "layer": "below",
-        }
-        side["line"] = {"width": 0}
-        pixels = {"xsizemode": "pixel"}
-        self.layout["shapes"] += [
-            {**side, "x0": 0, "x1": 1},
-            {**side, **pixels, "xanchor": 0, "x0": -left, "x1": 1},
-            {**side, **pixels, "xanchor": 1, "x0": -1, "x1": right},
-        ]
+        margin = self.layout["margin"]
+        for x, place in (
+            ((0, 1), {}),
+            ((-margin["l"], 1), {"xsizemode": "pixel", "xanchor": 0}),
+            ((-1, margin["r"]), {"xsizemode": "pixel", "xanchor": 1}),
+        ):
+            self._shape(
+                "rect",
+                x,
+                (y - 0.5, y + 0.5),
+                xref="paper",
+                fillcolor="pale",
+                line={"width": 0},
+                layer="below",
+                **place,
+            )
 
     def axes(self, *, levels: bool = True) -> None:
         """Mark and name the axes: the levels of y are lines of the grid, or else the places of x.
@@ -441,12 +465,16 @@ class Drawing:
             "ticktext": [x.labels[i] for i in visible],
         }
         wide = self.room + 2 * min(margin["l"], margin["r"]) - 8
-        below: dict[str, Any] = {
-            "refs": ("paper", "paper"),
-            "size": 12,
-            "anchor": ("center", "top"),
-        }
-        self.remark(fit(x.title, wide, 12), "grey", x=0.5, y=0, shift=(0, -25), **below)
+        self.remark(
+            fit(x.title, wide, 12),
+            "grey",
+            x=0.5,
+            y=0,
+            refs=("paper", "paper"),
+            shift=(0, -25),
+            anchor=("center", "top"),
+            size=12,
+        )
         if not levels:
             for mark in x.marks:
                 self.segment(mark, y.ends, "grid", layer="below")
@@ -455,11 +483,9 @@ class Drawing:
             "showticklabels": True,
             "tickvals": list(y.marks),
             "ticktext": list(y.labels),
-        }
-        self.layout["yaxis"] |= {
             "ticks": "outside",
-            "tickcolor": "rgba(0,0,0,0)",
-        }  # keeps the words off the plot
+            "tickcolor": "rgba(0,0,0,0)",  # keeps the words off the plot
+        }
         for mark in y.marks:
             self.rule(mark)
         parts = (x.ends[0], *x.broken, x.ends[1])
@@ -502,13 +528,16 @@ class Drawing:
     ) -> None:
         """Write at height y, ending `shift` pixels right of the plot; nothing where there are no words."""
         if text:
-            options: dict[str, Any] = {
-                "x": 1,
-                "y": y,
-                "refs": ("paper", "y"),
-                "anchor": ("right", "middle"),
-            }
-            self.remark(text, color, shift=shift, **options, **look)
+            self.remark(
+                text,
+                color,
+                x=1,
+                y=y,
+                refs=("paper", "y"),
+                shift=shift,
+                anchor=("right", "middle"),
+                **look,
+            )
 
     def above(
         self,
@@ -519,19 +548,29 @@ class Drawing:
         color: str = "grey",
     ) -> None:
         """Write over the plot from its left end on, or up to its right end, moved by pixels."""
-        options: dict[str, Any] = {
-            "x": float(right),
-            "y": 1,
-            "refs": ("paper", "paper"),
-            "shift": shift,
-        }
         side = "right" if right else "left"
-        self.remark(text, color, anchor=(side, "bottom"), size=12, **options)
+        self.remark(
+            text,
+            color,
+            x=float(right),
+            y=1,
+            refs=("paper", "paper"),
+            shift=shift,
+            anchor=(side, "bottom"),
+            size=12,
+        )
 
     def in_the_middle(self, text: str) -> None:
         """Write in the middle of an empty plot."""
-        options: dict[str, Any] = {"refs": ("paper", "paper"), "anchor": ("center", "middle")}
-        self.remark(text, "grey", x=0.5, y=0.5, fill="background", **options)
+        self.remark(
+            text,
+            "grey",
+            x=0.5,
+            y=0.5,
+            refs=("paper", "paper"),
+            anchor=("center", "middle"),
+            fill="background",
+        )
 
     def note(self, **facts: Any) -> Drawing:
         """Leave facts in the chart for those who test it."""
@@ -558,10 +597,3 @@ def cells(name: str, number: Number | None) -> dict[str, float | None]:
     if isinstance(number, Estimate) or number is None:
         return estimate_columns(name, number)
     return {name: number}
-
-
-def joined(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of a table that all have the columns of all; None where a row has none."""
-    listed = [dict(row) for row in rows]
-    empty = dict.fromkeys(name for row in listed for name in row)
-    return [{**empty, **row} for row in listed]

@@ -145,29 +145,20 @@ def pointed(at: float, number: Number, color: str, name: str, value: str | None 
 
 @dataclass(slots=True)
 class _Placed:
-    """A curve on its axes.
-
-    Attributes
-    ----------
-    x, y
-        Its places and heights, None where it has no point.
-    start : float
-        Where the line to its name begins: at the slider, or at its end.
-    height : float
-        Where its name stands before names are moved apart; nan where it gets none.
-    dot : bool
-        Whether it has a dot on the slider's line.
-    value : str
-        The number its name tells.
-    """
+    """A curve on its axes."""
 
     curve: Curve
     x: list[float]
     y: list[float | None]
+    """Its places and heights, None where it has no point."""
     start: float
+    """Where the line to its name begins: at the slider, or at its end."""
     height: float
+    """Where its name stands before names are moved apart; nan where it gets none."""
     dot: bool
+    """Whether it has a dot on the slider's line."""
     value: str
+    """The number its name tells."""
 
     @property
     def label(self) -> str:
@@ -185,13 +176,6 @@ class _Placed:
                 begin = i
 
 
-def _present(height: float) -> float | None:
-    """Return a height; None where it is nan."""
-    if math.isnan(height):
-        return None
-    return height
-
-
 def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     places = curve.x if curve.level else curve.places
     heights = [y.position(value_of(number)) for number in curve.numbers]
@@ -203,7 +187,7 @@ def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     placed = _Placed(
         curve=curve,
         x=[x.position(position) for position in places],
-        y=[_present(height) for height in heights],
+        y=[None if math.isnan(height) else height for height in heights],
         start=math.inf,  # right of all
         height=y.position(value_of(number)),
         dot=at is not None and number is not None and tells and not curve.level,
@@ -307,9 +291,9 @@ def draw_lines(
     descriptions = [item.label for item in sorted(labelled, key=lambda item: -item.height)]
     if set_off:
         descriptions.append(set_off.replace(":", ","))
-    descriptions += [
-        f"computed so far: {done} of {total} places" for done, total in _progress(curves)
-    ]
+    grid, done = _computed(curves)
+    if grid:
+        descriptions.append(f"computed so far: {len(done)} of {len(grid)} places")
     heading = head if labelled else ""
     form = f"Line chart, {y.title} over {x.title}"
     drawing.say(form, heading, descriptions or ["being measured"])
@@ -322,14 +306,6 @@ def _computed(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
     grid = sorted({position for curve in growing for position in curve.grid})
     done = set(grid).intersection(*(curve.x for curve in growing))
     return grid, sorted(done)
-
-
-def _progress(curves: Sequence[Curve]) -> list[tuple[int, int]]:
-    """Return how many places of so many are computed; nothing where all are."""
-    grid, done = _computed(curves)
-    if grid:
-        return [(len(done), len(grid))]
-    return []
 
 
 def _not_computed(curves: Sequence[Curve], x: Axis) -> list[tuple[float, float]]:
@@ -374,14 +350,17 @@ def _rows(curves: Sequence[Curve], x: str, at: float | None) -> list[Mapping[str
 
 
 def _draw(drawing: Drawing, placed: _Placed) -> None:
-    """Draw a curve over its band, which is cut at the ends of the axis."""
+    """Draw a curve over its band."""
     curve = placed.curve
-    (bottom, top) = drawing.y.ends
-    look: dict[str, Any] = {"width": curve.width, "dash": curve.dash}
     if curve.level:
         start = placed.x[0] if placed.x else drawing.x.ends[0]
         drawing.segment(
-            (start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below"
+            (start, drawing.x.ends[1]),
+            placed.y[-1] or 0.0,
+            curve.color,
+            width=curve.width,
+            dash=curve.dash,
+            layer="below",
         )
         return
     numbers = curve.numbers
@@ -391,14 +370,20 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         for piece in pieces:
             inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
             if len(inside) > 1:
-                xs, lows, highs = zip(*inside, strict=True)
-                floor = [max(low, bottom) for low in lows]
-                ceiling = [min(high, top) for high in highs]
-                drawing.band(xs, floor, ceiling, curve.color)
+                places, low, high = zip(*inside, strict=True)
+                drawing.band(places, low, high, curve.color)
     hover = _hover(drawing, curve)
     if any(len(piece) > 1 for piece in pieces):
         pointed = hover if fit(curve.name, 9999) else None
-        drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=pointed)
+        drawing.line(
+            placed.x,
+            placed.y,
+            curve.color,
+            width=curve.width,
+            dash=curve.dash,
+            opacity=curve.opacity,
+            hover=pointed,
+        )
     alone = []
     if not curve.dots:
         alone = [piece[0] for piece in pieces if len(piece) == 1]
@@ -407,9 +392,9 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
 
 
 def _ends(y: Axis, number: Number | None) -> tuple[float, float]:
-    """Return the heights of an interval's ends; nan where there is none."""
-    low, high = ends_of(number)
-    return y.position(low), y.position(high)
+    """Return the heights of an interval's ends, cut at those of the axis; nan where there is none."""
+    low, high = map(y.position, ends_of(number))
+    return max(low, y.ends[0]), min(high, y.ends[1])
 
 
 def _hover(drawing: Drawing, curve: Curve) -> list[str]:
@@ -428,20 +413,16 @@ def _draw_points(
     drawing: Drawing,
     placed: _Placed,
     points: Sequence[int],
-    limits: Sequence[Sequence[float]],
+    limits: Sequence[tuple[float, float]],
     hover: Sequence[str],
 ) -> None:
     """Draw points without a line to a neighbour, each with its interval; hollow where the line is dashed."""
     curve = placed.curve
-    (bottom, top) = drawing.y.ends
     heights = [height for height in map(placed.y.__getitem__, points) if height is not None]
-    ends = []
-    for i, height in zip(points, heights, strict=True):
-        low, high = limits[i]
-        if math.isnan(low):
-            ends.append((height, height))
-        else:
-            ends.append((max(low, bottom), min(high, top)))
+    ends = [
+        (height, height) if math.isnan(limits[i][0]) else limits[i]
+        for i, height in zip(points, heights, strict=True)
+    ]
     fill = curve.color if curve.dash == "solid" else "background"
     pointed = [hover[i] for i in points] if curve.name else None
     drawing.markers(
@@ -462,40 +443,25 @@ def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
     """Draw a line up to the highest curve and a dot on each."""
     heights = [item.height for item in placed]
     curves = [item.curve for item in placed]
-    fills = [_fill(curve.color, curve.hollow) for curve in curves]
-    rims = [_rim(curve.color, curve.hollow) for curve in curves]
+    colors = [_dot_colors(curve.color, curve.hollow) for curve in curves]
     bottom, top = drawing.y.ends
     drawing.segment(at, (bottom, max(heights, default=top)), "ink", layer="below")
     drawing.markers(
         [at] * len(heights),
         heights,
-        size=[_dot_size(curve) for curve in curves],
-        color=fills,
-        rim=(rims, 2),
+        size=[12 if curve.width > 2 else 8 for curve in curves],
+        color=[fill for fill, _ in colors],
+        rim=([rim for _, rim in colors], 2),
         hover=[fit(item.label, 9999) for item in placed],
         name="slider",
     )
 
 
-def _dot_size(curve: Curve) -> int:
-    """Return the pixels of a curve's dot at the slider."""
-    if curve.width > 2:
-        return 12
-    return 8
-
-
-def _fill(color: str, hollow: bool) -> str:
-    """Return the colour inside a dot."""
+def _dot_colors(color: str, hollow: bool) -> tuple[str, str]:
+    """Return the colours inside and around a dot."""
     if hollow:
-        return "background"
-    return color
-
-
-def _rim(color: str, hollow: bool) -> str:
-    """Return the colour around a dot."""
-    if hollow:
-        return color
-    return "background"
+        return "background", color
+    return color, "background"
 
 
 def _dots(drawing: Drawing, curve: Curve) -> None:
@@ -509,20 +475,19 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     for dot, height in zip(curve.dots, heights, strict=True):
         low, high = _ends(y, dot.of)
         if dot.interval and not math.isnan(low):
-            ends.append((max(low, y.ends[0]), min(high, y.ends[1])))
+            ends.append((low, high))
         else:
             ends.append((height, height))
     if not any(dot.interval for dot in curve.dots):
         ends = []
-    fills = [_fill(dot.color or curve.color, dot.hollow) for dot in curve.dots]
-    rims = [_rim(dot.color or curve.color, dot.hollow) for dot in curve.dots]
+    colors = [_dot_colors(dot.color or curve.color, dot.hollow) for dot in curve.dots]
     drawing.markers(
         [drawing.x.position(dot.x) for dot in curve.dots],
         heights,
         size=curve.size,
-        color=fills,
+        color=[fill for fill, _ in colors],
         symbol=curve.symbol,
-        rim=(rims, 1.5),
+        rim=([rim for _, rim in colors], 1.5),
         hover=[f"{dot.hover or name} {y.with_interval(dot.of)}".strip() for dot in curve.dots],
         ends=ends,
         stroke=curve.color,
@@ -535,13 +500,16 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
     (low, high) = drawing.y.ends
     pixel = drawing.pixel
     if head:
-        options: dict[str, Any] = {
-            "x": 1,
-            "y": 1,
-            "refs": ("paper", "paper"),
-            "anchor": ("left", "bottom"),
-        }
-        drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **options)
+        drawing.remark(
+            fit(head, room, 11),
+            "grey",
+            x=1,
+            y=1,
+            refs=("paper", "paper"),
+            shift=(_LEADER + 2, 9),
+            anchor=("left", "bottom"),
+            size=11,
+        )
     ends = [min(max(item.height, low), high) for item in labelled]
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
     first = [
@@ -573,10 +541,17 @@ def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: in
             (1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1
         )
         text = bold + fit(curve.name, left)
-        options = {"x": 1, "y": height, "refs": ("paper", "y")}
         full_name = fit(curve.name, 9999)
         hover = "" if text.endswith(full_name) else full_name
-        drawing.remark(text, curve.color, shift=(_LEADER + 2, 0), hover=hover, **options)
+        drawing.remark(
+            text,
+            curve.color,
+            x=1,
+            y=height,
+            refs=("paper", "y"),
+            shift=(_LEADER + 2, 0),
+            hover=hover,
+        )
 
 
 def _key(drawing: Drawing, labelled: Sequence[_Placed]) -> None:
@@ -585,17 +560,22 @@ def _key(drawing: Drawing, labelled: Sequence[_Placed]) -> None:
     for i, item in enumerate(sorted(labelled, key=lambda item: -item.height)):
         down = -54 - _KEY * i
         left = 8 - _LEFT
-        pixels: dict[str, Any] = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0}
-        pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
-        drawing.segment((left, left + 18), down, item.curve.color, width=item.curve.width, **pixels)
+        drawing.segment(
+            (left, left + 18),
+            down,
+            item.curve.color,
+            width=item.curve.width,
+            xref="paper",
+            xsizemode="pixel",
+            xanchor=0,
+            yref="paper",
+            ysizemode="pixel",
+            yanchor=0,
+        )
         text = f"<b>{item.value}</b> {fit(item.curve.name, room - width(item.value))}"
-        options: dict[str, Any] = {
-            "x": 0,
-            "y": 0,
-            "refs": ("paper", "paper"),
-            "shift": (left + 26, down),
-        }
-        drawing.remark(text, item.curve.color, **options)
+        drawing.remark(
+            text, item.curve.color, x=0, y=0, refs=("paper", "paper"), shift=(left + 26, down)
+        )
 
 
 def _corner(drawing: Drawing, labelled: Sequence[_Placed], head: str) -> None:
@@ -605,13 +585,16 @@ def _corner(drawing: Drawing, labelled: Sequence[_Placed], head: str) -> None:
         (item.curve.color, f"{fit(item.curve.name, room - width(item.value))} <b>{item.value}</b>")
         for item in labelled
     ]
-    options: dict[str, Any] = {
-        "x": 1,
-        "y": 0,
-        "refs": ("paper", "paper"),
-        "anchor": ("right", "bottom"),
-    }
     if head:
         lines.insert(0, ("ink", head))
     for i, (color, text) in enumerate(reversed(lines)):
-        drawing.remark(text, color, shift=(-6, 8 + LINE * 13 * i), fill="background", **options)
+        drawing.remark(
+            text,
+            color,
+            x=1,
+            y=0,
+            refs=("paper", "paper"),
+            shift=(-6, 8 + LINE * 13 * i),
+            anchor=("right", "bottom"),
+            fill="background",
+        )

@@ -78,21 +78,30 @@ def draw_scatter(
         drawing.segment(x.ends, threshold, "ink", width=1.5, dash="longdash")
     for group in points:
         rim = ("background", 1) if group.hover is not None else ("", 0)
-        look: dict[str, Any] = {
-            "size": group.size,
-            "color": group.color,
-            "symbol": group.symbol,
-            "opacity": group.opacity,
-        }
-        places = [x.position(at) for at in group.x], [y.position(at) for at in group.y]
-        drawing.markers(*places, **look, rim=rim, hover=group.hover, name=group.name)
+        drawing.markers(
+            [x.position(at) for at in group.x],
+            [y.position(at) for at in group.y],
+            size=group.size,
+            color=group.color,
+            symbol=group.symbol,
+            opacity=group.opacity,
+            rim=rim,
+            hover=group.hover,
+            name=group.name,
+        )
     for i, (label, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)
         drawing.above(fit(label, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
     for position, label, color in beside:
-        look = {"refs": ("paper", "y"), "shift": (10, 0), "size": 12, "hover": fit(label, 9999)}
         drawing.remark(
-            lines_of(label, pixels=_BESIDE - 14, size=12), color, x=1, y=position, **look
+            lines_of(label, pixels=_BESIDE - 14, size=12),
+            color,
+            x=1,
+            y=position,
+            refs=("paper", "y"),
+            shift=(10, 0),
+            size=12,
+            hover=fit(label, 9999),
         )
     descriptions = [*(label for label, _ in counts), *(label for _, label, _ in beside)]
     drawing.say(f"Scatter plot, {y.title} by {x.title}", "", descriptions)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
+from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
 from .theme import LINE, NARROW, fit, foreign, lines_of, plain, width
 
 # pixels of a row, and of one with a second line
@@ -194,15 +194,15 @@ def draw_rows(
     for (label, color), room, anchor, sign in zip(
         sides, (left, right), ("right", "left"), (-1, 1), strict=False
     ):
-        under: dict[str, Any] = {
-            "x": 0.5,
-            "y": 0,
-            "refs": ("paper", "paper"),
-            "shift": (8 * sign, -43),
-            "size": 12,
-        }
         drawing.remark(
-            fit(label, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under
+            fit(label, drawing.room / 2 + room - 12, 12),
+            color,
+            x=0.5,
+            y=0,
+            refs=("paper", "paper"),
+            shift=(8 * sign, -43),
+            anchor=(anchor, "top"),
+            size=12,
         )
     if head:
         drawing.above(
@@ -255,7 +255,8 @@ def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
             line |= cells("value", row.marks[-1].of)
         if len(line) > 1:
             lines.append(line)
-    return joined(lines)
+    empty = dict.fromkeys(name for line in lines for name in line)
+    return [empty | line for line in lines]
 
 
 def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: int) -> None:
@@ -279,9 +280,18 @@ def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, f
         lines = lines_of(row.note, pixels=drawing.room + 4, size=12, most=most).split("<br>")
         top = 0 if free else max(0.0, pitch - step * len(lines)) / 2
         fill = "pale" if row.shaded else "background"
-        look: dict[str, Any] = {"size": 12, "anchor": ("left", "top"), "hover": fit(row.note, 9999)}
+        full_note = fit(row.note, 9999)
         for i, line in enumerate(lines):
-            drawing.at_left(y - 0.5, line, "grey", (0, -top - step * i), fill=fill, **look)
+            drawing.at_left(
+                y - 0.5,
+                line,
+                "grey",
+                (0, -top - step * i),
+                size=12,
+                anchor=("left", "top"),
+                fill=fill,
+                hover=full_note,
+            )
 
 
 def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from ..base.errors import InputError
 from ..base.files import check_writable, content_of
@@ -16,6 +16,7 @@ from ..datasets.roles import Roles
 from ..desk import (
     AskSettings,
     Ledger,
+    LedgerAnswer,
     LedgerStatus,
     Quote,
     RegisterSettings,
@@ -178,9 +179,9 @@ def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
     )
 
 
-def _titled_lines(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
-    """Return lines of a name and what it is."""
-    return (f"{name:<16}{text}" for name, text in lines)
+def _line(name: str, text: str) -> str:
+    """Return a line of a name and what it is."""
+    return f"{name:<16}{text}"
 
 
 def _register(arguments: argparse.Namespace, console: Console) -> None:
@@ -201,7 +202,7 @@ def _register(arguments: argparse.Namespace, console: Console) -> None:
     if values := together(everybody_else(people, roles)):
         console.note(f"Note: the disadvantaged group takes together {values}.")
     status = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
-    console.results(_titled_lines(_registration(status)))
+    console.results(_registration(status))
     console.note(f"The ledger is {ledger.location}.")
 
 
@@ -225,55 +226,50 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         if arguments.quote
         else ledger.ask(name, test_set, scores, asker=arguments.asker, **settings)
     )
-    free = f" ({FREE})" if answer.from_past else ""
-    made_of = [line for line in (counted(answer.charged, epsilon),) if line]
+    made_of = counted(answer.charged, epsilon)
     if isinstance(answer, Quote):
-        console.results(
-            _titled_lines(
-                [
-                    (
-                        "cost",
-                        f"epsilon {epsilon_amount(answer.charged)} of {epsilon_amount(answer.remaining)} left{free}",
-                    )
-                ]
-            )
-        )
-        console.results([*made_of, *_titled_lines([("compares", sides(status))])])
-        console.results(
-            _titled_lines([("standard error", f"about {error_text(answer.standard_error)}")])
-        )
+        console.results(_quote_lines(answer, status, made_of))
     elif not answer.refused:
-        title = gap_title(answer.metric, labels=set(scores) <= {0.0, 1.0})
-        console.result(
-            f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}"
-        )
-        console.results(
-            _titled_lines(
-                [
-                    ("compares", sides(status)),
-                    ("standard error", error_text(answer.standard_error)),
-                ]
-            )
-        )
-        console.results(
-            [
-                *_titled_lines([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]),
-                *made_of,
-            ]
-        )
-        record = f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}"
-        console.results(
-            _titled_lines(
-                [("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]
-            )
-        )
+        labels = set(scores) <= {0.0, 1.0}
+        console.results(_answer_lines(answer, status, made_of, labels=labels))
     if answer.from_past and (old := earlier(answer.standard_error, epsilon)):
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
         console.alert(f"Refused: {answer.reason}")
-    if answer.refused:
         return "refused"
     return None
+
+
+def _free_note(price: Quote | LedgerAnswer) -> str:
+    if price.from_past:
+        return f" ({FREE})"
+    return ""
+
+
+def _quote_lines(quote: Quote, status: LedgerStatus, made_of: str) -> Iterator[str]:
+    """Yield what a question would cost, and how precise its answer would be."""
+    charged = epsilon_amount(quote.charged)
+    remaining = epsilon_amount(quote.remaining)
+    yield _line("cost", f"epsilon {charged} of {remaining} left{_free_note(quote)}")
+    if made_of:
+        yield made_of
+    yield _line("compares", sides(status))
+    yield _line("standard error", f"about {error_text(quote.standard_error)}")
+
+
+def _answer_lines(
+    answer: LedgerAnswer, status: LedgerStatus, made_of: str, *, labels: bool
+) -> Iterator[str]:
+    """Yield an answer, what it cost, and where it is on record."""
+    title = gap_title(answer.metric, labels=labels)
+    yield f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}"
+    yield _line("compares", sides(status))
+    yield _line("standard error", error_text(answer.standard_error))
+    yield _line("charged", f"epsilon {epsilon_amount(answer.charged)}{_free_note(answer)}")
+    if made_of:
+        yield made_of
+    yield _line("left", f"epsilon {epsilon_amount(answer.remaining)}")
+    yield _line("on record", f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}")
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> None:
@@ -304,25 +300,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
     """Print everything about one registration."""
-    spent = epsilon_amount(status.spent)
-    lines = [
-        *_registration(status),
-        ("spent", f"epsilon {spent}"),
-        ("left", f"epsilon {epsilon_amount(status.remaining)}"),
-        (
-            "so far",
-            f"all answers together change the odds of one person's attribute by at most e^{spent}",
-        ),
-        (
-            "",
-            "(its square if the true group sizes are known); "
-            f"the budget allows e^{epsilon_amount(status.budget)}",
-        ),
-        ("ceiling", ceiling(status)),
-        ("rejected files", f"{status.wrong_files} that were not the registered one"),
-        ("last hash", status.seal),
-    ]
-    console.results(_titled_lines(lines))
+    console.results(_registration(status))
+    console.results(_state_lines(status))
     rows = [
         {
             "entry": str(answer.number),
@@ -339,23 +318,35 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
         console.results(["", table(rows, left=5)])
 
 
-def _registration(status: LedgerStatus) -> list[tuple[str, str]]:
+def _state_lines(status: LedgerStatus) -> Iterator[str]:
+    """Yield what is spent and left of a budget, and what that means."""
+    spent = epsilon_amount(status.spent)
+    budget = epsilon_amount(status.budget)
+    odds = f"all answers together change the odds of one person's attribute by at most e^{spent}"
+    yield _line("spent", f"epsilon {spent}")
+    yield _line("left", f"epsilon {epsilon_amount(status.remaining)}")
+    yield _line("so far", odds)
+    yield _line("", f"(its square if the true group sizes are known); the budget allows e^{budget}")
+    yield _line("ceiling", ceiling(status))
+    yield _line("rejected files", f"{status.wrong_files} that were not the registered one")
+    yield _line("last hash", status.seal)
+
+
+def _registration(status: LedgerStatus) -> Iterator[str]:
+    """Yield what was registered."""
     size = status.n_disadvantaged
     positives = ""
     if status.n_positive is not None:
         positives = f", {count(status.n_positive)} with a positive label"
     value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
-    return [
-        ("registered", f"{status.name} ({status.registered})"),
-        ("attribute", status.roles.sensitive),
-        ("compares", sides(status)),
-        ("people", f"{count(status.n_people)}{positives}"),
-        ("budget", f"epsilon {epsilon_amount(status.budget)} in total; cannot be increased"),
-        (
-            "disadvantaged",
-            f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(status.count_epsilon)}",
-        ),
-    ]
+    price = epsilon_amount(status.count_epsilon)
+    budget = epsilon_amount(status.budget)
+    yield _line("registered", f"{status.name} ({status.registered})")
+    yield _line("attribute", status.roles.sensitive)
+    yield _line("compares", sides(status))
+    yield _line("people", f"{count(status.n_people)}{positives}")
+    yield _line("budget", f"epsilon {budget} in total; cannot be increased")
+    yield _line("disadvantaged", f"about {value}, {low} to {high} (95%), for epsilon {price}")
 
 
 def _export(arguments: argparse.Namespace, console: Console) -> None:

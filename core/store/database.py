@@ -266,12 +266,14 @@ def _engine(path: Path, mode: str) -> sa.Engine:
     """Return an engine that opens a connection for each transaction, so that threads share nothing."""
 
     def connect() -> sqlite3.Connection:
-        how: dict[str, Any] = {
-            "isolation_level": None,
-            "check_same_thread": False,
-            "cached_statements": 0,
-        }
-        connection = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
+        connection = sqlite3.connect(
+            _address(path, mode),
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=0,
+        )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(

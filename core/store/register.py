@@ -283,9 +283,17 @@ def draw_check(check: str, audits: Sequence[VersionAudit]) -> Drawing:
         if has_details:
             lines.append((fit(audit.detail, room, 11), "grey"))
         lines.append((f"<b>{fit(value, room, 11)}</b>", "ink"))
-        below: dict[str, Any] = {"refs": ("x", "paper"), "anchor": ("center", "top"), "size": 11}
         for line, (text, color) in enumerate(lines):
-            drawing.remark(text, color, x=at, y=0, shift=(0, -3 - _LINE * line), **below)
+            drawing.remark(
+                text,
+                color,
+                x=at,
+                y=0,
+                refs=("x", "paper"),
+                shift=(0, -3 - _LINE * line),
+                anchor=("center", "top"),
+                size=11,
+            )
         parts.append(_row_text(audit, row))
     drawing.rows = [version_row(check, audit) for audit in audits]
     drawing.say("Versions from chance over the limit to twice that distance", "", parts)

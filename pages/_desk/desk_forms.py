@@ -204,11 +204,14 @@ def register(ledger: Ledger) -> None:
         "desk_another_attribute",
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
     )
-    look: dict[str, Any] = {"type": "primary", "icon": ":material/how_to_reg:"}
-    if (
-        st.button("Register", key="desk_register", disabled=people is None, **look)
-        and people is not None
-    ):
+    pressed = st.button(
+        "Register",
+        key="desk_register",
+        disabled=people is None,
+        type="primary",
+        icon=":material/how_to_reg:",
+    )
+    if pressed and people is not None:
         with panels.keeping_problem(_REGISTER_PROBLEM):
             if not (name or "").strip():
                 raise InputError("Give the test set a name; askers need it.")
@@ -571,8 +574,9 @@ def _price(
     ready = quote is not None and not quote.refused and _sure(status, quote)
     button = desk_findings.button(quote)
     last_button = st.session_state.get(_LAST_BUTTON)
-    look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
-    pressed = st.button(button, key="desk_ask", disabled=not ready, **look)
+    pressed = st.button(
+        button, key="desk_ask", disabled=not ready, type="primary", icon=":material/front_hand:"
+    )
     st.session_state[_LAST_BUTTON] = button
     if pressed and ready and desk_question is not None:
         try:
@@ -582,13 +586,15 @@ def _price(
                 )
             if not asker:
                 raise InputError("Say who asks; the record needs it.")
-            how: dict[str, Any] = {
-                "epsilon": epsilon,
-                "metric": desk_question.metric,
-                "asker": asker,
-                "again": again,
-            }
-            answer = ledger.ask(status.name, desk_question.test_set, desk_question.scores, **how)
+            answer = ledger.ask(
+                status.name,
+                desk_question.test_set,
+                desk_question.scores,
+                epsilon=epsilon,
+                metric=desk_question.metric,
+                asker=asker,
+                again=again,
+            )
         except FairLeakError as error:
             st.session_state[_PROBLEM] = (question, str(error))
         else:
@@ -609,21 +615,23 @@ def _price(
 def _asker() -> str:
     """Ask who asks and about which model; who has signed in is asked for the model only, and stands before it."""
     proven = signin.name()
-    options: dict[str, Any] = {"key": "desk_asker", "persist_state": "session"}
-    options["help"] = "The record keeps this text and has no other field for the model."
-    if not proven:
-        title = "Who asks, and about which model, for the record"
-        return (
-            st.text_input(title, max_chars=80, placeholder="team A, model 7", **options) or ""
-        ).strip()
-    st.text(f"Asked by {proven}")
-    room = 80 - len(f"{proven}: ")
-    model = st.text_input(
-        "About which model, for the record", max_chars=room, placeholder="model 7", **options
+    label = "Who asks, and about which model, for the record"
+    placeholder = "team A, model 7"
+    room = 80
+    if proven:
+        st.text(f"Asked by {proven}")
+        label = "About which model, for the record"
+        placeholder = "model 7"
+        room -= len(f"{proven}: ")
+    text = st.text_input(
+        label,
+        max_chars=room,
+        placeholder=placeholder,
+        key="desk_asker",
+        help="The record keeps this text and has no other field for the model.",
+        persist_state="session",
     )
-    if (model or "").strip():
-        return f"{proven}: {model.strip()}"
-    return proven
+    return ": ".join(filter(None, (proven, (text or "").strip())))
 
 
 def _sure(status: LedgerStatus, quote: Quote) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 import streamlit as st
@@ -192,9 +191,12 @@ def export(ledger: Ledger, status: LedgerStatus | None) -> None:
         st.caption("There is nothing on record yet.")
         return
     st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{status.seal}`")
-    options: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
     panels.download(
-        "Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options
+        "Download the record",
+        lambda: ledger.record()[0],
+        "fairleak-ledger.jsonl",
+        key="desk_export",
+        mime="application/jsonl",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 import streamlit as st
 
@@ -143,8 +142,7 @@ def _revocation_form(model: RegisteredModel) -> None:
     st.text_input(label, key=_WHO, placeholder="name, role")
     st.text_input("Reason", key=_REASON, max_chars=2000)
     panels.kept_problem(_PROBLEM)
-    arguments: dict[str, Any] = {"on_click": _revoke, "args": (model,)}
-    st.button("Revoke", key="sign_revocation", type="primary", **arguments)
+    st.button("Revoke", key="sign_revocation", type="primary", on_click=_revoke, args=(model,))
 
 
 def _revoke(model: RegisteredModel) -> None:

@@ -565,13 +565,13 @@ def show_works(
         steps = sum(job.total for job in busy)
         steps_done = sum(job.done for job in busy)
         bar.progress(steps_done / max(steps, 1), text=doing(busy))
-        arguments: dict[str, Any] = {
-            "key": f"cancel_{widget}",
-            "on_click": stop,
-            "args": tuple(works),
-        }
         button.button(
-            "Cancel", width="stretch", disabled=all(job.stopping for job in busy), **arguments
+            "Cancel",
+            width="stretch",
+            disabled=all(job.stopping for job in busy),
+            key=f"cancel_{widget}",
+            on_click=stop,
+            args=tuple(works),
         )
         return
     if all(work.result is not None or work.state == State.FINISHED for work in works):

@@ -493,10 +493,14 @@ def _dataset() -> Any:
         uploaded_data(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD
     ):  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
-    help = "Add your own table on the Data page."
-    changed: dict[str, Any] = {"on_change": st.session_state.update, "kwargs": {"link_without": ""}}
     return panels.choose(
-        "Dataset", titles, key="dataset", help=help, **state.bind("dataset"), **changed
+        "Dataset",
+        titles,
+        key="dataset",
+        help="Add your own table on the Data page.",
+        on_change=st.session_state.update,
+        kwargs={"link_without": ""},
+        **state.bind("dataset"),
     )
 
 

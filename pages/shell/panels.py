@@ -180,11 +180,13 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 def further(sections: Mapping[str, T], key: str) -> T | None:
     """Choose what is shown below a page by its title, the first of each; None, until somebody chooses."""
-    arguments: dict[str, Any] = {
-        "format_func": lambda name: sections[name][0],
-        "persist_state": "session",
-    }
-    chosen = st.segmented_control("More analyses", list(sections), key=key, **arguments)
+    chosen = st.segmented_control(
+        "More analyses",
+        list(sections),
+        key=key,
+        format_func=lambda name: sections[name][0],
+        persist_state="session",
+    )
     if chosen is None:
         return None
     return sections[chosen]

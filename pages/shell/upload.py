@@ -151,12 +151,14 @@ def _ask_model(
         else:
             takes = "."
         columns = [str(column) for column in source.frame.columns]
-        options: dict[str, Any] = {
-            "help": f"Its file does not name them{takes}",
-            "persist_state": None,
-        }
         features = tuple(
-            control(params(ModelPlan)["features"], "model_features", options=columns, **options)
+            control(
+                params(ModelPlan)["features"],
+                "model_features",
+                options=columns,
+                help=f"Its file does not name them{takes}",
+                persist_state=None,
+            )
         )
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
