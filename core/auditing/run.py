@@ -38,7 +38,6 @@ from ..studies.correction import ATTACKERS
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import (
-    Check,
     Finding,
     Measurement,
     Outcome,
@@ -304,27 +303,20 @@ def audited_on(
     )
 
 
-def measured(check: str, audited: Audited) -> Measurement:
-    """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    study = next(study for study in STUDIES.values() if _declares(study.declared, check))
-    return _unless_broken(check, lambda: checks_of(study, audited)[check])
+def measured(name: str, audited: Audited) -> Measurement:
+    """Return a check's number, or another one that a study measures beside its checks, or why there is none.
 
-
-def measured_number(name: str, audited: Audited) -> Measurement:
-    """Return one of the numbers that studies measure beside their checks, as `measured` returns a check."""
-    study = next(study for study in STUDIES.values() if _declares(study.numbers, name))
-    return _unless_broken(name, lambda: study.number(name, *result_of(study, audited)))
-
-
-def _declares(numbers: Sequence[Check], name: str) -> bool:
-    """Whether a number is among those that a study declares."""
-    return any(number.name == name for number in numbers)
-
-
-def _unless_broken(name: str, measure: Callable[[], Measurement]) -> Measurement:
-    """Return a measurement; where it breaks, one that says why."""
+    Nothing that breaks here stops the audit, but `Cancelled` does.
+    """
+    study = next(
+        study
+        for study in STUDIES.values()
+        if any(check.name == name for check in (*study.declared, *study.numbers))
+    )
     try:
-        return measure()
+        if any(number.name == name for number in study.numbers):
+            return study.number(name, *result_of(study, audited))
+        return checks_of(study, audited)[name]
     except Exception as error:  # a check that broke blocks a release
         outcome, reason = _broken(error)
         return not_run(name, reason, outcome=outcome)

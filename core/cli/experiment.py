@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -55,7 +54,6 @@ from ..experiments.choose.findings import (
 from ..experiments.experiment import (
     SEED,
     ExperimentRow,
-    Grid,
     SeedSummary,
     grid_of,
     in_grid_order,
@@ -118,7 +116,7 @@ def _experiment(arguments: argparse.Namespace, console: Console) -> None:
         plan = plan.without_roles
     grid = grid_of(plan, varied)
     measured = partial(
-        _rows,
+        run_experiment,
         grid,
         planned.table,
         studies=_listed(arguments.studies, "--studies"),
@@ -140,11 +138,6 @@ def _listed(text: str, name: str) -> tuple[str, ...]:
     if text:
         return tuple(parts_of(text, name=name))
     return ()
-
-
-def _rows(grid: Grid, source: Any, **running: Any) -> Iterator[ExperimentRow]:
-    with closing(run_experiment(grid, source, **running)) as rows:
-        yield from rows
 
 
 def _varied(text: str) -> tuple[str, tuple[Any, ...]]:

@@ -408,6 +408,13 @@ class LedgerState(Record):
     }
 
 
+def value_and_deviation(released: Released | None) -> tuple[float, float]:
+    """Return a noisy number and the standard deviation of its noise; 0 and 0 for none."""
+    if released is None:
+        return 0.0, 0.0
+    return released.value, released.noise.deviation
+
+
 def _require(holds: bool, violation: str) -> None:
     if not holds:
         raise Damaged(violation)
@@ -464,13 +471,10 @@ def _standard_error(
     size = None
     if entry is not None:
         size = released[_integer(entry), "count"]
-    deviations = {}
-    for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
-        value = 0.0
-        if number_released is not None:
-            value = number_released.value
-        deviations[name] = 0.0 if number_released is None else number_released.noise.deviation
-        close = math.isclose(value, body[name], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
+    part, deviation = value_and_deviation(released.get((number, "sum")))
+    count, count_deviation = value_and_deviation(size)
+    for value, stated in ((part, body["part"]), (count, body["size"])):
+        close = math.isclose(value, stated, rel_tol=_CLOSE, abs_tol=_CLOSE * n)
         _require(close, f"entry {number} does not follow from what was released")
     low = body["low"]
     gap = body["gap"]
@@ -478,10 +482,13 @@ def _standard_error(
     value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
     good = -1 <= low <= gap <= high <= 1 and math.isclose(value, gap, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another gap than the released numbers give")
-    part = {"part": body["part"], "deviation": deviations["part"]}
-    count = body["size"]
     error = standard_error(
-        n, total=body["total"], **part, count=count, count_deviation=deviations["size"]
+        n,
+        total=body["total"],
+        part=body["part"],
+        deviation=deviation,
+        count=body["size"],
+        count_deviation=count_deviation,
     )
     good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")

@@ -34,6 +34,7 @@ from .books import (
     Released,
     export_bytes,
     refuse_a_second_budget,
+    value_and_deviation,
 )
 from .noise import (
     HALF_STEP,
@@ -489,11 +490,15 @@ def _answered(
     scores: Floats = plan.values[plan.people] * np.float64(HALF_STEP)
     total = float(scores.sum())
     n = scores.size
-    part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
-    count, count_deviation, count_reach = _law(
-        size, otherwise=float(n)
-    )  # scores all the same need no count
-    gap = gap_interval(scores, part=part, reach=reach, count=count, count_reach=count_reach)
+    part, deviation = value_and_deviation(new.get("sum"))
+    count, count_deviation = value_and_deviation(size)
+    gap = gap_interval(
+        scores,
+        part=part,
+        reach=_bound(new.get("sum"), otherwise=0.0),
+        count=count,
+        count_reach=_bound(size, otherwise=float(n)),  # scores all the same need no count
+    )
     error = standard_error(
         n, total=total, part=part, deviation=deviation, count=count, count_deviation=count_deviation
     )
@@ -522,11 +527,11 @@ def _answered(
     }
 
 
-def _law(released: Released | None, *, otherwise: float) -> tuple[float, float, float]:
-    """Return a noisy number, its standard deviation and the error it keeps; 0, 0 and `otherwise` for none."""
+def _bound(released: Released | None, *, otherwise: float) -> float:
+    """Return the error that a noisy number keeps; `otherwise` for none."""
     if released is None:
-        return 0.0, 0.0, otherwise
-    return released.value, released.noise.deviation, released.noise.bound(_ENOUGH)
+        return otherwise
+    return released.noise.bound(_ENOUGH)
 
 
 def default_ledger() -> Path:

@@ -251,28 +251,40 @@ def measured_points(
     """
     _check(dataset, n_jobs, scheduler, store)
     unique_configs = list(dict.fromkeys(configs))
-    keys = []
-    stored = {}
+    stored: dict[C, P] = {}
     if store is not None:
-        keys = [point_key(config, dataset, result, *parts) for config in unique_configs]
-        stored = {i: store.load(key, result) for i, key in enumerate(keys)}
-    restored = {i: point for i, point in stored.items() if point is not None}
-    done = len(restored)
+        stored = stored_points(unique_configs, dataset, store, parts=parts, result=result)
+    done = len(stored)
     left = interleaved(
-        [(i, config) for i, config in enumerate(unique_configs) if i not in restored]
+        [(i, config) for i, config in enumerate(unique_configs) if config not in stored]
     )
     if report is not None:
         report(done, len(unique_configs))
-    yield from restored.values()
+    yield from stored.values()
     with closing(_measured(left, dataset, n_jobs, scheduler, measure)) as measured:
         for index, record in measured:
             point = loads(record, result)
             if store is not None:
-                store.save(keys[index], point)
+                store.save(point_key(unique_configs[index], dataset, result, *parts), point)
             done += 1
             if report is not None:
                 report(done, len(unique_configs))
             yield point
+
+
+def stored_points(
+    configs: Sequence[C],
+    dataset: AuditDataset,
+    store: PointStore,
+    *,
+    parts: tuple[Any, ...] = (),
+    result: type[P],
+) -> dict[C, P]:
+    """Return configuration -> its point, of those that a store holds; arguments as of `measured_points`."""
+    points = {
+        config: store.load(point_key(config, dataset, result, *parts), result) for config in configs
+    }
+    return {config: point for config, point in points.items() if point is not None}
 
 
 _GOLDEN = (5**0.5 - 1) / 2

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..auditing.inputs import Audited, access_of, checked_dataset
+from ..auditing.inputs import access_of, checked_dataset
 from ..auditing.plan import AuditPlan, changed_plan, plan_value
 from ..auditing.policy import estimate_text
-from ..auditing.run import audited_on, measured, measured_number
+from ..auditing.run import audited_on, measured
 from ..base.errors import InputError
 from ..base.serialize import Result, content_fingerprint
 from ..base.validation import choice
@@ -65,17 +65,13 @@ class ModelMeasurements(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRow(Result):
-    """One measurement of one model of the grid, which took so many seconds with all that was measured of it.
-
-    `versions` are those of FairLeak and of the libraries.
-    """
+    """One measurement of one model of the grid, which took so many seconds with all that was measured of it."""
 
     values: dict[str, Any]
     study: str
     measurement: Measurement
     seed: int
     seconds: float = field(default=0.0, compare=False)
-    versions: str = ""
 
 
 def measured_model(
@@ -95,21 +91,11 @@ def measured_model(
     if table is not None and model_file is not None:
         access = access_of(plans[0], table, dataset, model_file)
     audited = audited_on(plans[0], dataset, access=access)
-    measurements = {
-        content_fingerprint(plan): _measurements(names, audited.under(plan)) for plan in plans
-    }
+    measurements = {}
+    for plan in plans:
+        subject = audited.under(plan)
+        measurements[content_fingerprint(plan)] = tuple(measured(name, subject) for name in names)
     return ModelMeasurements(plans=measurements, seconds=time.perf_counter() - started)
-
-
-def _measurements(names: Sequence[str], audited: Audited) -> tuple[Measurement, ...]:
-    numbers = {number.name for study in STUDIES.values() for number in study.numbers}
-    measurements = []
-    for name in names:
-        if name in numbers:
-            measurements.append(measured_number(name, audited))
-        else:
-            measurements.append(measured(name, audited))
-    return tuple(measurements)
 
 
 def measuring_studies() -> tuple[str, ...]:
@@ -262,7 +248,6 @@ def _rows(
             measurement=measurement,
             seed=plan.config.seed,
             seconds=seconds,
-            versions="; ".join(environment()),
         )
         for measurement in measurements
     ]
@@ -290,7 +275,7 @@ def _line(row: ExperimentRow) -> dict[str, Any]:
         "reason": measurement.reason,
         "seed": row.seed,
         "seconds": round(row.seconds, 3),
-        "versions": row.versions,
+        "versions": "; ".join(environment()),
     }
 
 

@@ -8,7 +8,6 @@ from permuted predictions, corrections with permuted predictions, and a constrai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ..auditing.plan import AuditPlan
 from ..models import CONSTRAINED_METHODS
@@ -78,31 +77,29 @@ def leak_points(plan: AuditPlan, seeds: Sequence[int]) -> Grid:
     return attacked_by(grid, *attackers)
 
 
-@dataclass(frozen=True)
-class LeakOverSeeds:
-    """What is measured so far of a configuration and its twin, read by method and attacker."""
+Summaries = dict[tuple[str, str], SeedSummary]
+"""(method, attacker) -> summary over seeds."""
 
-    rows: Sequence[ExperimentRow]
-    config: AuditConfig
 
-    @property
-    def summaries(self) -> dict[tuple[str, str], SeedSummary]:
-        """(method, attacker) -> summary over seeds."""
-        return {
-            (summary.values["model.method"], summary.values["correction.adversary"]): summary
-            for summary in summarise(self.rows)
-        }
+def leak_summaries(rows: Sequence[ExperimentRow]) -> Summaries:
+    """Return what is measured so far of a model and its twin, over seeds."""
+    return {
+        (summary.values["model.method"], summary.values["correction.adversary"]): summary
+        for summary in summarise(rows)
+    }
 
-    def by_seed(self, name: str, method: str, adversary: str = "features") -> dict[int, float]:
-        """Return seed -> number, where it could be measured."""
-        return {
-            row.seed: row.measurement.estimate.value
-            for row in self.rows
-            if row.measurement.check == name
-            and row.measurement.estimate is not None
-            and (row.values["model.method"], row.values["correction.adversary"])
-            == (method, adversary)
-        }
+
+def _by_seed(
+    rows: Sequence[ExperimentRow], name: str, method: str, adversary: str = "features"
+) -> dict[int, float]:
+    """Return seed -> number, where it could be measured."""
+    return {
+        row.seed: row.measurement.estimate.value
+        for row in rows
+        if row.measurement.check == name
+        and row.measurement.estimate is not None
+        and (row.values["model.method"], row.values["correction.adversary"]) == (method, adversary)
+    }
 
 
 def attribution_of(summary: SeedSummary, kind: str, config: AuditConfig) -> Attribution:
@@ -144,12 +141,12 @@ def _spread(summary: SeedSummary, name: str) -> Spread:
     return summary.numbers.get(name) or summarize_seeds([])
 
 
-def mitigation_rows(leak: LeakOverSeeds) -> tuple[Row, ...]:
+def mitigation_rows(measured: Sequence[ExperimentRow], method: str) -> tuple[Row, ...]:
     """Return what mitigation changes, paired by seed: with, without and difference.
 
     None of it where the chosen model has no mitigation.
     """
-    if leak.config.method == UNMITIGATED:
+    if method == UNMITIGATED:
         return ()
     sources = {
         "model accuracy, test set": ("accuracy_test", "features"),
@@ -161,8 +158,8 @@ def mitigation_rows(leak: LeakOverSeeds) -> tuple[Row, ...]:
             sources[f"{kind} attacker, {title}"] = (value_name(step, "accuracy"), adversary)
     rows = []
     for title, (name, adversary) in sources.items():
-        with_mitigation = leak.by_seed(name, leak.config.method, adversary)
-        without_mitigation = leak.by_seed(name, UNMITIGATED, adversary)
+        with_mitigation = _by_seed(measured, name, method, adversary)
+        without_mitigation = _by_seed(measured, name, UNMITIGATED, adversary)
         if set(with_mitigation) & set(without_mitigation):
             rows.append({"measure": title, **_paired(with_mitigation, without_mitigation)})
     return tuple(rows)
@@ -178,27 +175,25 @@ def _paired(first: Mapping[int, float], second: Mapping[int, float]) -> Row:
     }
 
 
-def tolerance_holds_finding(leak: LeakOverSeeds) -> Finding:
+def tolerance_holds_finding(rows: Sequence[ExperimentRow], config: AuditConfig) -> Finding:
     """Return for how many of these models the disclosed tolerance holds."""
     counts = []
-    for method in dict.fromkeys((leak.config.method, UNMITIGATED)):
-        true = leak.by_seed("tolerance_holds", method)
+    for method in dict.fromkeys((config.method, UNMITIGATED)):
+        true = _by_seed(rows, "tolerance_holds", method)
         if method == UNMITIGATED:
             mitigation = "without mitigation"
         else:
             mitigation = "with mitigation"
         counts.append(f"{mitigation} {sum(true.values()):.0f} of {len(true)}")
     return Finding(
-        point=f"Tolerance {tolerance_text(leak.config.tolerance)} is disclosed of all these models.",
+        point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
         evidence=f"It holds: {' · '.join(counts)}.",
     )
 
 
-def control_findings(leak: LeakOverSeeds) -> tuple[Finding, Finding, Finding]:
+def control_findings(summaries: Summaries, config: AuditConfig) -> tuple[Finding, Finding, Finding]:
     """Return the controls: permuted predictions in the correction and in learning, and a constraint estimated."""
-    summaries = leak.summaries
-    method = leak.config.method
-    published = summaries[method, "features"].numbers
+    published = summaries[config.method, "features"].numbers
     corrected = "No correction meets the tolerance."
     if "attack_gain" in published and "permuted_gain" in published:
         corrected = (
@@ -207,7 +202,7 @@ def control_findings(leak: LeakOverSeeds) -> tuple[Finding, Finding, Finding]:
         )
     learned = []
     for kind, (adversary, _) in KINDS.items():
-        summary = summaries[method, adversary]
+        summary = summaries[config.method, adversary]
         with_, shuffled, without = (
             percent(_spread(summary, value_name(step, "accuracy")))
             for step in ("predictions", "permuted_predictions", "features")
@@ -218,7 +213,7 @@ def control_findings(leak: LeakOverSeeds) -> tuple[Finding, Finding, Finding]:
     return (
         Finding(point="Correction with permuted predictions.", evidence=corrected),
         Finding(point="Learning from permuted predictions.", evidence=" ".join(learned)),
-        _estimated(leak),
+        _estimated(summaries, config),
     )
 
 
@@ -226,10 +221,8 @@ def _signed(spread: Spread) -> str:
     return signed(spread.value, spread.low, spread.high)
 
 
-def _estimated(leak: LeakOverSeeds) -> Finding:
+def _estimated(summaries: Summaries, config: AuditConfig) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
-    config = leak.config
-    summaries = leak.summaries
     summary = summaries[config.method, "features"]
     evidence = []
     if config.method in CONSTRAINED_METHODS:
@@ -270,7 +263,9 @@ def _identified(summary: SeedSummary, metric: str) -> str:
     return f"{count} of {len(summary.seeds)}"
 
 
-def leak_tables(leak: LeakOverSeeds, attributions: Sequence[Attribution]) -> Tables:
+def leak_tables(
+    rows: Sequence[ExperimentRow], method: str, attributions: Sequence[Attribution]
+) -> Tables:
     """Return the attribution of the leak over seeds, and what mitigation changes."""
     steps = {
         f"What each piece of knowledge adds, {attribution.attacker} attacker": list(
@@ -278,8 +273,5 @@ def leak_tables(leak: LeakOverSeeds, attributions: Sequence[Attribution]) -> Tab
         )
         for attribution in attributions
     }
-    method = leak.config.method.replace("_", " ")
-    return {
-        **steps,
-        f"With mitigation ({method}) and without, paired by seed": list(mitigation_rows(leak)),
-    }
+    title = f"With mitigation ({method.replace('_', ' ')}) and without, paired by seed"
+    return {**steps, title: list(mitigation_rows(rows, method))}

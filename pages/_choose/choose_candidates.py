@@ -37,7 +37,7 @@ from core.experiments.choose import (
     measure_all,
 )
 from core.experiments.choose.findings import leak_text, order_texts, report_section, short_check
-from core.experiments.engine import point_key
+from core.experiments.engine import stored_points
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
 from core.stats.estimates import epsilon_text, percent, tolerance_text
 from core.studies.subject import AuditConfig
@@ -295,14 +295,15 @@ class ChooseRun(Background):
         self.left = []
         finished: list[CandidatePoint] = []
         for candidate_set in self.candidate_sets:
-            missing = []
-            for config in candidate_set.configs:
-                key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts)
-                point = self.points.load(key, CandidatePoint)
-                if point is None:
-                    missing.append(config)
-                else:
-                    finished.append(point)
+            stored = stored_points(
+                candidate_set.configs,
+                candidate_set.dataset,
+                self.points,
+                parts=candidate_set.parts,
+                result=CandidatePoint,
+            )
+            finished += stored.values()
+            missing = [config for config in candidate_set.configs if config not in stored]
             if missing:
                 self.left.append(replace(candidate_set, configs=missing))
         return finished

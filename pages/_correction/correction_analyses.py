@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,13 +32,20 @@ from core.experiments.attacked_models import (
     tolerance_points,
     trained_tolerances_finding,
 )
-from core.experiments.experiment import Grid, SeedSummary, rows_frame, summarise, summary_frame
+from core.experiments.experiment import (
+    ExperimentRow,
+    Grid,
+    SeedSummary,
+    rows_frame,
+    summarise,
+    summary_frame,
+)
 from core.experiments.leak_over_seeds import (
     MEASURED,
-    LeakOverSeeds,
     attribution_of,
     control_findings,
     leak_points,
+    leak_summaries,
     leak_tables,
     mitigation_rows,
     tolerance_holds_finding,
@@ -332,8 +340,8 @@ def draw_seed_section(audit: CorrectionAudit, running: bool) -> None:
     panels.pick("Seeds", _SEEDS, key="leak_seeds", default=_SEEDS[0])
     work = current(seed_models(audit), running)
     work.offer()
-    leak = LeakOverSeeds(work.rows(), audit.config)
-    summaries = leak.summaries
+    rows = work.rows()
+    summaries = leak_summaries(rows)
     method = audit.config.method
     if (method, "features") not in summaries:
         st.caption(
@@ -365,34 +373,33 @@ def draw_seed_section(audit: CorrectionAudit, running: bool) -> None:
         panels.notes(constraint_effect(attribution).text, container=container)
     left, right = st.columns(2, gap="large")
     with left:
-        _draw_mitigation(leak)
+        _draw_mitigation(rows, audit.config)
     with right:
         shell.whisper("The controls", "What does not come from what the model says about somebody")
-        for finding in control_findings(leak):
+        for finding in control_findings(summaries, audit.config):
             panels.statement(finding)
-    number_tables = panels.frames(leak_tables(leak, attributions)) | {
+    number_tables = panels.frames(leak_tables(rows, method, attributions)) | {
         "Every number over seeds": summary_frame(tuple(summaries.values())),
-        "Every number of every seed": rows_frame(leak.rows),
+        "Every number of every seed": rows_frame(rows),
     }
     panels.numbers(number_tables, key="seeds")
 
 
-def _draw_mitigation(leak: LeakOverSeeds) -> None:
+def _draw_mitigation(measured: Sequence[ExperimentRow], config: AuditConfig) -> None:
     """Draw what mitigation changes, paired by seed."""
-    method = leak.config.method
-    if method == "unmitigated":
+    if config.method == "unmitigated":
         mitigation = "mitigation"
     else:
-        mitigation = METHOD_TITLES[method].lower()
+        mitigation = METHOD_TITLES[config.method].lower()
     shell.whisper(
         f"With and without {mitigation}", "The same people and seeds; differences paired by seed"
     )
-    rows = mitigation_rows(leak)
+    rows = mitigation_rows(measured, config.method)
     if not rows:
         st.caption("The chosen model is the one without mitigation.")
         return
     st.dataframe(panels.worded(rows), hide_index=True, height="content")
-    panels.notes(tolerance_holds_finding(leak).text)
+    panels.notes(tolerance_holds_finding(measured, config).text)
 
 
 # Tune the attack ------------------------------------------------------------------------------------------------------

@@ -172,13 +172,7 @@ def _draw_audits(model: RegisteredModel, audits: Sequence[VersionAudit]) -> None
         with st.expander("Compare two audits", icon=":material/difference:"):
             _compare(entries)
     if audits:
-        panels.numbers({"Checks by version": _frame(version_rows(audits))}, key="versions")
-
-
-def _frame(rows: Sequence[dict[str, Any]]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(list(rows))
+        panels.numbers({"Checks by version": panels.frame(version_rows(audits))}, key="versions")
 
 
 def _audit_table(model: RegisteredModel) -> None:

@@ -132,21 +132,21 @@ class ModelsJob(Background):
 
     def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
-        from core.experiments.engine import point_key
+        from core.experiments.engine import stored_points
         from core.experiments.experiment import ModelMeasurements
 
         self.point_store = cached.point_store(
             self.models[0][0].config.dataset
         )  # the job may not call Streamlit
-        keys = [
-            point_key(plans, self.dataset, ModelMeasurements, self.measures)
-            for plans in self.models
-        ]
-        stored = [self.point_store.load(key, ModelMeasurements) for key in keys]
-        self.left = [
-            plans for plans, result in zip(self.models, stored, strict=True) if result is None
-        ]
-        return [result for result in stored if result is not None]
+        stored = stored_points(
+            self.models,
+            self.dataset,
+            self.point_store,
+            parts=(self.measures,),
+            result=ModelMeasurements,
+        )
+        self.left = [plans for plans in self.models if plans not in stored]
+        return list(stored.values())
 
     def _measured(self, job: Job) -> list[Any]:
         from core.experiments import engine

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 
 import core.auditing.run
-from core.auditing.run import audited_of, measured, measured_number
+from core.auditing.run import audited_of, measured
 from core.base.errors import InputError
 from core.experiments.experiment import grid_of, models_of, rows_frame, run_experiment
 from core.studies.correction import CorrectionResult
@@ -94,9 +94,9 @@ def test_the_controls_use_other_peoples_predictions_and_an_estimated_constraint(
     audited = audited_of(FOREST_PLAN, TABLE)
     now = result.disclose(0.05, until_true=True)
     permuted = result.disclose(now.used, permuted=True)
-    assert measured_number("permuted_gain", audited).estimate == permuted.gain
-    accuracy = measured_number("own_accuracy", audited)
+    assert measured("permuted_gain", audited).estimate == permuted.gain
+    accuracy = measured("own_accuracy", audited)
     assert accuracy.estimate == result.attack("features").held_out_accuracy and accuracy.control is not None
-    fact = measured_number("estimates_statistical_parity", audited).estimate
+    fact = measured("estimates_statistical_parity", audited).estimate
     assert fact.value in (0.0, 1.0)
-    assert measured_number("estimated_difference", audited).reason == "The model was trained for no constraint."
+    assert measured("estimated_difference", audited).reason == "The model was trained for no constraint."

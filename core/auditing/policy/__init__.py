@@ -1,14 +1,15 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from .alternatives import (
+from .decisions import (
     Alternative,
     JudgedAlternative,
     Untried,
+    judge,
+    judged_alternatives,
     output_checks,
     tries_text,
     untried_reason,
 )
-from .decisions import judge, judged_alternatives
 from .limits import (
     CHECKS,
     NO_SOURCE,

@@ -19,6 +19,10 @@ what would lie beyond. So it is widened, but never made narrower than it was mea
 rejected at any level.
 
 From these decisions `judge` makes the verdict on every check and on the release.
+
+Releasing less comes in steps, the most useful first: scores with one decimal, then labels alone. All steps that may be
+tried are one family: each is judged at 1 − α / k for k steps, α one minus the policy's level (Bonferroni), so that the
+chance that one of them passes wrongly is at most α.
 """
 
 from __future__ import annotations
@@ -26,16 +30,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from statistics import NormalDist
 
 from ...base.caveats import Caveat
 from ...base.errors import InputError
+from ...base.serialize import Result
 from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
+from ...studies.registry import STUDIES
 from ...studies.study import Basis, Measurement, Outcome
-from .alternatives import Alternative, JudgedAlternative, passing_alternative_text, tries_text
+from ...studies.subject import OutputsPlan
 from .limits import (
     CHECKS,
+    VERDICT_TITLES,
     Limit,
     Policy,
     check_policy,
@@ -253,33 +261,6 @@ def judge(
     return replace(verdict, headline=headline, detail=detail, caveats=caveats)
 
 
-def judged_alternatives(
-    policy: Policy,
-    measurements: Sequence[Measurement],
-    alternatives: Sequence[Alternative],
-    *,
-    attribute: str,
-    failed_tests: Sequence[str] = (),
-) -> tuple[JudgedAlternative, ...]:
-    """Return narrower releases with their verdicts, each at a level that allows for all that may be tried.
-
-    `measurements` are those of the whole release; they stand where an alternative has none of a check.
-    """
-    candidates = []
-    for alternative in alternatives:
-        again = {measurement.check: measurement for measurement in alternative.measurements}
-        replaced = [again.get(measurement.check, measurement) for measurement in measurements]
-        verdict = _verdict(
-            policy,
-            replaced,
-            attribute=attribute,
-            failed_tests=failed_tests,
-            level=1.0 - (1.0 - policy.level) / alternative.tries,
-        )
-        candidates.append(JudgedAlternative(alternative=alternative, verdict=verdict))
-    return tuple(candidates)
-
-
 def _verdict(
     policy: Policy,
     measurements: Sequence[Measurement],
@@ -420,3 +401,115 @@ def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
         Outcome.FAILED: "The attack stopped with an error, and no reason was given.",
         Outcome.DONE: "There was nothing to measure.",
     }.get(measurement.outcome, "It was not run, and no reason was given.")
+
+
+# What could be released instead ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative(Result):
+    """A narrower release of the audited model, and what was measured of it.
+
+    `measurements` are those of the checks that depend on what is released; where a first of them did not pass, the
+    others were left out and stand as for the whole release. `tries` are the steps of its family.
+    """
+
+    outputs: OutputsPlan
+    measurements: tuple[Measurement, ...]
+    tries: int
+
+    @property
+    def title(self) -> str:
+        """What is released: "labels alone", "scores with 1 decimal"."""
+        if self.outputs.released == "labels":
+            return "labels alone"
+        return f"scores with {self.outputs.decimals} decimal{'s' * (self.outputs.decimals != 1)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedAlternative:
+    """A narrower release with its verdict."""
+
+    alternative: Alternative
+    verdict: Verdict
+
+    @property
+    def passes(self) -> bool:
+        """Whether the policy lets it be released."""
+        return self.verdict.overall == Status.PASS
+
+
+def judged_alternatives(
+    policy: Policy,
+    measurements: Sequence[Measurement],
+    alternatives: Sequence[Alternative],
+    *,
+    attribute: str,
+    failed_tests: Sequence[str] = (),
+) -> tuple[JudgedAlternative, ...]:
+    """Return narrower releases with their verdicts, each at a level that allows for all that may be tried.
+
+    `measurements` are those of the whole release; they stand where an alternative has none of a check.
+    """
+    candidates = []
+    for alternative in alternatives:
+        again = {measurement.check: measurement for measurement in alternative.measurements}
+        replaced = [again.get(measurement.check, measurement) for measurement in measurements]
+        verdict = _verdict(
+            policy,
+            replaced,
+            attribute=attribute,
+            failed_tests=failed_tests,
+            level=1.0 - (1.0 - policy.level) / alternative.tries,
+        )
+        candidates.append(JudgedAlternative(alternative=alternative, verdict=verdict))
+    return tuple(candidates)
+
+
+class Untried(StrEnum):
+    """Why no narrower release was tried."""
+
+    LABELS_ALONE = "labels_alone"
+    """Nothing narrower is left."""
+
+    OTHER_CHECKS = "other_checks"
+    """A required check that does not depend on what is released does not pass either."""
+
+    OTHER_POLICY = "other_policy"
+    """The audit passed by the policy it was run by."""
+
+
+def output_checks() -> frozenset[str]:
+    """Return the checks that depend on what is released."""
+    studies = [study for study in STUDIES.values() if study.reads_outputs]
+    return frozenset(check.name for study in studies for check in study.declared)
+
+
+def untried_reason(rows: Sequence[CheckVerdict], outputs: OutputsPlan) -> Untried:
+    """Return why nothing narrower than these outputs was tried although they do not pass."""
+    if outputs.released == "labels":
+        return Untried.LABELS_ALONE
+    open_checks = [row.check for row in rows if row.blocks]
+    if output_checks().issuperset(open_checks):
+        return Untried.OTHER_POLICY
+    return Untried.OTHER_CHECKS
+
+
+def passing_alternative_text(candidates: Sequence[JudgedAlternative]) -> str:
+    """Return the first narrower release that passes, in a sentence; empty where none does."""
+    for candidate in candidates:
+        if candidate.passes:
+            title = candidate.alternative.title
+            return f"{title[:1].upper()}{title[1:]} would pass."
+    return ""
+
+
+def tries_text(candidates: Sequence[JudgedAlternative]) -> str:
+    """Return what was tried instead, with the verdict of each, in a sentence; empty where nothing was tried."""
+    if not candidates:
+        return ""
+    verdicts = [
+        f"{candidate.alternative.title}: {VERDICT_TITLES[candidate.verdict.overall].lower()}"
+        for candidate in candidates
+    ]
+    return f"Tried instead, adjusted for {candidates[0].alternative.tries} steps: {'; '.join(verdicts)}."

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -157,7 +157,6 @@ class CandidatePoint(Result):
     judging: Half
     majority: Estimate
     constant: bool = False
-    seconds: float = field(default=0.0, compare=False)
 
     @property
     def recipe(self) -> tuple[str, AuditConfig]:
@@ -242,7 +241,6 @@ def measured_candidate(
     config: AuditConfig, dataset: AuditDataset, *, plan: AuditPlan, name: str = ""
 ) -> CandidatePoint:
     """Train a candidate, measure it on both halves with what its plan says is released, and return the point."""
-    started = time.perf_counter()
     config = replace(config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     model = train_model(config, dataset, splits)
@@ -262,7 +260,6 @@ def measured_candidate(
         judging=_half(audited.part(~choosing_half)),
         majority=model.majority_test,
         constant=model.constant(splits),
-        seconds=time.perf_counter() - started,
     )
 
 

@@ -52,7 +52,7 @@ def imputation(name: str) -> Example:
         i = _first(part, accepted)
         guesses = [int(guess[i]) for guess in (without, both)]
         hits = [(men, women)[guess] for guess in guesses]
-        cells.append((_HOURS[part], _DECISION[accepted], *map(_sex, guesses), *hits))
+        cells.append((_HOURS[part], _DECISION[accepted], *map(_group, guesses), *hits))
     changed = [k for k, row in enumerate(cells) if row[2] != row[3]]
     return compose(
         name,
@@ -147,12 +147,6 @@ def _first(part: int, accepted: int) -> int:
 def _right(guess: Ints, truth: Ints, part: int) -> int:
     """Return the number of correct guesses among the people with these working hours."""
     return int((guess == truth)[people(_TARGETS)[0][:, 0] == part].sum())
-
-
-def _sex(code: int) -> str:
-    if code:
-        return "woman"
-    return "man"
 
 
 # Reconstruction correction --------------------------------------------------------------------------------------------

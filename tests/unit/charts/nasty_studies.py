@@ -22,10 +22,9 @@ from core.experiments.attacked_models import MAP_EPSILONS, MAP_TOLERANCES, MEASU
 from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
 from core.experiments.experiment import ExperimentRow, SeedSummary
-from core.experiments.leak_over_seeds import MEASURED, LeakOverSeeds
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.model_answers import UNKNOWN
-from core.stats.estimates import Estimate, Spread, certain
+from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
 from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
@@ -38,7 +37,6 @@ from core.studies.bias_queries import (
     QueriedRecords,
 )
 from core.studies.bias_queries import charts as queries
-from core.studies.correction import ATTACKERS as ADVERSARIES
 from core.studies.correction import STEPS, Attribution, Disclosure, LeakStep, MoreDisclosed, SolverCertificate
 from core.studies.correction import charts as correction
 from core.studies.correction.disclosure import GroupRecognition
@@ -55,8 +53,8 @@ from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
 from core.studies.people import PeopleAtRisk
 from core.studies.people.people_study import draw_sets
-from core.studies.study import Measurement, not_run
-from core.studies.subject import AuditConfig, ModelFindings
+from core.studies.study import Measurement
+from core.studies.subject import ModelFindings
 from tests.release_samples import card
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
@@ -258,35 +256,6 @@ def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
     """Return what more than a tolerance reveals."""
     knowledge = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
     return [invent(MoreDisclosed, rng, knowledge=k, certificate=_certificate(rng)) for k in knowledge]
-
-
-def leak_over_seeds(rng: Generator) -> LeakOverSeeds:
-    """Return what is measured of models of one to three seeds and their twins without mitigation."""
-    method = str(rng.choice(["exponentiated_gradient", "correlation_remover", "unmitigated"]))
-    config = AuditConfig(method=method, metric=str(rng.choice(METRICS)), tolerance=0.02)
-    seeds = range(int(rng.integers(1, 4)))
-    rows = [
-        ExperimentRow(
-            values={"model.seed": seed, "model.method": name, "correction.adversary": adversary},
-            study="correction",
-            measurement=_leak_measurement(rng, measure),
-            seed=seed,
-        )
-        for name in dict.fromkeys((method, "unmitigated"))
-        for adversary in ADVERSARIES
-        for seed in seeds
-        for measure in MEASURED
-    ]
-    return LeakOverSeeds(rows, config)
-
-
-def _leak_measurement(rng: Generator, name: str) -> Measurement:
-    """Return a measurement of a leak; one that may be missing is there nine times in ten."""
-    if name.startswith(("estimates", "tolerance")):
-        return Measurement(check=name, estimate=certain(float(rng.integers(0, 2)), 9))
-    if name.startswith(("permuted", "estimated")) and rng.random() < 0.1:
-        return not_run(name, "It was not solved.")
-    return Measurement(check=name, estimate=estimate(rng), control=estimate(rng))
 
 
 def _small(rng: Generator) -> Estimate:
