@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePosixPath
@@ -175,23 +175,14 @@ class StudyFindings(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleSection(Result):
-    """What is found about single people, for the internal report."""
-
-    findings: tuple[Finding, ...]
-    tables: dict[str, tuple[Row, ...]]
-    """Title -> rows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAudit(Result):
     """A whole release audit.
 
     There is one measurement a check of `core.auditing.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows
     (column -> text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO
     8601, UTC) and "seconds": all that differs between two runs. `findings` are those of the studies that ran;
-    `people` is there where the plan asks for it. `caveats` are those on what was audited, whatever it is judged by;
-    all caveats are the verdict's. `alternatives` are narrower releases that were tried.
+    `people` is there where the plan asks for it, with tables of its own. `caveats` are those on what was audited,
+    whatever it is judged by; all caveats are the verdict's. `alternatives` are narrower releases that were tried.
     """
 
     plan: AuditPlan
@@ -205,7 +196,8 @@ class ReleaseAudit(Result):
     provenance: Provenance
     times: dict[str, str | float]
     findings: tuple[StudyFindings, ...] = ()
-    people: PeopleSection | None = None
+    people: StudyFindings | None = None
+    people_tables: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     schema: int = FORMAT

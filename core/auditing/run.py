@@ -31,7 +31,7 @@ from ..base.serialize import (
 from ..base.validation import child_seed, decimals_of
 from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
-from ..stats.estimates import Estimate, plain_row, proportion
+from ..stats.estimates import Estimate, Tables, plain_row, proportion
 from ..studies.attriguard.defense import TableDefense
 from ..studies.bias_queries import DECODERS
 from ..studies.correction import ATTACKERS
@@ -64,7 +64,6 @@ from .policy import (
 )
 from .result import (
     SELF_TEST_SEED,
-    PeopleSection,
     ReleaseAudit,
     SelfTest,
     StudyFindings,
@@ -113,7 +112,7 @@ def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
         study_tables = study.tables(*result_of(study, audited))
     except Exception as error:
         return {study.title: ({"not made": _broken(error)[1]},)}
-    return {title: tuple(map(plain_row, rows)) for title, rows in study_tables.items() if rows}
+    return _plain_tables(study_tables)
 
 
 def _broken(error: Exception) -> tuple[Outcome, str]:
@@ -167,7 +166,7 @@ def run_audit(
     audited = audited_of(plan, table, model_file=model_file, guesses=guesses, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
     audit_tables = tables(audited)
-    people = people_section(audited)
+    people, people_tables = people_at_risk(audited)
     audited.progress.reach(audited.progress.total - 1)
     alternatives = measured_alternatives(audited, policy, measurements)
     audited.progress.reach(audited.progress.total)
@@ -196,6 +195,7 @@ def run_audit(
         tables=audit_tables,
         findings=findings,
         people=people,
+        people_tables=people_tables,
         self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started, "seconds": time.perf_counter() - begun},
@@ -352,25 +352,31 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
     return audited.once(result_name(study.name, settings), make)
 
 
-def people_section(audited: Audited) -> PeopleSection | None:
-    """Return whom the attacks find, where the plan asks for it; if it breaks, why."""
+def people_at_risk(audited: Audited) -> tuple[StudyFindings | None, dict[str, Rows]]:
+    """Return what is found about single people and its tables, where the plan asks for it; if it breaks, why."""
     settings = audited.plan.people
     if settings is None:
-        return None
+        return None, {}
 
     def report(done: int, total: int) -> None:
         audited.progress.reach(audited.progress.done)  # which may stop it
 
+    people_tables: dict[str, Rows] = {}
     try:
         *_, result = PEOPLE.run(audited, settings, report)
     except Exception as error:
         reason = f"People at risk were not looked for: {_broken(error)[1]}"
-        return PeopleSection(findings=(Finding(point=reason),), tables={})
-    people_tables = {title: rows for title, rows in PEOPLE.tables(result, settings).items() if rows}
-    plain_tables: dict[str, Rows] = {
-        title: tuple(map(plain_row, rows)) for title, rows in people_tables.items()
-    }
-    return PeopleSection(findings=PEOPLE.findings(result, settings), tables=plain_tables)
+        findings: tuple[Finding, ...] = (Finding(point=reason),)
+    else:
+        findings = PEOPLE.findings(result, settings)
+        people_tables = _plain_tables(PEOPLE.tables(result, settings))
+    section = StudyFindings(study=PEOPLE.name, title=PEOPLE.title, findings=findings)
+    return section, people_tables
+
+
+def _plain_tables(study_tables: Tables) -> dict[str, Rows]:
+    """Return the tables that have rows, with plain numbers."""
+    return {title: tuple(map(plain_row, rows)) for title, rows in study_tables.items() if rows}
 
 
 def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:

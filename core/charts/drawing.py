@@ -434,7 +434,7 @@ class Drawing:
     def shade_row(self, y: float) -> None:
         """Set off a row over the plot and over the columns at its left and right."""
         margin = self.layout["margin"]
-        for x, place in (
+        for x, sizing in (
             ((0, 1), {}),
             ((-margin["l"], 1), {"xsizemode": "pixel", "xanchor": 0}),
             ((-1, margin["r"]), {"xsizemode": "pixel", "xanchor": 1}),
@@ -447,7 +447,7 @@ class Drawing:
                 fillcolor="pale",
                 line={"width": 0},
                 layer="below",
-                **place,
+                **sizing,
             )
 
     def axes(self, *, levels: bool = True) -> None:

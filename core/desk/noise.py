@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,13 +37,11 @@ def millionths(value: Amount, *, name: str) -> int:
     """Return an amount of epsilon, in [0.000001, 1000] with at most six decimals, in millionths."""
     try:
         exact = Decimal(str(value)) * MILLION
-        amount = int(exact) if exact.is_finite() else 0
-    except (InvalidOperation, ValueError, ArithmeticError):
-        raise InputError(
-            f"{name} must be a number above 0 and at most {_MOST}, got {value!r}."
-        ) from None
+    except (ValueError, ArithmeticError):
+        exact = Decimal("nan")
     if not exact.is_finite() or not 0 < exact <= _MOST * MILLION:
         raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.")
+    amount = int(exact)
     if exact != amount:
         raise InputError(f"{name} must have at most six decimals, got {value!r}.")
     return amount

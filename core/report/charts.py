@@ -211,6 +211,14 @@ def group_chart(groups: Sequence[GroupSummary]) -> Markup:
 _DASHES = {"dash": "5 4", "dot": "1.5 3", "dashdot": "7 3 1.5 3", "longdash": "10 4"}
 
 
+def _share(value: float, ref: str, ends: tuple[float, float]) -> float:
+    """Return where a value lies between the ends of its axis; on the paper it is that itself."""
+    if ref == "paper":
+        return value
+    low, high = ends
+    return (value - low) / (high - low)
+
+
 class _Paper:
     """A chart on paper: where its places are in pixels, and its parts as elements."""
 
@@ -229,19 +237,11 @@ class _Paper:
 
     def across(self, x: float, ref: str = "x") -> float:
         """Return where a place of the x axis lies."""
-        share = x
-        if ref != "paper":
-            low, high = self.ends[0]
-            share = (x - low) / (high - low)
-        return self.left + self.wide * share
+        return self.left + self.wide * _share(x, ref, self.ends[0])
 
     def down(self, y: float, ref: str = "y") -> float:
         """Return where a height lies."""
-        share = y
-        if ref != "paper":
-            low, high = self.ends[1]
-            share = (y - low) / (high - low)
-        return self.top + self.high * (1 - share)
+        return self.top + self.high * (1 - _share(y, ref, self.ends[1]))
 
     def shape(self, shape: Mapping[str, Any]) -> Markup:
         """Return a line or a rectangle that is no data."""

@@ -51,7 +51,7 @@ def report_document(audit: ReleaseAudit) -> Report:
     people = None
     if audit.people is not None:
         people = PeopleAtRiskSection(
-            findings=audit.people.findings, tables=_tables(audit.people.tables)
+            findings=audit.people.findings, tables=_tables(audit.people_tables)
         )
     report = Report(
         verdict=verdict_section(audit.verdict),
