@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
 from core.experiments.experiment import ExperimentRow, summarise
-from core.experiments.leak_over_seeds import LeakOverSeeds, attribution_of, mitigation_rows
+from core.experiments.leak_over_seeds import attribution_of, mitigation_rows
 from core.stats.estimates import accuracy_gain, certain
 from core.studies.correction import MEASURES, STEPS, Attribution, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, attribute_leak
@@ -137,6 +137,6 @@ def test_mitigation_rows_are_paired_by_seed():
         )
         for (method, seed), accuracy in accuracies.items()
     ]
-    (row,) = mitigation_rows(LeakOverSeeds(rows, AuditConfig(method="exponentiated_gradient")))
+    (row,) = mitigation_rows(rows, "exponentiated_gradient")
     assert [row[name].value for name in ("with", "without")] == pytest.approx([0.7, 0.9])
     assert row["difference"].value.value == pytest.approx(-0.2)
