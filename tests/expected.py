@@ -11,7 +11,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.models import PRIVATE_METHODS
 from core.studies.correction import CorrectionResult, audit_key, run
-from core.studies.subject import AuditConfig, ModelFindings, train_model
+from core.studies.subject import AuditConfig, ModelFindings, Subject, subject_of, train_model
 from pages.shell import state
 
 _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
@@ -40,6 +40,12 @@ def config_of(changes: dict[str, Any]) -> AuditConfig:
     if settings["method"] in PRIVATE_METHODS:
         settings.setdefault("epsilon", state.default("epsilon"))
     return AuditConfig(dataset="demo", roles=demo().roles, **settings)
+
+
+@cache
+def subject(**changes: Any) -> Subject:
+    """Return the demo's model alone, with the pages' default settings but for these changes."""
+    return subject_of(config_of(changes), demo())
 
 
 def audit(**changes: Any) -> CorrectionResult:

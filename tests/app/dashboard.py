@@ -295,11 +295,12 @@ class Dashboard:
         return [widget for kind in kinds for widget in getattr(self.test, kind) if (widget.key or "").startswith(key)]
 
     def choose(self, **controls: object) -> Dashboard:
-        """Set controls by the beginning of their key, and look at the page after each."""
+        """Set controls by the beginning of their key, and look at the page; also before one that is not there yet."""
         for key, value in controls.items():
+            if not self.widgets(key):
+                self.settle()
             self.widget(key).set_value(value)
-            self.settle()
-        return self
+        return self.settle()
 
     @property
     def page_text(self) -> str:

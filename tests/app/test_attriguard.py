@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.datasets.ratings import Ratings, build_ratings
+from core.datasets.ratings import Ratings
 from core.studies.attriguard import (
     AttriGuardSettings,
     Exposure,
@@ -21,33 +22,18 @@ from core.studies.attriguard import (
 from core.studies.attriguard.study import STUDY
 from core.studies.study import ReportProgress
 from pages._attriguard import attriguard_controls as controls
-from tests import expected
-from tests.app.dashboard import Dashboard, Gate, RecordedJob
+from tests import expected, ratings_samples
+from tests.app.dashboard import Dashboard, RecordedJob
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 
 @cache
 def few_ratings() -> Ratings:
-    """Return ratings of 240 invented people of three cities, each of which has apps of its own."""
-    from scipy import sparse
-
-    rng = np.random.default_rng(7)
-    city = rng.choice(3, 240, p=(0.5, 0.3, 0.2))
-    liked = np.where(np.arange(30)[None, :] // 10 == city[:, None], 0.35, 0.1)
-    stars = (rng.random((240, 30)) < liked) * rng.choice((0.4, 0.8, 1.0), (240, 30))
-    stars[0] = 0.0  # somebody who rated nothing
-    stars[-1] = 0.0
-    names = np.array(("Aville", "B & C", "D_*ville*"))[city].tolist()
-    table = sparse.csr_array(stars)
-    return build_ratings(
-        (table[:160], table[160:]),
-        (names[:160], names[160:]),
-        title="Few ratings",
-        source="Invented.",
-        attribute="city",
-        items=[f"app {i}" for i in range(30)],
-        synthetic=True,
-    )
+    """Return ratings of 80 hidden people of three cities, the last of whom rated nothing."""
+    sample = ratings_samples.ratings(people=320, items=30, values=3)
+    hidden = sample.people_test.tolil()
+    hidden[-1] = 0.0
+    return replace(sample, people_test=hidden.tocsr(), values=("Aville", "B & C", "D_*ville*"))
 
 
 FEW_ATTACKERS = ("logistic", "network", "adversarial", "dropping")
@@ -75,38 +61,34 @@ def study_of(**changes: Any) -> Exposure:
     ]
 
 
-class Growing(Gate):
-    """Studies that grow only as far as a test allows."""
+class Begun:
+    """How many studies of the demo were begun."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.free, self.begun = 10**6, 0
+    count = 0
 
     def studies(self, settings: AttriGuardSettings, report: ReportProgress) -> Iterator[Exposure]:
-        self.begun += 1
+        self.count += 1
         grown = studies_of_demo(settings)
         for i, study in enumerate(grown):
-            if i >= self.free:
-                self.wait()
             report(i, len(grown))
             yield study
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """Few attackers, and studies that grow as far as a test allows."""
-    growing = Growing()
+def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
+    """Few attackers, and studies of the demo that are computed once for all tests."""
+    counted = Begun()
+
+    def expose(defense: TableDefense, report: ReportProgress | None = None) -> Iterator[Exposure]:
+        if defense.people.attribute == "sex":
+            return counted.studies(defense.settings, report)
+        return _EXPOSE(defense, report)
+
     monkeypatch.setattr(controls, "TRAINED_BUDGETS", FEW_BUDGETS)
     monkeypatch.setattr(RatingsDefense, "every_attacker", FEW_ATTACKERS)
-    monkeypatch.setattr(
-        TableDefense,
-        "expose",
-        lambda defense, report=None: (
-            growing.studies(defense.settings, report) if defense.people.attribute == "sex" else _EXPOSE(defense, report)
-        ),
-    )
+    monkeypatch.setattr(TableDefense, "expose", expose)
     monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
-    return growing
+    return counted
 
 
 def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
@@ -124,7 +106,7 @@ SECTIONS = {
 }
 
 
-def test_ratings_and_their_sections(dashboard: Dashboard, gate: Growing):
+def test_ratings_and_their_sections(dashboard: Dashboard, begun: Begun):
     settings = AttriGuardSettings(
         attackers=FEW_ATTACKERS, budget=0.5, trained_budgets=FEW_BUDGETS["ratings"], target="train_shares"
     )
@@ -144,14 +126,14 @@ def test_ratings_and_their_sections(dashboard: Dashboard, gate: Growing):
 
 
 @pytest.mark.long
-def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
+def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard: Dashboard, begun: Begun):
     study = study_of()  # before the page waits for it
     dashboard.open("attriguard")
     jobs = len(RecordedJob.started)
     for budget in (0.0, 0.1, study.last_budget):
         dashboard.choose(guard_budget=budget)
         assert_tells(dashboard, study, budget)
-    assert len(RecordedJob.started) == jobs and gate.begun == 1
+    assert len(RecordedJob.started) == jobs and begun.count == 1
     sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
     for section, sentence in sentences.items():
         dashboard.choose(further_guard_table=section)
@@ -165,11 +147,11 @@ def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboa
 
 
 @pytest.mark.long
-def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard: Dashboard, gate: Growing):
+def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard: Dashboard, begun: Begun):
     study_of()
     study = study_of(frozen=("sector",))
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
-    assert gate.begun == 1  # nothing happens before the button is pressed
+    assert begun.count == 1  # nothing happens before the button is pressed
     dashboard.click("guard_use_rules")
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
@@ -186,25 +168,6 @@ def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_senten
         assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
 
 
-@pytest.mark.long
-def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Growing):
-    study = study_of()
-    gate.free = 2
-    gate.open.clear()
-    dashboard.open("attriguard", settled=False)
-    dashboard.until(gate.reached.is_set)
-    dashboard.test.run()
-    assert "Adversarial training is not trained yet" in dashboard.finding
-    dashboard.press("cancel_attriguard")
-    gate.open.set()
-    dashboard.settle()
-    assert dashboard.button("start_attriguard").label == "Start again"
-    dashboard.choose(guard_budget=0.1, further_guard_table="cost")  # neither starts anything nor loses what is there
-    assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.page_text
-    dashboard.click("start_attriguard")
-    assert_tells(dashboard, study, 0.1)
-
-
 def own_ratings() -> bytes:
     """Return ratings of 60 people as one long table."""
     rng = np.random.default_rng(3)
@@ -217,7 +180,7 @@ def own_ratings() -> bytes:
 
 
 @pytest.mark.long
-def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Growing):
+def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, begun: Begun):
     def give(content: bytes) -> None:
         dashboard.test.file_uploader(key="guard_upload").set_value([("films.csv", content, "text/csv")])
         dashboard.settle()

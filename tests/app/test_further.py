@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from core.datasets import build_dataset, demo_table
 from core.models import METHODS
 from core.stats.estimates import percent
 from tests import expected
@@ -47,12 +46,3 @@ def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard) -> None:
     assert now.after is not None and percent(now.after) in dashboard.finding and "tuned" in dashboard.finding
     dashboard.click("use_pinned")
     assert percent(expected.audit().disclose(0.005).before) in dashboard.finding and "tuned" not in dashboard.finding
-
-
-@pytest.mark.long
-def test_four_age_groups_on_every_page(dashboard: Dashboard) -> None:
-    dashboard.open("data").choose(attribute="age/ranges")
-    names = build_dataset(demo_table(), demo_table().roles[2]).group_names
-    assert all(name in " ".join(dashboard.texts) for name in (names[0], names[-1]))
-    for page in ("data", "model", "correction"):
-        assert "%" in dashboard.open(page).finding and (page == "model" or "age" in dashboard.finding)

@@ -18,7 +18,6 @@ from core.studies.membership import MembershipResult, MembershipSettings
 from core.studies.membership.curves import accountings, picked_from
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
-from core.studies.subject import subject_of
 from pages._membership import membership_analyses
 from tests import expected
 from tests.app.conftest import Start
@@ -72,8 +71,7 @@ def page(start: Start, gate: Coming) -> Dashboard:
 @cache
 def result(**changes: Any) -> MembershipResult:
     """Return what the study says of the demo's model, as a notebook does."""
-    config = expected.config_of({"method": "unmitigated"} | changes)
-    *_, last = Coming().run(subject_of(config, expected.demo()), SETTINGS)
+    *_, last = Coming().run(expected.subject(**{"method": "unmitigated"} | changes), SETTINGS)
     return last
 
 

@@ -21,7 +21,7 @@ PEOPLE, COUNT = 200, 5
 @pytest.fixture
 def card_page(start: Start) -> Dashboard:
     """The page with a card of five models about 200 people."""
-    test = expected.audit().subject.splits.test.size
+    test = expected.subject().splits.test.size
     link = {f"release_people_{test}": str(PEOPLE), "release_count_models": str(COUNT)}
     return start(link).open("model_card")
 
@@ -29,7 +29,7 @@ def card_page(start: Start) -> Dashboard:
 def card(**changes: Any) -> ModelCardResult:
     """Card of the demo with the page's settings but for some changes."""
     values = {"family": "mixed", "people": PEOPLE, "count": COUNT, "seed": 42} | changes
-    *_, result = STUDY.run(expected.audit().subject, ModelCardSettings(**values))
+    *_, result = STUDY.run(expected.subject(), ModelCardSettings(**values))
     return result
 
 

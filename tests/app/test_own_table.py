@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 
@@ -22,6 +23,7 @@ from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_attriguard import FEW_BUDGETS
 from tests.app.test_membership import Coming, gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
+from tests.input_cases import csv_of
 from tests.samples_report import sample
 from tests.unit.datasets.bad_tables import (
     BAD_ROLES,
@@ -66,10 +68,9 @@ def scored(count: int = 600) -> bytes:
         "hired": np.where(hired, "yes", "no"),
         "predicted": (score >= 0.5).astype(int),
         "probability": score,
-        "split": np.array(["train", "attack", "test"])[np.arange(count) % 3],
+        "split": np.resize(["train", "attack", "test"], count),
     }
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)), ""]
-    return "\n".join(lines).encode()
+    return csv_of(pd.DataFrame(columns))
 
 
 def bring_scored(dashboard: Dashboard, **columns: Any) -> None:
@@ -98,10 +99,11 @@ def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
 def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dashboard):
     names = (HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME)
     bring_people(dashboard, woman=HOSTILE_CELL)
-    for sensitive, group in ((STYLED_NAME, "*clerk*_x_"), (HOSTILE_NAME, None)):
+    group = {"group": ["*clerk*_x_"]}
+    for sensitive, values, last in ((STYLED_NAME, group, "model"), (HOSTILE_NAME, {}, "correction")):
         dashboard.open("data")
-        dashboard.assign(sensitive=sensitive, **({"group": [group]} if group else {}))
-        for page in ("data", "model", "correction"):
+        dashboard.assign(sensitive=sensitive, **values)
+        for page in ("data", last):
             dashboard.open(page)
             assert "%" in dashboard.finding
             for name in names:
@@ -221,10 +223,10 @@ def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(da
 
 def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sentence(dashboard: Dashboard):
     bring_people(dashboard)
-    (note,) = [text.value for text in dashboard.test.caption if "looks for training records" in text.value]
-    assert "1,000 test records" in note
-    rows = [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)]
-    dashboard.upload("small.csv", "\n".join(["age,sex,hired", *rows, ""]).encode())
+    (note,) = [text.value for text in dashboard.test.caption if "training records identified" in text.value]
+    assert "about 500 test records of each group" in note
+    small = csv_bytes("age,sex,hired", [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)])
+    dashboard.upload("small.csv", small)
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=["F"])
     dashboard.choose(train_share=0.8).open("correction")
     assert_one_sentence(dashboard.plain_problem(), ("at least 3 people",))

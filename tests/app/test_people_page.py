@@ -21,7 +21,7 @@ LINK = {f"people_{name}": str(value) for name, value in CHANGES.items()} | {"peo
 
 @cache
 def people_at_risk() -> PeopleAtRisk:
-    *_, result = PEOPLE.run(expected.audit().subject, SETTINGS)
+    *_, result = PEOPLE.run(expected.subject(), SETTINGS)
     return result
 
 

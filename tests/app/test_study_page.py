@@ -24,7 +24,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_study_has_a_page_without_a_line_about_it(start: Start, monkeypatch: pytest.MonkeyPatch):
     dashboard = start({"uniqueness_fewest": "7"}).open("uniqueness")
     assert dashboard.texts[0].startswith(f"# {STUDY.title}")
-    test, subject = dashboard.test, expected.audit().subject
+    test, subject = dashboard.test, expected.subject()
     assert test.number_input(key="uniqueness_fewest").value == 7
     for fewest in (7, 50):
         test.number_input(key="uniqueness_fewest").set_value(fewest)

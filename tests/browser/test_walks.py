@@ -48,7 +48,7 @@ def test_every_exercise_sheet_fits_on_both_sides_of_one_leaf(browser: Browser):
 
 def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look: Open):
     view = look("data")
-    view.bring_people(people())
+    view.bring_people(people(500))
     view.go("Correction")
     view.finding_with("olerance")
     slider = view.field("told")

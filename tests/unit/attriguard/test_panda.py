@@ -13,18 +13,17 @@ from scipy import sparse
 
 from core.studies.attriguard import representatives
 from core.studies.attriguard.panda import read_scores
+from tests import ratings_samples
 from tests.linear_cases import dense
 
 
 @pytest.fixture(scope="module")
 def people() -> tuple[sparse.csr_array, np.ndarray]:
-    """Sparse ratings of 300 people who prefer their own value's items; the last item nobody has rated."""
-    rng = np.random.default_rng(5)
-    values = np.arange(300) % 4
-    likes = rng.random((300, 40)) < 0.08 + 0.4 * (np.arange(40) % 4 == values[:, None])
-    ratings = np.where(likes, rng.choice([0.2, 0.6, 0.8, 1.0], (300, 40)), 0.0)
-    ratings[:, -1] = 0.0
-    return sparse.csr_array(ratings), values
+    """Sparse ratings of 300 people, and their values; the last item nobody has rated."""
+    sample = ratings_samples.ratings(items=40)
+    records = sample.people_train.tolil()
+    records[:, -1] = 0.0
+    return sparse.csr_array(records), sample.values_train
 
 
 def defenders():
@@ -72,14 +71,11 @@ def fitted(values: int):
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
-    rng = np.random.default_rng(3)
-    truth = np.arange(200) % values
-    likes = rng.random((200, 30)) < 0.1 + 0.5 * (np.arange(30) % values == truth[:, None])
-    records = sparse.csr_array(np.where(likes, rng.choice([0.4, 1.0], (200, 30)), 0.0))
+    sample = ratings_samples.ratings(people=268, items=30, values=values)
     network = MLPClassifier((12,), max_iter=60, learning_rate_init=0.02, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return records, network.fit(records, truth)
+        return sample.people_train, network.fit(sample.people_train, sample.values_train)
 
 
 @pytest.mark.parametrize("values", [2, 3])

@@ -89,7 +89,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
 def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None:
     """Also where a part of a person is moved in the first sample, and where nearly nothing is forbidden."""
     corrected = 0
-    for seed in range(120):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         size = rng.integers(0, 8, (3, 2, 2, 3)).astype(float)  # sample, prediction, group, block
         price = np.sort(rng.integers(1, 9, (2, 2, 3)), axis=2).astype(float)
@@ -100,7 +100,7 @@ def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None
             fast, slow = ((way(price, size, tolerance)[0] * price).sum(axis=(1, 2, 3)) for way in (_of_two, _of_many))
             assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6), seed
             corrected += int((slow > 0).sum())
-    assert corrected > 100
+    assert corrected > 50
 
 
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:

@@ -193,22 +193,15 @@ def test_scores_alone_become_decisions_at_the_threshold():
     assert "The model gives scores and no decisions: from 0.8 on counts as yes." in stricter.notes
 
 
-class Recorder:
-    """A session that keeps what it is fed, and scores everybody alike."""
-
-    def run(self, names: list[str], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-        self.feed = feed
-        return [np.full(len(feed["age"]), 0.5, np.float32)]
-
-
 def test_ask_feeds_each_column_in_the_shape_of_its_input():
-    """One has a column a record, the other is flat."""
-    session = Recorder()
+    """One has a column a record, the other is flat; everybody is scored alike."""
+    fed: dict[str, np.ndarray] = {}
+    session = SimpleNamespace(run=lambda names, feed: fed.update(feed) or [np.full(3, 0.5, np.float32)])
     inputs = (("age", np.float32, 2), ("hours", np.int64, 1))
     ask = asking(session, inputs, ("", ("p",), None), {}, one_table=False)
     answers = ask(pd.DataFrame({"age": [20.5, 30.0, 41.0], "hours": [40, 20, 8]}))
-    assert session.feed["age"].tolist() == [[20.5], [30.0], [41.0]]
-    assert session.feed["hours"].tolist() == [40, 20, 8]
+    assert fed["age"].tolist() == [[20.5], [30.0], [41.0]]
+    assert fed["hours"].tolist() == [40, 20, 8]
     assert np.shape(answers.probability)[0] == 3
 
 

@@ -50,7 +50,7 @@ def test_a_difference_that_reveals_what_neither_model_does(seed: int, outputs: O
 
 def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.MonkeyPatch):
     config = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.02, seed=3)
-    subject, trained = subject_of(config, samples.dataset(700)), []
+    subject, trained = subject_of(config, samples.dataset(450)), []
 
     def fit(config, dataset, rows, *, seed):
         trained.append((config.method, config.tolerance, rows, seed))
