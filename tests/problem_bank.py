@@ -9,7 +9,6 @@ pairs of fractions, or None.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,27 +103,26 @@ def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -
 
 def told_true(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> bool:
     """Tell whether a vector has every group in every row set and the disclosed unfairness."""
-    value = reached(disclosed, vector, n_groups)
-    if value is None:
-        return False
-    if "tolerance" in disclosed:
-        return value <= disclosed["tolerance"]
-    published = disclosed["unfairness"]
-    low, high = published if isinstance(published, tuple) else (published, published)
-    return low <= value <= high
+    value, (low, high) = reached(disclosed, vector, n_groups), _ends(disclosed)
+    return value is not None and low <= value <= high
+
+
+def _ends(disclosed: dict[str, Any]) -> tuple[Fraction, Fraction]:
+    """Return the least and the largest unfairness that a disclosure allows."""
+    published = disclosed.get("unfairness", (Fraction(0), disclosed.get("tolerance")))
+    return published if isinstance(published, tuple) else (published, published)
 
 
 def shares_true(shares: tuple[Share, ...] | None, vector: tuple[int, ...]) -> bool:
     """Tell whether the groups' sizes are what the shares say."""
-    n = len(vector)
-    for group, share in enumerate(shares or ()):
-        count = vector.count(group)
-        if isinstance(share, tuple):
-            if not share[0] * n <= count <= share[1] * n:
-                return False
-        elif share is not None and abs(share * n - count) > Fraction(1, 2):
-            return False
-    return True
+    return all(share_true(share, vector.count(group), len(vector)) for group, share in enumerate(shares or ()))
+
+
+def share_true(share: Share, count: int, n: int) -> bool:
+    """Tell whether so many of n are what a share says."""
+    if isinstance(share, tuple):
+        return share[0] * n <= count <= share[1] * n
+    return share is None or abs(share * n - count) <= Fraction(1, 2)
 
 
 def joint_brute_force(
@@ -135,14 +133,33 @@ def joint_brute_force(
     cost: tuple[float, ...] | None = None,
 ) -> float:
     """Return the least cost over all vectors; inf when none meets everything."""
-    price, best = cost or (1.0,) * len(guess), math.inf
-    for vector in itertools.product(range(n_groups), repeat=len(guess)):
-        value = math.fsum(c for c, s, g in zip(price, vector, guess, strict=True) if s != g)
-        if value >= best or not shares_true(shares, vector):
-            continue
-        if all(told_true(disclosed, vector, n_groups) for disclosed in disclosures):
-            best = value
-    return best
+    n, price = len(guess), np.array(cost or (1.0,) * len(guess))
+    vectors = np.indices((n_groups,) * n).reshape(n, -1).T
+    fits = np.ones(len(vectors), dtype=bool)
+    for group, share in enumerate(shares or ()):
+        counts = [count for count in range(n + 1) if share_true(share, count, n)]
+        fits &= np.isin((vectors == group).sum(axis=1), counts)
+    for disclosed in disclosures:
+        fits &= all_told_true(disclosed, vectors, n_groups)
+    changed = vectors[fits] != guess
+    if not changed.size:
+        return math.inf
+    return math.fsum(price[changed[(changed @ price).argmin()]])
+
+
+def all_told_true(disclosed: dict[str, Any], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return `told_true` of many vectors, one a row, in whole numbers: a distance is |Σŷ·size − hits·n| / (n·size)."""
+    predictions = np.array(disclosed["predictions"])
+    low, high = _ends(disclosed)
+    at_most, at_least = np.ones(len(vectors), dtype=bool), np.zeros(len(vectors), dtype=bool)
+    for rows in parts(disclosed.get("metric", METRICS[0]), disclosed.get("labels"), vectors.shape[1]):
+        inside = vectors[:, rows, None] == np.arange(n_groups)
+        size = inside.sum(axis=1).astype(object)
+        hits = inside[:, predictions[rows] == 1].sum(axis=1).astype(object)
+        distance, unit = np.abs(int(predictions[rows].sum()) * size - hits * len(rows)), len(rows) * size
+        at_most &= (size > 0).all(axis=1) & (distance * high.denominator <= high.numerator * unit).all(axis=1)
+        at_least |= (distance * low.denominator >= low.numerator * unit).any(axis=1)
+    return at_most & at_least
 
 
 def brute_force(guess: Sequence[int], predictions: Sequence[int], tolerance: Fraction, **more: Any) -> float:

@@ -19,7 +19,7 @@ def finish(dashboard: Dashboard) -> None:
 
 
 @pytest.mark.long
-def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
+def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand):
     dashboard.open("correction").choose(further="methods").click("start_methods")
     points.allow(100)
     finish(dashboard)
@@ -28,13 +28,13 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
     assert list(frame.columns)[:4] == ["Method", "Model accuracy", "Before / after disclosure", "Unfairness"]
 
 
-def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard) -> None:
+def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard):
     dashboard.open("correction").choose(further="more")
     assert "Answers proved optimal: 5 of 5" in dashboard.page_text
 
 
 @pytest.mark.long
-def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard) -> None:
+def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard):
     dashboard.open("correction").choose(further="tuning", evaluations=10).click("start_tuning")
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)

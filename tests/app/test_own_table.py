@@ -223,8 +223,9 @@ def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(da
 
 def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sentence(dashboard: Dashboard):
     bring_people(dashboard)
-    (note,) = [text.value for text in dashboard.test.caption if "training records identified" in text.value]
-    assert "about 500 test records of each group" in note
+    (note,) = [text.value for text in dashboard.test.caption if "looks for training records" in text.value]
+    assert "1,000 test records" in note
+    assert "No verdict" in dashboard.open("report").finding  # the demo's could be taken for the table's
     small = csv_bytes("age,sex,hired", [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)])
     dashboard.upload("small.csv", small)
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=["F"])

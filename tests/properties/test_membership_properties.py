@@ -26,7 +26,7 @@ def tallies(draw) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(tallies(), st.randoms(use_true_random=False))
-def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarray], random) -> None:
+def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarray], random):
     people = list(zip(*verdict_arrays(*counts), strict=True))
     before = vulnerability_disparity(*np.array(people).T, **FEW)
     random.shuffle(people)
@@ -34,7 +34,7 @@ def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarra
 
 
 @given(tallies())
-def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, np.ndarray]) -> None:
+def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, np.ndarray]):
     disparity = vulnerability_disparity(*verdict_arrays(*counts), **FEW)
     for name, reach in (("vd", 1), ("fpr_gap", 1), ("advantage_gap", 2)):
         gap = getattr(disparity, name)
@@ -43,7 +43,7 @@ def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, n
 
 
 @given(tallies(), st.data())
-def test_ranges_add_up_to_the_vulnerability_disparity(counts: tuple[np.ndarray, np.ndarray], data) -> None:
+def test_ranges_add_up_to_the_vulnerability_disparity(counts: tuple[np.ndarray, np.ndarray], data):
     verdict, group, member = verdict_arrays(*counts)
     chance = st.one_of(st.floats(0, 1), st.sampled_from([j / 10 for j in range(11)]))
     # few numbers, each many times: one for each person would be too much to draw
@@ -77,7 +77,7 @@ def exact_differences(counts) -> list[Fraction]:
 
 
 @given(counts_of_clusters(), THETA)
-def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(counts: np.ndarray, theta: float) -> None:
+def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(counts: np.ndarray, theta: float):
     x = fairpick_counts(counts, theta)
     assert x.shape == counts.shape and (x >= 0).all() and (x <= counts).all()
     assert not (x.min(axis=1) > 0).any()  # never from both groups of a cluster
@@ -97,13 +97,13 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
 @settings(max_examples=60)
 @given(counts_of_clusters(), st.floats(0.05, 0.99))
 @example(np.array([[4, 1], [0, 0], [6, 1]]), 0.984375)
-def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float) -> None:
+def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float):
     x, solved = fairpick_counts(counts, theta), fairpick_program(counts, theta)
     assert solved == pytest.approx(x, rel=1e-6, abs=1e-6 * max(float(x.max()), 1e-3))
 
 
 @given(counts_of_clusters(), THETA)
-def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.ndarray, theta: float) -> None:
+def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.ndarray, theta: float):
     x = fairpick_counts(counts, theta)
     rounded = rounded_deletions(x, counts)
     assert rounded.dtype.kind == "i" and (rounded >= 0).all() and (rounded <= counts).all()
@@ -113,7 +113,7 @@ def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.nd
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), THETA)
-def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) -> None:
+def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float):
     rng = np.random.default_rng(seed)
     n = 300
     codes, labels, groups = rng.integers(0, 4, (n, 3)), rng.integers(0, 2, n), rng.integers(0, 2, n)

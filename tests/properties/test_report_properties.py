@@ -33,9 +33,7 @@ def tightened(limit: Limit, share: float) -> Limit:
 
 @settings(max_examples=50)
 @given(policies(), measurements(), st.integers(0, 5), st.floats(0, 1))
-def test_a_tighter_limit_never_turns_fail_to_pass(
-    policy: Policy, measured: Measurements, item: int, share: float
-) -> None:
+def test_a_tighter_limit_never_turns_fail_to_pass(policy: Policy, measured: Measurements, item: int, share: float):
     item %= len(policy.limits)
     tight = replace(policy, limits=tuple(tightened(x, share) if i == item else x for i, x in enumerate(policy.limits)))
     before, after = verdicts(policy, measured), verdicts(tight, measured)
@@ -48,7 +46,7 @@ def test_a_tighter_limit_never_turns_fail_to_pass(
 @given(policies(), measurements(), st.data())
 def test_another_limit_never_makes_an_inconclusive_one_pass(
     policy: Policy, measured: Measurements, data: st.DataObject
-) -> None:
+):
     check = data.draw(st.sampled_from([check for check in CHECKS if check not in {x.check for x in policy.limits}]))
     more = replace(policy, limits=(*policy.limits, Limit(check=check, value=data.draw(values(check)))))
     before, after = verdicts(policy, measured), verdicts(more, measured)
@@ -59,7 +57,7 @@ def test_another_limit_never_makes_an_inconclusive_one_pass(
 
 @settings(max_examples=80)
 @given(policies(), measurements())
-def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, measured: Measurements) -> None:
+def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, measured: Measurements):
     verdict = judge(policy, measured, attribute="sex")
     assert [list(Status).index(row.verdict) for row in verdict.rows] == sorted(
         list(Status).index(row.verdict) for row in verdict.rows
@@ -87,7 +85,7 @@ def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, meas
 
 @settings(max_examples=30)
 @given(policies(), measurements(), st.randoms(use_true_random=False))
-def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, measured: Measurements, order) -> None:
+def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, measured: Measurements, order):
     limits, mixed = list(policy.limits), list(measured)
     order.shuffle(limits)
     order.shuffle(mixed)
@@ -99,7 +97,7 @@ def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, me
 
 @settings(max_examples=30)
 @given(policies(), st.data())
-def test_a_policy_reads_back_equal(policy: Policy, data: st.DataObject) -> None:
+def test_a_policy_reads_back_equal(policy: Policy, data: st.DataObject):
     def of(limit: Limit) -> Limit:
         source = data.draw(st.one_of(st.just(""), LINES))
         author, date, why = data.draw(TEXT), data.draw(DAYS), data.draw(LINES)

@@ -38,7 +38,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
 
 @settings(max_examples=60)
 @given(guards(), st.floats(0.0, 3.0))
-def test_noise_keeps_every_promise(guard: TableDefense, budget: float) -> None:
+def test_noise_keeps_every_promise(guard: TableDefense, budget: float):
     public, noise = guard.people.public, guard.noise
     u, m = noise.size.shape
     noisy = noise.noisy.reshape(u, m, -1)

@@ -52,7 +52,7 @@ def accuracies(study: Exposure, attacker: str) -> list[float]:
     return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
 
 
-def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableDefense) -> None:
+def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableDefense):
     clean = {point.attacker: point for point in study.undefended()}
     assert clean["logistic"].accuracy.value == pytest.approx(0.842, abs=BAND)
     assert clean["logistic"].balanced.value == pytest.approx(0.832, abs=BAND)
@@ -64,7 +64,7 @@ def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, gua
     assert guard.noise.size[guard.noise.size > 0].mean() == pytest.approx(1.01, abs=0.03)
 
 
-def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableDefense) -> None:
+def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableDefense):
     assert guard.plausible.value >= 0.99
     before = np.repeat(broken(guard.rules, guard.people.public), 2)
     assert (broken(guard.rules, guard.noise.noisy) <= before).all()
@@ -73,7 +73,7 @@ def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guar
     assert free.noise.size.max() == 1
 
 
-def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableDefense) -> None:
+def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableDefense):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(random_state=0).fit(data.features[:N_TRAINING], data.labels[:N_TRAINING])

@@ -25,7 +25,7 @@ def pool() -> QueryPool:
 
 
 @pytest.mark.long
-def test_leakage_of_the_decoders(pool: QueryPool) -> None:
+def test_leakage_of_the_decoders(pool: QueryPool):
     trials = Trials(pool, n=100, design="random_binary", repeats=150, seed=42)
     leakages = {
         name: trials.leak(40, SmoothCauchy(100.0), name).leakage.value for name in ("published", "without_prior")
@@ -37,7 +37,7 @@ def test_leakage_of_the_decoders(pool: QueryPool) -> None:
 
 
 @pytest.mark.long
-def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
+def test_leakages_of_table_1_are_those_on_record(pool: QueryPool):
     trials = Trials(pool, n=100, repeats=50, seed=42)
     for row in TABLE_1:
         for noise, recorded in row.measured.items():

@@ -27,7 +27,7 @@ EXPECTED = {  # n, m, N0, ε -> median error, with noisy sums, l1, knows the noi
 
 @pytest.mark.long
 @pytest.mark.parametrize("setting", EXPECTED)
-def test_recorded_figures(setting: tuple[int, int, int, int]) -> None:
+def test_recorded_figures(setting: tuple[int, int, int, int]):
     n, m, n0, epsilon = setting
     repeats = 50 if n == 100 else 12
     cell = conceal.Cell(table="", n=n, m=m, n_disadvantaged=n0, epsilon=float(epsilon), repeats=repeats)
@@ -41,7 +41,7 @@ def test_recorded_figures(setting: tuple[int, int, int, int]) -> None:
     assert m == conceal.questions_for(n, n0)
 
 
-def test_every_printed_error_lies_below_the_median_of_the_printed_noise() -> None:
+def test_every_printed_error_lies_below_the_median_of_the_printed_noise():
     for cell in conceal.cells():
         if cell.paper:
             scale = SmoothCauchy(cell.epsilon).scale(cell.n - cell.n_disadvantaged, cell.n_disadvantaged, cell.m)

@@ -87,13 +87,13 @@ def adult(people: MemberPeople) -> Points:
         ("random", 0.4, 0.111, 0.019),
     ],
 )
-def test_vulnerability_disparity(adult: Points, how: str, theta: float, vd: float, spread: float) -> None:
+def test_vulnerability_disparity(adult: Points, how: str, theta: float, vd: float, spread: float):
     assert mean(adult[how, theta], "vd") == pytest.approx(vd, abs=spread * WIDE)
 
 
 @pytest.mark.long
 @needs_adult
-def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_stays(adult: Points) -> None:
+def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_stays(adult: Points):
     for picked, control, nobody in zip(
         adult["fairpick", 0.4], adult["random", 0.4], adult["fairpick", 1.0], strict=True
     ):
@@ -106,7 +106,7 @@ def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_sta
 
 @pytest.mark.long
 @needs_adult
-def test_a_tree_that_gives_nothing_away_is_not_told_to(people: MemberPeople) -> None:
+def test_a_tree_that_gives_nothing_away_is_not_told_to(people: MemberPeople):
     for points in trials(people, thetas=(0.4,), repeats=REPEATS, train=blind(people)).values():
         assert mean(points, "auc") == pytest.approx(0.5, abs=0.008 * WIDE)
         assert mean(points, "precision") == pytest.approx(0.5, abs=0.011 * WIDE)
@@ -120,7 +120,7 @@ def compas() -> Points:
 
 @pytest.mark.long
 @needs_compas
-def test_on_compas_random_deletion_does_as_well(compas: Points) -> None:
+def test_on_compas_random_deletion_does_as_well(compas: Points):
     (band,) = fairpick_differences([*compas["fairpick", 0.4], *compas["random", 0.4]])
     assert abs(band.values["vd"].value) < 3 * SPREAD / math.sqrt(REPEATS)
     picked, control, nobody = compas["fairpick", 0.4], compas["random", 0.4], compas["fairpick", 1.0]

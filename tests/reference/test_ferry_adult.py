@@ -18,7 +18,7 @@ from tests.reference.data import needs_adult
 pytestmark = [needs_adult, pytest.mark.long]
 
 
-def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult) -> None:
+def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult):
     assert adult.n == 45_222
     assert len(adult.feature_names) == 13
     splits = findings.subject.splits
@@ -31,7 +31,7 @@ def test_records_splits_and_model_are_those_of_the_paper(adult: AuditDataset, fi
 
 
 @pytest.mark.parametrize("adversary", ["features", "predictions"])
-def test_published_protocol(findings: CorrectionResult, adversary: str) -> None:
+def test_published_protocol(findings: CorrectionResult, adversary: str):
     disclosure = findings.disclose(0.0, adversary=adversary, as_published=True)
     assert disclosure.used == pytest.approx(0.001)
     assert disclosure.certificate.status == "optimal"
@@ -41,14 +41,14 @@ def test_published_protocol(findings: CorrectionResult, adversary: str) -> None:
     assert disclosure.after.value == pytest.approx(0.829, abs=0.03)
 
 
-def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: CorrectionResult) -> None:
+def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: CorrectionResult):
     """Calibration alone brings what the correction seems to bring; the independent figure for it is 0.838."""
     disclosure = findings.disclose(0.001, cost="log_odds")
     assert disclosure.before.value == pytest.approx(0.838, abs=0.03)
     assert disclosure.gain is not None and abs(disclosure.gain.value) < 0.01
 
 
-def test_both_solvers_agree(findings: CorrectionResult) -> None:
+def test_both_solvers_agree(findings: CorrectionResult):
     exact, attacked = findings.disclose(0.001, adversary="features"), findings.attack("features").attacked
     cost = published_cost(attacked.confidence, exact.exponent)
     ilp = correct(attacked.guess, attacked.predictions, tolerance=0.001, cost=cost, solver="ilp")

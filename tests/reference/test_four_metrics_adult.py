@@ -70,7 +70,7 @@ def summaries(adult: AuditDataset) -> dict[tuple[str, str], SeedSummary]:
 
 
 @pytest.mark.parametrize(("metric", "adversary"), MEASURED)
-def test_before_and_after(summaries: dict[tuple[str, str], SeedSummary], metric: str, adversary: str) -> None:
+def test_before_and_after(summaries: dict[tuple[str, str], SeedSummary], metric: str, adversary: str):
     summary, (before, after) = summaries[metric, adversary], MEASURED[metric, adversary]
     assert summary.seeds == (42,) and summary.numbers["attack_after"].seeds == 1
     assert summary.count("tolerance_holds") == 1  # raised until true
@@ -81,7 +81,7 @@ def test_before_and_after(summaries: dict[tuple[str, str], SeedSummary], metric:
     assert summary.baselines["attack_before"].value == pytest.approx(0.672, abs=0.01)
 
 
-def test_what_helps_the_papers_attacker(summaries: dict[tuple[str, str], SeedSummary]) -> None:
+def test_what_helps_the_papers_attacker(summaries: dict[tuple[str, str], SeedSummary]):
     """The promise helps it measurably with every metric but equal opportunity, and never as far as the strong one."""
     for (metric, adversary), summary in summaries.items():
         if adversary in ("features", "predictions"):

@@ -70,7 +70,7 @@ def best(attribute: str, rows: np.ndarray, tolerance: float = 0.005) -> dict[str
 
 @pytest.mark.parametrize("cell", [*CELLS, "best"])
 @pytest.mark.parametrize("attribute", ["sex", "race"])
-def test_intervals_hold_the_truth(attribute: str, cell: str) -> None:
+def test_intervals_hold_the_truth(attribute: str, cell: str):
     """And a check whose limit is the mean number of so many people fails at most as often as its level allows."""
     n = attackers(attribute)["features"].attacked.truth.size
 

@@ -31,7 +31,7 @@ def pool() -> QueryPool:
 
 
 @pytest.mark.parametrize(("n", "m"), list(EXPECTED))
-def test_noiseless_rows_of_table_1(pool: QueryPool, n: int, m: int) -> None:
+def test_noiseless_rows_of_table_1(pool: QueryPool, n: int, m: int):
     repeats, expected = EXPECTED[n, m]
     row = noiseless_row(pool, n, m, repeats=repeats)
     means = [row.leakages[attack].value for attack in NOISELESS_ATTACKS]
@@ -40,7 +40,7 @@ def test_noiseless_rows_of_table_1(pool: QueryPool, n: int, m: int) -> None:
     assert row.bits_complete
 
 
-def test_answers_that_reveal_every_sample(pool: QueryPool) -> None:
+def test_answers_that_reveal_every_sample(pool: QueryPool):
     fewer, more = (noiseless_row(pool, 100, m, repeats=60).complete for m in (35, 45))
     assert fewer["box_with_prior"] == more["box"] == more["nonnegative"] == 1
     assert more["l1"] < 1

@@ -54,7 +54,7 @@ def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -
 
 
 @pytest.mark.long
-def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult, boosting: dict[str, LeakStep]) -> None:
+def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult, boosting: dict[str, LeakStep]):
     posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
     forest = steps_of(findings.subject, *posteriors)
     reached(forest["predictions"], log_loss=0.3969)
@@ -70,7 +70,7 @@ def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult,
     assert boosting["features"].values["accuracy"].low > on_top.values["accuracy"].high
 
 
-def test_boosting_needs_neither(boosting: dict[str, LeakStep]) -> None:
+def test_boosting_needs_neither(boosting: dict[str, LeakStep]):
     reached(boosting["features"], log_loss=0.2872, accuracy=0.852)
     reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
     change = boosting["constraint_without_shares"].changes["log_loss"]

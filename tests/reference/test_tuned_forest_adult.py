@@ -43,7 +43,7 @@ def disclosures_of(subject: Subject, kind: str, parameters: dict[str, Any] | Non
 
 
 @pytest.mark.parametrize("kind", ["features", pytest.param("predictions", marks=pytest.mark.long)])
-def test_a_tuned_forest_has_little_left_to_correct(subject: Subject, kind: str) -> None:
+def test_a_tuned_forest_has_little_left_to_correct(subject: Subject, kind: str):
     pinned, tuned = (disclosures_of(subject, kind, parameters) for parameters in (None, TUNED[kind]))
     first, second = pinned["published"], tuned["published"]
     assert (first.used, second.used) == pytest.approx((0.001, 0.001))

@@ -98,7 +98,7 @@ def lab(adult: AuditDataset) -> Lab:
 
 
 @cases
-def test_estimated_metrics(lab: Lab, key: Key) -> None:
+def test_estimated_metrics(lab: Lab, key: Key):
     shares, tolerance, *_ = RECORDED[key]
     estimates = [lab.estimate(key, seed) for seed in NAME_SEEDS]
     assert [share_identified(estimates, metric).value for metric in METRICS] == pytest.approx(
@@ -108,7 +108,7 @@ def test_estimated_metrics(lab: Lab, key: Key) -> None:
 
 
 @cases
-def test_accuracies_before_told_and_estimated_and_nothing_from_permuted_predictions(lab: Lab, key: Key) -> None:
+def test_accuracies_before_told_and_estimated_and_nothing_from_permuted_predictions(lab: Lab, key: Key):
     comparisons = [lab.compare(key, seed) for seed in SEEDS]
     with_truth = [trained.after.value for trained, *_ in comparisons if key[1] is not None]
     estimated = [disclosure for _, disclosure, *_ in comparisons]
@@ -121,7 +121,7 @@ def test_accuracies_before_told_and_estimated_and_nothing_from_permuted_predicti
     assert all(abs(control.gain.value) < 0.005 for *_, control in comparisons)
 
 
-def test_a_wrong_name_corrects_better_than_the_truth_about_equal_opportunity(lab: Lab) -> None:
+def test_a_wrong_name_corrects_better_than_the_truth_about_equal_opportunity(lab: Lab):
     """As the paper says: predictive equality is about right and speaks of more people."""
     comparisons = [lab.compare(("threshold_optimizer", EO), seed) for seed in SEEDS]
     mistaken = [

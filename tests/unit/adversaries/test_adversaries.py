@@ -42,7 +42,7 @@ def test_train_adversary_beats_the_majority_on_people_not_seen_and_is_calibrated
         assert (np.diff(scaled[np.argsort(raw[:, 1], kind="stable"), 1]) >= 0).all()
 
 
-def test_every_way_to_deal_is_equally_likely() -> None:
+def test_every_way_to_deal_is_equally_likely():
     """Two 1s among four people of one label: each of the six placements in a sixth of 3,000 seeds."""
     predictions, labels = np.array([1, 1, 0, 0, 1], dtype=np.uint8), np.array([0, 0, 0, 0, 1], dtype=np.uint8)
     dealt = np.array([permuted_predictions(predictions, labels, seed=seed) for seed in range(3000)])
@@ -68,7 +68,7 @@ def test_a_prime_learns_nothing_from_permuted_predictions_that_gave_the_attribut
     assert np.array_equal(posteriors[2], posterior("features", dealt))
 
 
-def test_permuted_by_set_deals_within_each_set_and_label() -> None:
+def test_permuted_by_set_deals_within_each_set_and_label():
     rng = np.random.default_rng(1)
     predictions, labels = ((rng.random(900) < 0.5).astype(np.uint8) for _ in range(2))
     rows = rng.permutation(900)
@@ -84,7 +84,7 @@ def test_permuted_by_set_deals_within_each_set_and_label() -> None:
     assert np.array_equal(alone[rows[300:600]], dealt[rows[300:600]])  # another set changes nothing in this one
 
 
-def test_permuted_predictions_differ_by_seed_and_set() -> None:
+def test_permuted_predictions_differ_by_seed_and_set():
     rng = np.random.default_rng(1)
     predictions, labels = ((rng.random(300) < 0.5).astype(np.uint8) for _ in range(2))
     settings = ({"seed": 2, "records": "train"}, {"seed": 3, "records": "train"}, {"seed": 2, "records": "attacked"})
@@ -92,7 +92,7 @@ def test_permuted_predictions_differ_by_seed_and_set() -> None:
 
 
 @pytest.mark.parametrize(("k", "is_sparse"), [(3, False), (45, True)])
-def test_design_has_a_column_a_category_and_is_sparse_where_they_are_many(k: int, is_sparse: bool) -> None:
+def test_design_has_a_column_a_category_and_is_sparse_where_they_are_many(k: int, is_sparse: bool):
     category, number = np.arange(90) % k, np.arange(90.0)
     columns = np.column_stack([category, number])
     design = Design.of(columns, np.array([True, False]))(columns)

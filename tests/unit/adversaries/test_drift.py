@@ -25,21 +25,21 @@ def drawn(seed: int, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.long
-def test_two_hundred_tables_without_drift_are_within_the_level() -> None:
+def test_two_hundred_tables_without_drift_are_within_the_level():
     p_values = np.array([two_sample_test(*drawn(seed), seed=seed)[1] for seed in range(200)])
     for level in (0.01, 0.05, 0.2):
         assert np.count_nonzero(p_values < level) <= binom.ppf(0.999, p_values.size, level)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_planted_drift_has_a_small_p_value(seed: int) -> None:
+def test_planted_drift_has_a_small_p_value(seed: int):
     auc, p_value = two_sample_test(*drawn(seed, shift=1.0), seed=seed)
     assert auc > 0.6
     assert p_value < 0.01
 
 
 @pytest.mark.parametrize(("shift", "kind"), [(1.0, CaveatKind.SETS_DIFFER), (0.0, CaveatKind.NO_DRIFT)])
-def test_drift_caveat_is_of_named_sets_alone(shift: float, kind: CaveatKind) -> None:
+def test_drift_caveat_is_of_named_sets_alone(shift: float, kind: CaveatKind):
     frame = samples.frame(1000)
     frame["part"] = np.where(np.arange(1000) % 2 == 0, "train", "test")
     frame.loc[frame["part"] == "train", "skill"] += shift

@@ -35,7 +35,7 @@ def tuned_forest(people: AuditDataset) -> TunedForest:
     return _search(people)
 
 
-def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest: TunedForest) -> None:
+def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest: TunedForest):
     assert len(tuned_forest.trials) == EVALUATIONS
     assert tuned_forest.trials[0].parameters == PINNED == forest_parameters()
     scores = [trial.score.value for trial in tuned_forest.trials]
@@ -54,7 +54,7 @@ def _halves(people: AuditDataset) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("pinned", [True, False])
 def test_accuracies_are_of_forests_trained_on_the_search_records(
     people: AuditDataset, tuned_forest: TunedForest, pinned: bool
-) -> None:
+):
     search, held_out = _halves(people)
     records = np.column_stack([people.features, people.labels])
     parameters = PINNED if pinned else tuned_forest.parameters
@@ -67,7 +67,7 @@ def test_accuracies_are_of_forests_trained_on_the_search_records(
     assert estimate.n == held_out.size == people.n // 5
 
 
-def test_tune_forest_can_be_stopped_before_each_evaluation(people: AuditDataset) -> None:
+def test_tune_forest_can_be_stopped_before_each_evaluation(people: AuditDataset):
     progress: list[tuple[int, int]] = []
 
     def report(done: int, total: int) -> None:
@@ -80,7 +80,7 @@ def test_tune_forest_can_be_stopped_before_each_evaluation(people: AuditDataset)
     assert progress == [(0, 2), (1, 2)]
 
 
-def test_tune_forest_refuses_too_small_a_group(people: AuditDataset) -> None:
+def test_tune_forest_refuses_too_small_a_group(people: AuditDataset):
     x, y = people.features, people.labels
     rare = np.where(np.arange(people.n) < 9, 1, 0)
     with pytest.raises(InputError, match="at least 10 attack records of each group, got 9 of group 1"):
@@ -89,7 +89,7 @@ def test_tune_forest_refuses_too_small_a_group(people: AuditDataset) -> None:
     assert tune_forest("features", x, y, rare, evaluations=1).accuracy.n == people.n // 5
 
 
-def test_train_adversary_takes_the_parameters(people: AuditDataset) -> None:
+def test_train_adversary_takes_the_parameters(people: AuditDataset):
     x, y, s = people.features, people.labels, people.sensitive
     shallow = train_adversary("features", x, y, s, seed=1, parameters={"max_depth": 1}).estimator
     assert (shallow.max_depth, shallow.n_estimators, shallow.min_samples_split) == (1, 100, 10)

@@ -20,18 +20,17 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
     m = len(shares)
     size = (np.arange(m) != truth[:, None]).astype(np.int64)
     arguments: dict[str, Any] = {
+        "attribute": "town",
+        "unit": "columns",
         "values": ("Ulm", "Bonn", "Trier")[:m],
+        "truth": truth,
         "predicted": truth,
         "size": size,
-        "target": np.full(m, 1 / m),
-    }
-    arguments |= {
         "reached": np.ones(size.shape, dtype=bool),
+        "target": np.full(m, 1 / m),
         "shares": np.array(shares),
-        "truth": truth,
         "guesses": guesses,
     }
-    arguments |= {"attribute": "town", "unit": "columns"}
     return Exposure(**(arguments | more))
 
 

@@ -29,7 +29,7 @@ def naming(guesses: np.ndarray, *, attacker: str = "forest", trained_at: float |
     return Guesses(attacker=attacker, trained_at=trained_at, clean=guesses, noisy=noisy)
 
 
-def test_balanced_by_hand() -> None:
+def test_balanced_by_hand():
     # of the five with value 0 three are named, the one with 1 is not, of the two with 2 one is
     guesses = np.array([0, 0, 0, 1, 1, 2, 2, 0])
     (point,) = study(guesses=(naming(guesses),)).undefended()
@@ -43,7 +43,7 @@ def test_balanced_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("budget", "nearest"), [(0.0, 1.0), (1.9, 1.0), (2.1, 3.0), (9.0, 3.0)])
-def test_at_uses_the_attacker_trained_at_the_nearest_budget(budget: float, nearest: float) -> None:
+def test_at_uses_the_attacker_trained_at_the_nearest_budget(budget: float, nearest: float):
     trained = tuple(naming((TRUTH + k) % 3, attacker="adversarial", trained_at=b) for k, b in enumerate((1.0, 3.0)))
     plain, point = study(guesses=(naming(TRUTH), *trained)).at(budget)
     assert plain.trained_at is None
@@ -110,7 +110,7 @@ def test_the_best_of_many_attackers_beats_the_majority_guess_by_more_than_luck(a
     assert any("Little to hide" in caveat for caveat in finding.caveats) == little
 
 
-def test_noise_needed_is_of_those_inferred_otherwise() -> None:
+def test_noise_needed_is_of_those_inferred_otherwise():
     """None was found for value 1 of two people of the seven inferred otherwise, nor for value 0 of one of the three."""
     reached = np.ones((TRUTH.size, 3), dtype=bool)
     reached[[0, 1], 1] = reached[7, 0] = False
@@ -121,7 +121,7 @@ def test_noise_needed_is_of_those_inferred_otherwise() -> None:
     assert "Trier" not in finding.evidence
 
 
-def test_value_rows_of_no_budget_draw_the_values_people_are_read_as() -> None:
+def test_value_rows_of_no_budget_draw_the_values_people_are_read_as():
     """Five, one and two of eight."""
     rows = findings.value_rows(study(), 0.0)
     drawn = {row["town"]: row["drawn"].value for row in rows}

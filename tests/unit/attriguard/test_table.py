@@ -47,7 +47,7 @@ def with_column(j: int, values: object) -> TablePeople:
     return replace(village, attacker_records=records)
 
 
-def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
+def test_numbers_stay_in_the_middle_98_percent_on_values_seen():
     values = np.arange(500) * 0.5
     pay = table_columns(with_column(4, values))[4]
     assert (pay.domain[0], pay.domain[-1]) == (2.0, 247.0)
@@ -56,7 +56,7 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
 
 
 @pytest.mark.parametrize(("share", "domain"), [(0.0, [0, 1, 2, 3]), (0.01, [1, 2, 3]), (0.5, [3])])
-def test_categories_need_their_share(share: float, domain: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_categories_need_their_share(share: float, domain: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.studies.attriguard.table._LEAST_SHARE", share)
     column = table_columns(with_column(0, np.repeat([0.0, 1.0, 2.0, 3.0], [4, 5, 200, 291])))[0]
     assert column.domain.tolist() == domain
@@ -65,7 +65,7 @@ def test_categories_need_their_share(share: float, domain: list[int], monkeypatc
 
 def test_find_rules_are_absent_pairs_with_what_was_expected(
     village: TablePeople, columns: tuple[Column, ...], absent_rules: dict[Pair, float]
-) -> None:
+):
     strong = {pair: expected for pair, expected in absent_rules.items() if pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
     job, home = village.attacker_records[:, 0], village.attacker_records[:, 1]
@@ -74,7 +74,7 @@ def test_find_rules_are_absent_pairs_with_what_was_expected(
     assert not broken(pair_rules(columns, absent_rules), village.attacker_records).any()
 
 
-def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], absent_rules: dict[Pair, float]) -> None:
+def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], absent_rules: dict[Pair, float]):
     cook = ("club", "choir", "job", "cook")
     rules = pair_rules(
         columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(("home", "house", "job", "nurse"),)
@@ -97,7 +97,7 @@ def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], abs
     ],
 )
 @pytest.mark.parametrize("way", ["forbidden", "allowed"])
-def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], message: str) -> None:
+def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], message: str):
     with pytest.raises(InputError, match=message):
         pair_rules(columns, **{way: (pair,)})  # type: ignore[arg-type]
 
@@ -118,7 +118,7 @@ def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...],
         (lambda village: replace(village, values=(*village.values, "x")), "every value of creed, got nobody with x"),
     ],
 )
-def test_table_people_refuse(make, message: str, village: TablePeople) -> None:
+def test_table_people_refuse(make, message: str, village: TablePeople):
     with pytest.raises(InputError, match=message):
         make(village)
 
@@ -151,7 +151,7 @@ def fewest_of(table_case: Case, person: int, value: int) -> int | None:
 
 
 @pytest.mark.parametrize(("m", "most"), [(2, 1.0), (4, 1.15)])
-def test_noise_takes_the_fewest_columns_or_nearly(m: int, most: float) -> None:
+def test_noise_takes_the_fewest_columns_or_nearly(m: int, most: float):
     table_case = case(m, u=50 // m, leak=1.5 if m == 2 else 1.0)
     noise = table_case.noise()
     taken, fewest = [], []
@@ -198,7 +198,7 @@ def blocked() -> Case:
     return Case(village, columns, rules, defender)
 
 
-def test_two_columns_in_each_others_way_change_together_or_neither_does() -> None:
+def test_two_columns_in_each_others_way_change_together_or_neither_does():
     table_case = blocked()
     noise, everyone = table_case.noise(), np.arange(8)
     targets = 1 - noise.predicted
@@ -211,7 +211,7 @@ def test_two_columns_in_each_others_way_change_together_or_neither_does() -> Non
     assert without.reached[everyone, noise.predicted].all()
 
 
-def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch):
     table_case = case(3, pairs=RULES)
     expected = table_case.noise()
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)

@@ -39,7 +39,7 @@ def guard(village: TablePeople) -> TableDefense:
     return TableDefense(village, AttriGuardSettings(budget=0.5))
 
 
-def test_plausibility_counts_pairs_unseen_among_everybody(village: TablePeople) -> None:
+def test_plausibility_counts_pairs_unseen_among_everybody(village: TablePeople):
     free = TableDefense(village, AttriGuardSettings(rules=False))
     everybody = np.vstack([village.attacker_records, village.public])[:, :4]
     seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
@@ -48,13 +48,13 @@ def test_plausibility_counts_pairs_unseen_among_everybody(village: TablePeople) 
     assert free.plausible.value == pytest.approx(1 - np.mean(odd))
 
 
-def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
+def test_rules_make_changed_records_plausible(village: TablePeople):
     guard = TableDefense(village, AttriGuardSettings(frozen=("pay", "rooms")))
     assert guard.plausible.value > 0.99
     assert not guard.noise.reached.all()
 
 
-def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: TableDefense) -> None:
+def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: TableDefense):
     used = guard.mechanism(9.0)
     changed = (guard.noise.noisy != np.repeat(village.public, 3, axis=0)).reshape(*used.shape, 5)
     changes = np.einsum("ki,kij->j", used, changed)
@@ -67,7 +67,7 @@ def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: Tabl
         assert k == 1 or carried.share[: k - 1].sum() < share
 
 
-def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: TableDefense, village: TablePeople) -> None:
+def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: TableDefense, village: TablePeople):
     person = int(guard.noise.size.sum(axis=1).argmax())
     changed = guard.noise.noisy[3 * person : 3 * person + 3] != village.public[person]
     often = {name: int(values.sum()) for name, values in zip(village.names, changed.T, strict=True) if values.any()}
@@ -78,7 +78,7 @@ def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: Tabl
 
 
 @pytest.mark.parametrize("nobody", [-1, 200, 0.5, "5", True])
-def test_card_refuses_who_is_not_protected(guard: TableDefense, nobody: object) -> None:
+def test_card_refuses_who_is_not_protected(guard: TableDefense, nobody: object):
     with pytest.raises(InputError, match=f"one of 0 to 199, got {nobody!r}"):
         guard.card(nobody)  # type: ignore[arg-type]
 
@@ -94,7 +94,7 @@ def audited(data: AuditDataset) -> TableDefense:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: str) -> None:
+def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: str):
     village = people(4, leak=2.0)
     attacker = fit_on_table(learner, village.attacker_records, village.known_truth, table_columns(village), seed=1)
     guess = attacker.guess(village.public)
@@ -111,7 +111,7 @@ def utility(audited: TableDefense, data: AuditDataset) -> TableUtility:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utility: TableUtility, metric: str) -> None:
+def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utility: TableUtility, metric: str):
     point = replace(utility, metric=metric).without_noise()
     drawn, s, y = utility.clean.astype(int), audited.people.truth, utility.labels
     expected = unfairness_estimate(drawn, s, metric=metric, labels=y)
@@ -122,7 +122,7 @@ def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utili
     assert point.budget is None
 
 
-def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: TableUtility) -> None:
+def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: TableUtility):
     point, used = utility.at(0.3), audited.mechanism(0.3)
     rng = np.random.default_rng(0)
     everyone = np.arange(utility.labels.size)
@@ -137,9 +137,7 @@ def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: Ta
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_unfairness_changes_as_in_samples_of_the_same_people(
-    audited: TableDefense, utility: TableUtility, metric: str
-) -> None:
+def test_unfairness_changes_as_in_samples_of_the_same_people(audited: TableDefense, utility: TableUtility, metric: str):
     point = replace(utility, metric=metric).at(0.5)
     clean = replace(utility, metric=metric).without_noise()
     assert point.change.value == pytest.approx(point.unfairness.value - clean.unfairness.value)
@@ -158,7 +156,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(
     assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
-def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset) -> None:
+def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset):
     labels = data.labels[audited.people.rows]
     coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels).at(0.4)
     assert coin.unfairness.value == coin.gap == 0
@@ -176,9 +174,7 @@ def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset) ->
         ("equal_opportunity", None, "two groups with label 1"),
     ],
 )
-def test_utility_of_refuses(
-    audited: TableDefense, data: AuditDataset, metric: str, n: int | None, message: str
-) -> None:
+def test_utility_of_refuses(audited: TableDefense, data: AuditDataset, metric: str, n: int | None, message: str):
     labels = np.where(audited.people.truth == 0, data.labels[audited.people.rows], 0).astype(np.uint8)
     with pytest.raises(InputError, match=message):
         utility_of(audited, lambda records, groups: np.zeros(len(records)), labels=labels[:n], metric=metric)

@@ -36,7 +36,7 @@ def attributed(features: AttackedRecords, with_predictions: AttackedRecords, *, 
 
 
 @pytest.mark.parametrize(("k", "tolerance"), [(2, 0.08), (4, 0.08), (2, 0.9)], ids=str)  # 0.9 says nothing
-def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None:
+def test_every_step_is_what_its_posterior_says(k: int, tolerance: float):
     features, with_predictions = records(k=k)
     truth, yhat, q = features.truth, features.predictions, with_predictions.probability
     shares = (np.bincount(truth) / 600).tolist()
@@ -69,7 +69,7 @@ def figures_of(p: np.ndarray, truth: np.ndarray) -> list[float]:
     return [right.mean(), float(np.mean(recalls)), float(np.mean(surprise))]
 
 
-def test_a_tolerance_that_says_nothing_changes_nothing_in_no_resample() -> None:
+def test_a_tolerance_that_says_nothing_changes_nothing_in_no_resample():
     """The interval is that of two guesses that are the same."""
     features, with_predictions = records()
     leak = attributed(features, with_predictions, tolerance=0.9)
@@ -95,7 +95,7 @@ def over_seeds(seeds: list[Attribution]) -> Attribution:
     return attribution_of(summary, seeds[0].attacker, config)
 
 
-def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
+def test_what_cannot_be_met_is_a_reason_and_not_a_figure():
     features, certain = records()
     wrong = np.arange(600) < np.flatnonzero(certain.truth)[19]  # twenty people of group 1, for certain
     certain = replace(certain, probability=np.eye(2)[certain.truth * ~wrong])
@@ -109,7 +109,7 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     assert summary.step("shares").reasons
 
 
-def test_seeds_are_summed_up_by_student() -> None:
+def test_seeds_are_summed_up_by_student():
     seeds = [attributed(*records(seed)) for seed in range(5)]
     summary = over_seeds(seeds)
     assert (summary.n_seeds, summary.n_true) == (5, sum(s.n_true for s in seeds))

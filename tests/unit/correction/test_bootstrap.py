@@ -48,7 +48,7 @@ HELD_OUT = people(800, 2)
 @pytest.mark.parametrize(
     ("groups", "n", "draws", "metric"), [*((2, 1500, 25, metric) for metric in METRICS), (3, 500, 2, METRICS[0])]
 )
-def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, draws: int, metric: str) -> None:
+def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, draws: int, metric: str):
     """And raise the tolerance as it is raised: the unfairness of each draw, up to the next thousandth."""
     records = people(n, 1, groups=groups, bias=1.5)
     prices, _ = prices_of(records, people(400, 2, groups=groups), 0.02, metric, "published")
@@ -86,7 +86,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
             assert abs(off.mean()) < 0.005 and np.std(off) < 0.5 * np.std(np.array(slow) - before)
 
 
-def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None:
+def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance():
     """Also where a part of a person is moved in the first sample, and where nearly nothing is forbidden."""
     corrected = 0
     for seed in range(60):
@@ -103,7 +103,7 @@ def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None
     assert corrected > 50
 
 
-def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:
+def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not():
     """Sixty times 800 of 40,000 people; what the attacker gains from all of them is what is to be held.
 
     About half of the samples agree with what is told before anything is corrected, and the others do not. With 93% it
@@ -130,7 +130,7 @@ def _disclosures(attackers: Sequence[AttackedRecords]) -> tuple[dict[str, Attack
     return dict(zip(names, attackers, strict=True)), dict(zip(names, disclosures, strict=True))
 
 
-def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() -> None:
+def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it():
     weak = people(3000, 4, bias=3.0, skill=0.6)
     rng = np.random.default_rng(1)
     p = np.where(rng.random(3000) < 0.95, weak.truth, 1 - weak.truth)
@@ -149,7 +149,7 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() 
     assert alone != gain_of_best(attacked, disclosures, seed=4)
 
 
-def test_combine_intervals_reaches_a_t_quantile_of_the_spread() -> None:
+def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
     """Ten draws, half at 0.4 and half at 0.6: sd² = 10 · 0.1² / 9, and t of 9 degrees of freedom at 97.5% is 2.262."""
     estimate = Estimate(value=0.5, low=0.49, high=0.51, n=100)
     combined = combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
@@ -158,7 +158,7 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread() -> None:
 
 
 @pytest.mark.parametrize("groups", [2, 3])
-def test_bootstrap_correction_has_a_row_for_each_draw(groups: int) -> None:
+def test_bootstrap_correction_has_a_row_for_each_draw(groups: int):
     records = people(60, 1, groups=groups)
     _, _, after = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
     assert len(after) == 1 + 3

@@ -123,7 +123,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module.time, "perf_counter", lambda: 3600.0 * next(hours))
 
 
-def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.FixtureRequest) -> None:
+def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.FixtureRequest):
     arguments = problem()
     fast = correct(**arguments, time_limit=math.inf)
     assert fast.certificate.status == "optimal" and fast.n_changed

@@ -41,7 +41,7 @@ ODD = records_of(_both(np.linspace(0.1, 0.9, 7)), [1, 1, 1, 0, 0, 0, 0], [0, 1, 
 """No two groups of these seven have the same rate."""
 
 
-def test_ten_people_by_hand() -> None:
+def test_ten_people_by_hand():
     """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
     probability = _both(np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1]))
     attacked = records_of(probability, [1, 1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
@@ -55,7 +55,7 @@ def test_ten_people_by_hand() -> None:
     assert [g.before.value for g in disclosure.groups] == pytest.approx([0.6, 0.6])
 
 
-def test_a_tolerance_is_raised_in_thousandths_until_it_is_true() -> None:
+def test_a_tolerance_is_raised_in_thousandths_until_it_is_true():
     plain = disclose(ATTACKED, HELD_OUT, tolerance=0.0105)
     assert not plain.is_true
     assert plain.used == 0.0105
@@ -66,7 +66,7 @@ def test_a_tolerance_is_raised_in_thousandths_until_it_is_true() -> None:
     assert steps == pytest.approx(round(steps))
 
 
-def test_the_smallest_tolerance_is_one_that_can_be_met() -> None:
+def test_the_smallest_tolerance_is_one_that_can_be_met():
     disclosure = disclose(ODD, HELD_OUT, tolerance=0.0)
     assert disclosure.certificate.status == "infeasible"
     assert disclosure.after is None
@@ -74,7 +74,7 @@ def test_the_smallest_tolerance_is_one_that_can_be_met() -> None:
     assert disclose(ODD, HELD_OUT, tolerance=disclosure.smallest_tolerance, cost="count").after is not None
 
 
-def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer() -> None:
+def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer():
     """Where calibration moves guesses over the border, brute force over all answers confirms the result."""
     rng = np.random.default_rng(3)
     n = 11
@@ -97,7 +97,7 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
 
 
 @pytest.mark.parametrize(("confidence", "sentence"), [([0.6, 1.2], "at most 1, got 1.2"), ([0.0, 0.9], "above 0")])
-def test_log_odds_refuse_what_is_no_probability(confidence: list[float], sentence: str) -> None:
+def test_log_odds_refuse_what_is_no_probability(confidence: list[float], sentence: str):
     with pytest.raises(InputError, match=sentence):
         log_odds_cost(confidence)
 

@@ -36,7 +36,7 @@ def test_by_tolerance_compares_the_tightest_with_the_loosest(leaking: Correction
     assert ("Tighter" in sentence) == helps
 
 
-def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult) -> None:
+def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult):
     odd = leaking.attack("features").attacked
     columns = ("probability", "calibrated", "labels", "truth")
     predictions = np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8)
@@ -52,7 +52,7 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
 
 
 @pytest.mark.parametrize("tolerance", [0.0004, 0.4])
-def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, tolerance: float) -> None:
+def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, tolerance: float):
     """However fine, and however loose: the truth of another one is no truth of it."""
     subject = replace(leaking.subject, config=replace(leaking.subject.config, tolerance=tolerance))
     result = replace(leaking, subject=subject)
@@ -71,7 +71,7 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
 )
 def test_headline_calls_a_gain_one_where_its_interval_excludes_nought(
     leaking: CorrectionResult, gain: tuple[float, float, float], effect: str
-) -> None:
+):
     now = leaking.disclose(0.1)
     assert now.gain is not None
     now = replace(now, gain=replace(now.gain, value=gain[0], low=gain[1], high=gain[2]))
@@ -82,7 +82,7 @@ def test_headline_calls_a_gain_one_where_its_interval_excludes_nought(
     assert "The smallest tolerance that holds is 0.124." in untrue.to_do
 
 
-def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking: CorrectionResult) -> None:
+def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking: CorrectionResult):
     solved = leaking.disclose(0.1)
     unsolved = replace(solved, after=None)
     first, second, *_ = ATTACKERS
@@ -99,19 +99,19 @@ def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking:
         ((0.0006, -0.0002, 0.0014), [0.1, 0.0, 0.1]),
     ],
 )
-def test_change_that_excludes_nought_never_looks_like_it(gain: tuple[float, ...], expected: list[float]) -> None:
+def test_change_that_excludes_nought_never_looks_like_it(gain: tuple[float, ...], expected: list[float]):
     value, low, high = gain
     text = findings._change(Estimate(value=value, low=low, high=high, n=1000)).replace("−", "-")
     assert [float(number) for number in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx(expected)
 
 
-def test_attack_as_published_of_the_strong_keeps_to_held_out_records(leaking: CorrectionResult) -> None:
+def test_attack_as_published_of_the_strong_keeps_to_held_out_records(leaking: CorrectionResult):
     for adversary in STRONG:
         assert leaking.attack(adversary, as_published=True) is leaking.attack(adversary)
     assert STRONG
 
 
-def test_balanced_accuracy_is_compared_with_an_even_guess_of_the_groups(leaking: CorrectionResult) -> None:
+def test_balanced_accuracy_is_compared_with_an_even_guess_of_the_groups(leaking: CorrectionResult):
     control = number_of("attack_balanced_before", leaking, CorrectionSettings()).control
     assert control is not None
     assert control.value == control.low == control.high == 1 / 2

@@ -140,7 +140,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
     assert progress == [1, 2, 3, 4]  # the shadow models, trained once for all
 
 
-def test_network_scores_of_each_half_lie_evenly_between_0_and_1() -> None:
+def test_network_scores_of_each_half_lie_evenly_between_0_and_1():
     split = judging_everybody(np.arange(30), np.arange(30, 60))
     rng = np.random.default_rng(4)
     guessed = guess("network", rng.random(60), rng.integers(0, 2, 60).astype(np.uint8), split)

@@ -31,7 +31,7 @@ FEW = {"bootstraps": 200, "permutations": 200}
 ALWAYS = np.ones(300, dtype=bool)
 
 
-def test_vulnerability_disparity_by_hand() -> None:
+def test_vulnerability_disparity_by_hand():
     flagged, people = np.array([[2, 3], [6, 9]]), np.array([[20, 30], [12, 10]])
     disparity = vulnerability_disparity(*verdict_arrays(flagged, people))
     assert (disparity.vd.value, disparity.vd.n) == (pytest.approx(9 / 10 - 3 / 30), 40)
@@ -41,7 +41,7 @@ def test_vulnerability_disparity_by_hand() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", GAPS)
-def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
+def test_p_values_are_those_of_all_divisions_of_few_people(name: str):
     flagged, people = np.array([[1, 1], [2, 4]]), np.array([[4, 5], [3, 4]])
     verdict, group, member = verdict_arrays(flagged, people)
 
@@ -67,7 +67,7 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
 
 
 @pytest.mark.parametrize("comparisons", [1, 5])
-def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons: int) -> None:
+def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons: int):
     people, base, runs = np.full((2, 2), 250), 0.4, 400
     error = math.sqrt(float(variances(np.full(2, base * 250), np.full(2, 250)).sum()))
     gap = smallest_detectable(error, comparisons=comparisons)
@@ -79,7 +79,7 @@ def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons:
     assert detected / runs == pytest.approx(0.8, abs=0.07)
 
 
-def test_disparities_compare_each_group_with_the_rest() -> None:
+def test_disparities_compare_each_group_with_the_rest():
     rng = np.random.default_rng(2)
     n = 900
     groups, member, verdict = rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.integers(0, 2, n), rng.integers(0, 2, n)
@@ -94,7 +94,7 @@ def test_disparities_compare_each_group_with_the_rest() -> None:
 
 
 @pytest.mark.parametrize(("p", "index"), [(0.0, 0), (0.1, 1), (1 - 0.8, 2), (0.3, 3), (0.7, 7), (0.9, 9), (1.0, 9)])
-def test_recall_by_range_counts_a_border_above_it(p: float, index: int) -> None:
+def test_recall_by_range_counts_a_border_above_it(p: float, index: int):
     by_range = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
     assert [row.group for row in by_range.rows] == [0.5 * (j == index) for j in range(10)]
     assert [row.reference for row in by_range.rows] == [float(j == index) for j in range(10)]
@@ -110,7 +110,7 @@ def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("fpr", [0.05, 0.3])
-def test_tpr_gaps_are_between_the_rates_of_each_group_by_itself(ties: bool, fpr: float) -> None:
+def test_tpr_gaps_are_between_the_rates_of_each_group_by_itself(ties: bool, fpr: float):
     score, group, member = scored(1500, ties=ties)
     (gap,) = tpr_gaps(score, group.astype(np.uint8), member, fpr=fpr, names=("men", "women"), **FEW)
     expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
@@ -125,7 +125,7 @@ def in_order(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
+def test_groups_are_permuted_as_in_a_plain_loop(ties: bool):
     score, group, member = scored(300, ties=ties)
     rng, plain = np.random.default_rng(1), []
     for _ in range(1500):
@@ -142,7 +142,7 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
     assert ks_2samp(plain, drawn).pvalue > 0.01
 
 
-def test_gap_estimate_of_few_is_no_narrower_than_the_wilson_intervals() -> None:
+def test_gap_estimate_of_few_is_no_narrower_than_the_wilson_intervals():
     """Nobody of either side is flagged: no resample differs, and each rate alone may be as high as z² / (n + z²)."""
     gap = gap_estimate([-1, 1], [0, 0], [30, 40], np.zeros(200))
     z2 = chi2.isf(0.05, 1)
@@ -150,7 +150,7 @@ def test_gap_estimate_of_few_is_no_narrower_than_the_wilson_intervals() -> None:
     assert (gap.low, gap.high) == pytest.approx((-z2 / (30 + z2), z2 / (40 + z2)))
 
 
-def test_permuted_places_are_those_of_different_people() -> None:
+def test_permuted_places_are_those_of_different_people():
     """One non-member a side, each the highest of its side: one of them is first of both, and the other second."""
     side = ComparedSide.of(np.array([0.2, 0.9]), np.ones(2, dtype=bool), np.array([0, 1], dtype=np.uint8), 0.5)
     places = _places([side, side], 50, np.random.default_rng(3))

@@ -44,7 +44,7 @@ MEMBERS = np.random.default_rng(1).permutation(900)[:700]
 SIDES = Sides(features=CODES[:, :3].astype(float), labels=LABELS, groups=GROUPS, names=("men", "women"))
 
 
-def test_clusters_are_as_many_as_can_be() -> None:
+def test_clusters_are_as_many_as_can_be():
     clustering = clusters(SIDES, np.arange(900), seed=3)
     features = (CODES[:, :3] - CODES[:, :3].mean(axis=0)) / CODES[:, :3].std(axis=0)
     for label, counts in clustering.counts.items():
@@ -61,7 +61,7 @@ def test_clusters_are_as_many_as_can_be() -> None:
             assert smallest < FEWEST
 
 
-def test_random_deletion_takes_as_many_whoever_they_are() -> None:
+def test_random_deletion_takes_as_many_whoever_they_are():
     n, share = 60, float(GROUPS[MEMBERS].mean())
     gone = [np.setdiff1d(MEMBERS, random_deletion(MEMBERS, n, seed=seed)) for seed in range(60)]
     assert {deleted.size for deleted in gone} == {n}
@@ -107,7 +107,7 @@ def cells(clustering: Clusters, rows: np.ndarray) -> np.ndarray:
     return 200 * everybody.labels[rows].astype(int) + 2 * cluster + everybody.sensitive[rows]
 
 
-def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training() -> None:
+def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training():
     splits, clustering, _ = parts()
     picked, left = thinned(two_sides(people(), 1), splits, clustering, theta=THETA, seed=CONFIG.seed)
     inside, outside = cells(clustering, splits.train), cells(clustering, splits.test)
@@ -119,7 +119,7 @@ def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training(
 
 
 @pytest.mark.long
-def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks() -> None:
+def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks():
     """A model that answers by trade alone, whoever was trained on: the published attack is at chance."""
     areas = []
     for seed in range(6):
@@ -135,7 +135,7 @@ def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_
     assert abs(np.mean(areas) - 0.5) <= 3 * np.std(areas, ddof=1) / math.sqrt(len(areas)) + 0.005
 
 
-def test_fairpick_differences_are_taken_within_repeats() -> None:
+def test_fairpick_differences_are_taken_within_repeats():
     splits = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
     more = [0.011, 0.009, 0.01, 0.012, 0.008]
     points = [CurvePoint(at=0.2, repeat=i, variant="random", vd=vd) for i, vd in enumerate(splits)]

@@ -123,14 +123,14 @@ def test_curve_rows_rise_with_what_the_curve_is_over_and_have_its_numbers():
 
 
 @pytest.mark.parametrize(("low", "beats"), [(0.5, False), (0.501, True)])
-def test_release_findings_need_an_auc_surely_above_a_half(low: float, beats: bool) -> None:
+def test_release_findings_need_an_auc_surely_above_a_half(low: float, beats: bool):
     checks = {f"membership_{name}": Measurement(check=f"membership_{name}") for name in ("auc", "caught", "gap")}
     auc = Estimate(value=0.55, low=low, high=0.6, n=1000)
     (finding,) = release_findings(checks | {"membership_auc": Measurement(check="membership_auc", estimate=auc)})
     assert ("beats" in finding.point, bool(finding.to_do)) == (beats, beats)
 
 
-def test_column_grouping_keeps_the_first_value_apart_from_missing_ones() -> None:
+def test_column_grouping_keeps_the_first_value_apart_from_missing_ones():
     people = samples.dataset(400)
     column = next(iter(grouping_columns(people)))
     index = people.feature_names.index(column)

@@ -19,7 +19,6 @@ from core.studies.model_card import (
     DRAWS,
     Advice,
     ModelCardSettings,
-    Pinned,
     Release,
     ReleasedPeople,
     advise,
@@ -111,12 +110,6 @@ def test_a_card_of_more_models_trains_those_of_fewer_no_more(monkeypatch: pytest
     assert trained == [4, 5] and (seven.predictions[:6] == people().predictions).all()
 
 
-def _pinned(rows: list[int], n: int) -> Pinned:
-    before, after = np.full(n, 0.5), np.full(n, 0.5)
-    after[rows] = 1.0
-    return pinned(before, after)
-
-
 def test_what_the_pinned_share():
     n = 400
     rng = np.random.default_rng(0)
@@ -124,7 +117,8 @@ def test_what_the_pinned_share():
     rows = np.flatnonzero((columns["town"] == "B") & (columns["age"] >= 300)).tolist()
     h = ((np.arange(n) < 100) | np.isin(np.arange(n), rows[:2])).astype(int)
     labels = (np.arange(n) >= 300).astype(int)
-    shared = in_common(_pinned(rows, n), columns, Release(h, labels=labels))
+    after = np.where(np.isin(np.arange(n), rows), 1.0, 0.5)
+    shared = in_common(pinned(np.full(n, 0.5), after), columns, Release(h, labels=labels))
     assert {(row.column, row.value) for row in shared.values} == {("town", "B"), ("age", "above 299.25, to 399")}
     rest = columns.drop(index=rows)
     shares = {"town": (rest["town"] == "B").mean(), "age": (rest["age"] >= 300).mean()}

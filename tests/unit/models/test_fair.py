@@ -41,7 +41,7 @@ def _drawn(people: AuditDataset, method: str, **settings: object) -> np.ndarray:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_acceptance(
     people: AuditDataset, method: str
-) -> None:
+):
     model, drawn = _trained(people, method), _drawn(people, method)
     inputs, swapped = (people.features, people.sensitive), (people.features, 1 - people.sensitive)
     majority = max(people.labels.mean(), 1 - people.labels.mean())
@@ -79,7 +79,7 @@ def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, o
         ("threshold_optimizer", "equalized_odds"),
     ],
 )
-def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str, metric: str) -> None:
+def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str, metric: str):
     def gap(drawn: np.ndarray) -> float:
         return unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)
 
@@ -87,7 +87,7 @@ def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str
     assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
 
 
-def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset) -> None:
+def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset):
     model = _trained(people, "exponentiated_gradient", tolerance=0.01)
     weights, trees = np.asarray(model.estimator.weights_), model.estimator.predictors_
     assert (weights > 0).sum() > 1 and weights.sum() == pytest.approx(1)
@@ -124,7 +124,7 @@ def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_
         ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),
     ],
 )
-def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], message: str) -> None:
+def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], message: str):
     settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
     with pytest.raises(InputError, match=message):
         fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]

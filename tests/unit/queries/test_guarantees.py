@@ -131,7 +131,7 @@ def test_answer_error_of_the_published_budget(mechanism, median: float, high: fl
     assert sums.median < 11.7 / 30
 
 
-def test_answer_error_of_rounding_is_how_far_answers_are_moved() -> None:
+def test_answer_error_of_rounding_is_how_far_answers_are_moved():
     """One person of each group: the gap is the second score, which is moved by 0, 0.0005, … 0.05 to 0.3."""
     off = np.arange(101) * 0.0005
     scores = np.column_stack([np.zeros(101), 0.3 + off - 1e-12])

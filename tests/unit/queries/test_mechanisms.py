@@ -96,6 +96,6 @@ def test_epsilon_is_refused_where_noise_is_too_small_to_be_cut_off(make):
     assert make(1e6).answer(h, a, rng=rng) == pytest.approx(Exact().exact(h, a), abs=0.01)
 
 
-def test_noisy_sums_answer_about_two_people() -> None:
+def test_noisy_sums_answer_about_two_people():
     (answer,) = NoisySums(math.inf).answer([[0.25, 1.0]], [0, 1], rng=np.random.default_rng(1))
     assert answer == pytest.approx(0.75)

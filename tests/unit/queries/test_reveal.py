@@ -136,7 +136,7 @@ def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatc
     assert solve_program(COST, MATRIX, RIGHT, RIGHT) is None
 
 
-def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.MonkeyPatch):
     """What scipy does inside is done to the whole process: a model trained meanwhile would fail on a warning."""
     entered = []
 
