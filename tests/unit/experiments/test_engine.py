@@ -96,7 +96,7 @@ def refused(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
     raise InputError("No such thing.")
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_configuration_that_cannot_be_measured_says_why(n_jobs):
     with pytest.raises(InputError, match="No such thing"):
         list(models(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
