@@ -1,4 +1,4 @@
-"""Rules of the whole package: what may import what, what loads first, what is public."""
+"""Rules of the whole package: what may import what, what loads first, what is public, one thing on a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation: reference pages are as the code makes them, provisions have sources, its script reads reports."""
+"""The documentation: pages are as the code makes them, figures as recorded, provisions have sources."""
 
 from __future__ import annotations
 

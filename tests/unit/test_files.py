@@ -1,4 +1,4 @@
-"""Text that is written and read: TOML of users, results as JSON, and CSV whose cells begin no formula."""
+"""What is written and read: TOML of users, results as JSON and as bytes, and CSV whose cells begin no formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests have folders of their own, for every process that they start; whoever opens another one fails."""
+"""Tests have folders of their own, for every process that they start; all stand in parts, and none passes unrun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All four fairness metrics of a model, by group, against the metrics by themselves and counts by hand."""
+"""All four fairness metrics of a model, by group, against counts by hand; what absent answers say of groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every line chart: names stand where the curve is at the slider, and only what is computed is drawn."""
+"""Every line chart: only what is computed is drawn, names and dots stand at the slider, and the axes do not move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of all studies: numbers are where core says, names harmless."""
+"""Charts of all studies: numbers are where core says; whatever the names, they stay words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged and foreign files are refused and stay as they are; processes that are killed leave nothing half done."""
+"""Damaged files and exports are refused and stay as they are; processes that are killed leave nothing half done."""
 
 from __future__ import annotations
 

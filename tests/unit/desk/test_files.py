@@ -1,4 +1,4 @@
-"""Test sets and predictions from tables, matched by identifiers in one normal form, or refused with one sentence."""
+"""Test sets and predictions from tables, matched by the normal form of identifiers, or refused with one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured points, here and in workers: the same, each measured once."""
+"""Measured points, here, in workers and on a Dask scheduler: the same, each measured once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions, seeds and fingerprints of an audit: contents, never names of files, machines or people."""
+"""Fingerprints of an audit, and ``report replay``: a run and its repetition have one, or what differs is listed."""
 
 from __future__ import annotations
 

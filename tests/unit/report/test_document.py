@@ -1,4 +1,4 @@
-"""The report as JSON: strict, the same bytes, the published form; its tables as CSV: as they were, never a formula."""
+"""The report as JSON and CSV: the same bytes, the published form; as a page: complete, and deaf to any name."""
 
 from __future__ import annotations
 
