@@ -26,8 +26,9 @@ Somebody who takes the data to be right confirms a fact by its name, "contradict
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
 `cautions` say what to look at besides: an outcome chosen as good that reads like a harm or is a bare code, a lopsided
-attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a record.
-`shared_lines` are the facts as a form has them, a line for each kind.
+attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a record, and
+faults that no column shows by itself (`core.datasets.hidden_faults`). `shared_lines` are the facts as a form has them,
+a line for each kind.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ from .columns import (
     text_of,
     with_crossed,
 )
+from .hidden_faults import hidden_facts
 from .name_patterns import SCORE_NAMES, few_texts, names_decision, outcome_sign, positive_rank
 from .roles import MOST_LABELS, Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts
@@ -331,7 +333,13 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         + _mostly_missing(features, roles)
         + _dates(features, roles)
     )
-    return tuple(cautioned)
+    table = CheckedTable(frame=frame, input_roles=roles, crossed=crossed, guesses=())
+    hidden = hidden_facts(table)
+    if any(
+        caution.kind == "near_attribute" for caution in cautioned
+    ):  # which says it of one column
+        hidden = [fact for fact in hidden if fact.kind != "attribute_in_features"]
+    return (*cautioned, *hidden)
 
 
 def _header(frame: pandas.DataFrame) -> list[Fact]:

@@ -236,7 +236,10 @@ _DEFAULT_VALUES = (
 _HARMS = re.compile(
     r"\b(default|delinq|bankrupt|charged? ?off|arrears|unpaid|fraud|scam|den(y|ied|ial)|reject|declin|refus|recid"
     r"|reoffend|rearrest|arrest|convict|violat|fail|drop ?out|dismiss|fired|laid off|layoff|evict|foreclos|died|dead"
-    r"|death|deceased|mortality|readmi|relapse|adverse|bad\b|poor\b|ineligib|risk\b|pd\b|hazard)"
+    r"|death|deceased|mortality|readmi|relapse|adverse|bad\b|poor\b|ineligib|risk\b|pd\b|hazard"
+    r"|overdue|late (payment|paying)|churn|npl\b|dpd|stroke|terminat|suspend|expel|expuls|sanction|write ?off|loss\b"
+    r"|(\w*)ausfall|verzug|abgelehnt|ablehnung|betrug|gekundigt|ruckfall|verstorben"
+    r"|defaut|impaye|retard de|refuse|rejete|fraude|recidive|dece(s|de))"
 )
 _BENEFITS = re.compile(
     r"\b(approv|accept|grant|hire[ds]?\b|admit|admission|promot|re ?paid|re ?pay|paid|pass(ed)?\b|surviv|good\b"
@@ -345,6 +348,9 @@ _TRAINING_PREFIXES = ("train", "trn", "learn", "lern", "entrain", "entraîn", "a
 
 _MEMBERS = ("member", "is member", "membership", "mitglied", "membre")
 """Names that, with yes and no, say a member of the training data, or of a club."""
+
+_MEMBER_WORD = "memb"
+"""What values of a club have in common with those of a membership in training data."""
 
 _PERSON_NOUNS = {
     *("person", "student", "pupil", "customer", "client", "patient", "user", "member", "subject"),
@@ -844,6 +850,9 @@ def _set(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnCont
         certain = plain not in _MEMBERS or all(named_set(value) for value in texts)
         rank = 0 if strong else 1
         return ColumnContent(content=Content.SETS, certain=certain, rank=rank, reason=reason)
+    if has_sets and not any(_MEMBER_WORD in value.casefold() for value in texts):
+        reason = "its values may say who was in training and who in the test set"
+        return ColumnContent(content=Content.SETS, certain=False, rank=2, reason=reason)
     if not texts:
         return None
     if plain in SET_NAMES_OF_COLUMNS or _FOLDS.fullmatch(plain):

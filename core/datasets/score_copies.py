@@ -33,6 +33,7 @@ from .checked_table import (
     Repair,
     Severity,
     accuracy_by_code,
+    area_under_curve,
     best_cut_accuracy,
     bin_codes,
     explained_share,
@@ -60,6 +61,10 @@ _PERHAPS = 0.9
 """Share or accuracy of bins below which a closer look is in vain."""
 _PERHAPS_NEAR = 0.75
 """The same of a copy with noise: what bins lose of `NEAR` squared at most."""
+_LEAST_FILLED = 0.2
+"""Share of the scored records below which a feature that is present is not compared with their scores."""
+_NEAR_AREA = 0.97
+"""Area under the ROC curve of a number for the predictions above which it may be a copy with noise."""
 _FEW_VALUES = 20
 _MANY_SCORES = 50
 _FEWEST_RECORDS = 40
@@ -200,9 +205,12 @@ def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
     else:
         predictions = _tells_predictions(column, outputs)
     text = evidence or derived or predictions
-    noisy = not text and abs(correlation) > NEAR
-    if noisy:
-        text = f"rank correlation {correlation:.3f}"
+    noise = ""
+    if not text and abs(correlation) > NEAR:
+        noise = f"rank correlation {correlation:.3f}"
+    elif not text and not outputs.has_scores:
+        noise = predictions = _ranks_predictions(column, outputs)
+    text = text or noise
     if not text or _tells_label(column, outputs):
         return None
     return Copy(
@@ -210,7 +218,7 @@ def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
         of_score=not predictions,
         evidence=text,
         derived=bool(derived),
-        noisy=noisy,
+        noisy=bool(noise),
     )
 
 
@@ -222,7 +230,11 @@ def _rank_agreement(column: _CodedFeature, outputs: _ModelOutputs) -> tuple[floa
     """
     if not outputs.has_scores:
         return 0.0, 0.0
-    share = explained_share(outputs.ranks, column.codes[outputs.scored])
+    codes = column.codes[outputs.scored]
+    filled = codes >= 0  # a copy may be empty for some
+    if filled.mean() < _LEAST_FILLED:
+        return 0.0, 0.0
+    share = explained_share(outputs.ranks[filled], codes[filled])
     if column.numbers is None or share <= _PERHAPS_NEAR:
         return 0.0, share
     numbers = column.numbers[outputs.scored]
@@ -284,6 +296,20 @@ def _tells_predictions(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     if min(accuracy, balanced) <= CLOSE:
         return ""
     return f"the predictions follow from it with a balanced accuracy of {percent(balanced)}"
+
+
+def _ranks_predictions(column: _CodedFeature, outputs: _ModelOutputs) -> str:
+    """Return the evidence that a number nearly ranks the predictions, as a phrase; "" if it does not."""
+    if column.numbers is None or not outputs.has_predictions:
+        return ""
+    numbers = column.numbers[outputs.predicted]
+    present = np.isfinite(numbers)
+    if present.sum() < max(_FEWEST_RECORDS, _LEAST_FILLED * present.size):
+        return ""
+    area = area_under_curve(outputs.predictions[present] == 1, numbers[present])
+    if area is None or max(area.value, 1.0 - area.value) <= _NEAR_AREA:
+        return ""
+    return f"AUC {area.value:.3f} for the predictions"
 
 
 def _tells_label(column: _CodedFeature, outputs: _ModelOutputs) -> bool:

@@ -102,7 +102,12 @@ TRAINED_ON = (
         "in train set",
         "in training set",
         "in training data",
+        "train flag",
+        "is train row",
+        "used for fit",
+        "used for training",
         "im training",
+        "trainingsset",
         "trainiert",
         "mitglied",
         "membre",
@@ -119,6 +124,12 @@ TESTED_ON = (
     "is holdout",
     "held out",
     "is held out",
+    "test flag",
+    "is test row",
+    "oos",
+    "is oos",
+    "oot",
+    "is oot",
 )
 """Bare names of columns that say with a yes or no who was not in training."""
 

@@ -1,0 +1,376 @@
+"""Faults of a table that no column shows by itself: each hides a leak, or turns what fairness is counted on.
+
+- ``threshold``: labels are scores from a threshold on, which gives nearly nobody one of the labels.
+- ``reversed_part``: the score, or the prediction, points the other way within one value of a column.
+- ``label_near_prediction``: label and prediction agree for almost all test records, as where they are one decision.
+- ``trained_on_test``: the score tells the label of the test records as it would tell that of training records.
+- ``near_repeated``: test records equal training records but for one column.
+- ``attribute_in_features``: the features together tell the attribute, so that no model could add to it.
+
+None of them is certain. Each is a caution with its evidence, and a caveat of the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.validation import Floats, Ints, Mask, child_generator
+from ..stats.estimates import percent
+from .checked_table import (
+    AreaUnderCurve,
+    CheckedTable,
+    Fact,
+    Severity,
+    area_under_curve,
+    text_codes,
+)
+from .columns import is_numeric, names_records, text_of
+from .name_patterns import few_texts
+from .splits import named_sets
+
+if TYPE_CHECKING:
+    import pandas
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+_LEAST_RATIO = 0.2
+"""Predicted share of a label, over its true share, below which the threshold is doubted."""
+
+_MOST_VALUES = 20
+"""Values of a column up to which each is looked at by itself."""
+
+_FEWEST_RECORDS = 60
+_FEWEST_TEST_RECORDS = 300
+_MOST_FITTED = 4_000
+_TREES = 50
+
+_Z_999 = 3.29
+"""Standard errors on either side of a 99.9% interval."""
+
+_SAME = 0.95
+"""Balanced accuracy above which two columns, or the features together and a column, say the same."""
+
+_AUC_MARGIN = 0.05
+_STEEPEST = 1.5
+"""Slope of the label's log-odds on those of the score above which a model is less sure than it should be.
+
+A model is unsure of records that it was trained on in this way alone: it was right more often than it says. Held-out
+models are at about 1, or below where they fit too closely.
+"""
+
+_FEWEST_NUMBERS = 4
+_NEAR_SHARE = 0.1
+_TIMES_CHANCE = 5.0
+"""Share of the test records that are near a training record, and how often that of two halves of these it must be."""
+
+_MOST_RECORDS = 200_000
+_NAMED = 3
+
+
+def hidden_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say which faults a table may have that no column shows by itself."""
+    if not table.label[1] or not table.positive.any():
+        return
+    yield from _threshold(table)
+    yield from _reversed_parts(table)
+    yield from _label_near_prediction(table)
+    yield from _trained_on_test(table)
+    yield from _near_repeated(table)
+    yield from _attribute_in_features(table)
+
+
+def _caution(
+    table: CheckedTable, kind: str, point: str, more: str, columns: tuple[str, ...]
+) -> Fact:
+    return table.fact(kind, Severity.CAUTION, point, more, key="", columns=columns, confirm="")
+
+
+def _threshold(table: CheckedTable) -> Iterator[Fact]:
+    """Say that a threshold on the score gives a label to a far smaller share than has it."""
+    roles = table.roles
+    if roles.prediction or table.scores is None or table.area is None or table.area.lower <= 0.5:
+        return
+    rows = table.rows[~np.isnan(table.scores[table.rows])]
+    above = float((table.scores[rows] >= roles.threshold).mean())
+    positive = float(table.positive[rows].mean())
+    if min(above / positive, (1 - above) / (1 - positive)) >= _LEAST_RATIO:
+        return
+    score = text_of(roles.score)
+    yield _caution(
+        table,
+        "threshold",
+        f"{score} is at least {roles.threshold:g} for {percent(above)}, and {text_of(roles.label)} is "
+        f"{text_of(roles.positive)} for {percent(positive)} of the people.",
+        "Labels and fairness are those of this threshold. Where decisions are made at another, they would be judged "
+        "wrong: set the threshold, or give the decisions the role Prediction.",
+        (roles.score,),
+    )
+
+
+def _answers(table: CheckedTable) -> tuple[str, Floats] | None:
+    """Return the name of the score, or else of the prediction, and its numbers, nan where there is none."""
+    if table.scores is not None:
+        return table.roles.score, table.scores
+    if table.predictions is not None:
+        return table.roles.prediction, np.where(
+            table.predictions < 0, np.nan, table.predictions.astype(np.float64)
+        )
+    return None
+
+
+def _reversed_parts(table: CheckedTable) -> Iterator[Fact]:
+    """Say within which values of columns the model's answer points the other way than among everybody."""
+    answers = _answers(table)
+    if answers is None:
+        return
+    answer, numbers = answers
+    rows = table.rows[~np.isnan(numbers[table.rows])]
+    overall = area_under_curve(table.positive[rows], numbers[rows])
+    if overall is None or overall.value <= 0.5:
+        return  # which blocks as a whole
+    for name in table.frame.columns:
+        if name in (*table.answers, table.roles.label, table.roles.person) or not few_texts(
+            table.frame[name], _MOST_VALUES
+        ):
+            continue
+        codes, texts = text_codes(table.frame[name].iloc[rows])
+        for code, value in enumerate(texts):
+            part = rows[codes == code]
+            area = _reversed_area(table.positive[part], numbers[part])
+            if area is None:
+                continue
+            yield _caution(
+                table,
+                "reversed_part",
+                f"{text_of(answer)} points the other way where {text_of(name)} is {text_of(value)}.",
+                f"AUC {area.value:.3f} there ({part.size:,} records), {overall.value:.3f} among everybody. A part that "
+                "was turned round hides leaks and turns fairness. Check how it was exported.",
+                (answer,),
+            )
+
+
+def _reversed_area(positive: Mask, numbers: Floats) -> AreaUnderCurve | None:
+    """Return the area of a part whose 99.9% interval lies below one half; None otherwise."""
+    if positive.size < _FEWEST_RECORDS:
+        return None
+    area = area_under_curve(positive, numbers)
+    if area is None or area.value + _Z_999 * area.error >= 0.5:
+        return None
+    return area
+
+
+def _sets(table: CheckedTable) -> tuple[Ints, Ints]:
+    """Return the audited training and test records by the column of sets; empty without one."""
+    none = np.zeros(0, dtype=np.int64)
+    column = table.roles.sets
+    if not table.has(column):
+        return none, none
+    codes, texts = text_codes(table.frame[column])
+    names = named_sets(few_texts(table.frame[column], _MOST_VALUES), column)
+    return tuple(  # type: ignore[return-value]
+        np.flatnonzero(
+            table.audited & np.isin(codes, [texts.index(v) for v, n in names.items() if n == name])
+        )
+        for name in ("train", "test")
+    )
+
+
+def _label_near_prediction(table: CheckedTable) -> Iterator[Fact]:
+    """Say that label and prediction agree for almost all records that the model was not trained on."""
+    if not table.roles.prediction or table.predictions is None:
+        return
+    _, test = _sets(table)
+    rows = test if test.size else np.flatnonzero(table.audited)
+    rows = rows[table.predictions[rows] >= 0]
+    truth = table.positive[rows]
+    predicted = table.predictions[rows] == 1
+    if min(truth.sum(), (~truth).sum()) < _FEWEST_RECORDS or (truth == predicted).all():
+        return
+    agreement = float((predicted[truth].mean() + (~predicted[~truth]).mean()) / 2)
+    if agreement <= _SAME:
+        return
+    yield _caution(
+        table,
+        "label_near_prediction",
+        f"{text_of(table.roles.label)} and {text_of(table.roles.prediction)} agree for "
+        f"{percent(float((truth == predicted).mean()))} of the {'test ' * bool(test.size)}records.",
+        "Is the label what really happened? Where it is the decision itself, an audit against it misses leaks.",
+        (table.roles.label, table.roles.prediction),
+    )
+
+
+def _trained_on_test(table: CheckedTable) -> Iterator[Fact]:
+    """Say that the score knows more of the test records than a model that was not trained on them."""
+    _, test = _sets(table)
+    if table.scores is None:
+        return
+    rows = _drawn(test[~np.isnan(table.scores[test])])
+    truth = table.positive[rows]
+    if (
+        rows.size < _FEWEST_TEST_RECORDS
+        or min(truth.sum(), (~truth).sum()) < _FEWEST_RECORDS
+        or not _features(table)
+    ):
+        return
+    area = area_under_curve(truth, table.scores[rows])
+    slope = _calibration_slope(table.scores[rows], truth)
+    if area is None or slope <= _STEEPEST:
+        return
+    matrix = _matrix(table, rows)
+    fitted = np.zeros(rows.size)
+    half = rows.size // 2
+    for teachers, others in (
+        (slice(None, half), slice(half, None)),
+        (slice(half, None), slice(None, half)),
+    ):
+        if truth[teachers].all() or not truth[teachers].any():
+            return
+        fitted[others] = (
+            _trees().fit(matrix[teachers], truth[teachers]).predict_proba(matrix[others])[:, 1]
+        )
+    expected = area_under_curve(truth, fitted)
+    if expected is None or area.value <= expected.value + _AUC_MARGIN:
+        return
+    yield _caution(
+        table,
+        "trained_on_test",
+        f"{text_of(table.roles.score)} may come from a model that was trained on the test records.",
+        f"There its AUC is {area.value:.3f}; trees that learn from the features of other test records reach "
+        f"{expected.value:.3f}. And it is right more often than it says (slope {slope:.1f}, 1 is calibrated). If so, "
+        "no membership attack can find anything, and a leak would read as a pass.",
+        (table.roles.score,),
+    )
+
+
+def _drawn(rows: Ints) -> Ints:
+    """Return rows in random order, so many at most as trees are fitted to."""
+    return child_generator(0, "hidden faults").permutation(rows)[:_MOST_FITTED]
+
+
+def _trees() -> HistGradientBoostingClassifier:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=_TREES, early_stopping=False, random_state=0)
+
+
+def _features(table: CheckedTable) -> list[str]:
+    """Return the features that an audit keeps: no dates, and nothing that names the records."""
+    return [
+        name
+        for name in table.features
+        if table.frame[name].dtype.kind not in "mM" and not names_records(table.frame[name], name)
+    ]
+
+
+def _matrix(table: CheckedTable, rows: Ints) -> Floats:
+    """Return the features of some rows: numbers as they are, texts as codes."""
+    return np.column_stack([_numbers(table.frame[name].iloc[rows]) for name in _features(table)])
+
+
+def _numbers(column: pandas.Series) -> Floats:
+    if is_numeric(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+    return text_codes(column)[0].astype(np.float64)
+
+
+def _calibration_slope(scores: Floats, truth: Mask) -> float:
+    """Return the slope of a logistic regression of the label on the score's log-odds; 0 for scores outside [0, 1]."""
+    from sklearn.linear_model import LogisticRegression
+
+    if scores.min() < 0.0 or scores.max() > 1.0 or scores.min() == scores.max():
+        return 0.0
+    clipped = np.clip(scores, 1e-3, 1 - 1e-3)
+    log_odds = np.log(clipped / (1 - clipped))[:, None]
+    return float(LogisticRegression(C=1e6).fit(log_odds, truth).coef_[0, 0])
+
+
+def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
+    """Say that test records equal training records in everything but one column."""
+    train, test = _sets(table)
+    numbers = [name for name in _features(table) if is_numeric(table.frame[name])]
+    too_many = len(table.frame) > _MOST_RECORDS
+    if min(train.size, test.size) < _FEWEST_RECORDS or len(numbers) < _FEWEST_NUMBERS or too_many:
+        return
+    marks = _marks(table)
+    whole = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
+    first, second = np.array_split(child_generator(0, "halves").permutation(train), 2)
+    for name in numbers:
+        rest = whole - marks[name]
+        near = float(np.isin(rest[test], rest[train]).mean())
+        by_chance = float(np.isin(rest[first], rest[second]).mean())
+        if near <= _NEAR_SHARE or near <= _TIMES_CHANCE * by_chance:
+            continue
+        yield _caution(
+            table,
+            "near_repeated",
+            f"{percent(near)} of the test records equal a training record in all but {text_of(name)}.",
+            "If they are the same people, the test is not of strangers, and a leak would read as a pass. Give the "
+            "column that identifies people the role Person, or leave these records out.",
+            (name,),
+        )
+        return
+
+
+def _marks(table: CheckedTable) -> dict[str, Ints]:
+    """Return a random 64-bit number for each value of features, label and attribute, by record.
+
+    Their sums, which wrap around, tell records apart: two different ones have the same by a chance of 2^-64.
+    """
+    marks = {}
+    for name in (*_features(table), table.roles.label, table.roles.sensitive):
+        column = table.frame[name]
+        if is_numeric(column):
+            codes = column.factorize()[0]
+        else:
+            codes = text_codes(column)[0]
+        rng = child_generator(0, f"marks of {name}")
+        drawn = rng.integers(0, 2**64, size=int(codes.max(initial=0)) + 2, dtype=np.uint64)
+        marks[name] = drawn[codes + 1]
+    return marks
+
+
+def _attribute_in_features(table: CheckedTable) -> Iterator[Fact]:
+    """Say that the features together tell the attribute, by trees that judge the half they were not fitted to."""
+    names = table.grouping[1]
+    features = _features(table)
+    if len(names) < 2 or not features:
+        return
+    rows = _drawn(np.flatnonzero(table.audited))
+    groups = table.groups[rows]
+    half = rows.size // 2
+    fewest = np.bincount(groups[:half], minlength=len(names)).min()
+    if min(fewest, np.bincount(groups[half:], minlength=len(names)).min()) < _FEWEST_RECORDS / 2:
+        return
+    matrix = _matrix(table, rows)
+    model = _trees().fit(matrix[:half], groups[:half], sample_weight=_balanced(groups[:half]))
+    reached = _balanced_accuracy(model.predict(matrix[half:]), groups[half:])
+    if reached <= _SAME:
+        return
+    losses = {}
+    for place, name in enumerate(features):
+        without = matrix[half:].copy()
+        without[:, place] = child_generator(0, name).permutation(without[:, place])
+        losses[name] = reached - _balanced_accuracy(model.predict(without), groups[half:])
+    most = sorted(losses, key=lambda name: -losses[name])[:_NAMED]
+    listed = ", ".join(text_of(name) for name in most if losses[name] > 0.0)
+    yield _caution(
+        table,
+        "attribute_in_features",
+        f"The features together tell {text_of(table.roles.attribute)} with a balanced accuracy of {percent(reached)}.",
+        "What the model reveals cannot add to that, so a leak would read as a pass. If some come from the model, or "
+        f"are the attribute in other words, leave them out; these tell most: {listed}.",
+        tuple(most),
+    )
+
+
+def _balanced(groups: Ints) -> Floats:
+    """Return weights with which each group counts the same."""
+    return np.asarray(1.0 / np.bincount(groups)[groups], dtype=np.float64)
+
+
+def _balanced_accuracy(guess: Ints, groups: Ints) -> float:
+    right = np.bincount(groups[guess == groups], minlength=int(groups.max()) + 1)
+    return float((right / np.maximum(1, np.bincount(groups))).mean())
