@@ -66,7 +66,7 @@ _TIMES_CHANCE = 5.0
 """Share of the test records that are near a training record, and how often that of two halves of these it must be."""
 
 _MOST_RECORDS = 200_000
-_NAMED = 3
+_MOST_COLUMNS = 3
 
 
 def hidden_facts(table: CheckedTable) -> Iterable[Fact]:
@@ -221,14 +221,14 @@ def _trained_on_test(table: CheckedTable) -> Iterator[Fact]:
     matrix = _matrix(table, rows)
     fitted = np.zeros(rows.size)
     half = rows.size // 2
-    for teachers, others in (
+    for teachers, evaluated in (
         (slice(None, half), slice(half, None)),
         (slice(half, None), slice(None, half)),
     ):
         if truth[teachers].all() or not truth[teachers].any():
             return
-        fitted[others] = (
-            _trees().fit(matrix[teachers], truth[teachers]).predict_proba(matrix[others])[:, 1]
+        fitted[evaluated] = (
+            _trees().fit(matrix[teachers], truth[teachers]).predict_proba(matrix[evaluated])[:, 1]
         )
     expected = area_under_curve(truth, fitted)
     if expected is None or area.value <= expected.value + _AUC_MARGIN:
@@ -295,10 +295,10 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     if min(train.size, test.size) < _FEWEST_RECORDS or len(numbers) < _FEWEST_NUMBERS or too_many:
         return
     marks = _marks(table)
-    whole = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
+    total = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
     first, second = np.array_split(child_generator(0, "halves").permutation(train), 2)
     for name in numbers:
-        rest = whole - marks[name]
+        rest = total - marks[name]
         near = float(np.isin(rest[test], rest[train]).mean())
         by_chance = float(np.isin(rest[first], rest[second]).mean())
         if near <= _NEAR_SHARE or near <= _TIMES_CHANCE * by_chance:
@@ -350,11 +350,11 @@ def _attribute_in_features(table: CheckedTable) -> Iterator[Fact]:
     if reached <= _SAME:
         return
     losses = {}
-    for place, name in enumerate(features):
+    for position, name in enumerate(features):
         without = matrix[half:].copy()
-        without[:, place] = child_generator(0, name).permutation(without[:, place])
+        without[:, position] = child_generator(0, name).permutation(without[:, position])
         losses[name] = reached - _balanced_accuracy(model.predict(without), groups[half:])
-    most = sorted(losses, key=lambda name: -losses[name])[:_NAMED]
+    most = sorted(losses, key=lambda name: -losses[name])[:_MOST_COLUMNS]
     listed = ", ".join(text_of(name) for name in most if losses[name] > 0.0)
     yield _caution(
         table,

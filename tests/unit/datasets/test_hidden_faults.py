@@ -126,10 +126,10 @@ def roles_with(changes: dict[str, str]) -> Roles:
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_hidden_facts_name_a_planted_fault(kind: str):
-    make, changes, named = PLANTED[kind]
+    make, changes, word = PLANTED[kind]
     (fact,) = (fact for fact in cautions(make(), roles_with(changes)) if fact.kind == kind)
     assert fact.severity is Severity.CAUTION
-    assert named in fact.text
+    assert word in fact.text
 
 
 @pytest.mark.parametrize("is_overfit", [False, True])
