@@ -29,7 +29,7 @@ from core.models import model_files
 from core.models.model_files import MAX_BYTES, read_model
 from tests.model_samples import NUMBERS, as_skops, binary, closed, graph, logistic, nodes_of, numbers, opened, people
 
-_FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
+_FLOAT = TensorProto.FLOAT
 
 
 def _constant(name: str, *values: int) -> TensorProto:
