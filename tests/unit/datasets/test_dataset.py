@@ -149,6 +149,20 @@ def test_repeated_records_are_noted_and_counted_between_the_sets():
     assert caveat.total == splits.test.size + splits.attacker_rows.size
 
 
+def test_fingerprint_changes_with_every_part():
+    prints = [
+        built().fingerprint,
+        built(job=["cook", "nurse"]).fingerprint,
+        built(job=["cook", "nurse"] * 59 + ["nurse", "nurse"]).fingerprint,
+        built(trade=["cook", "nurse"]).fingerprint,
+        built(replace(GOOD_ROLES, positive="no")).fingerprint,
+        built(replace(GOOD_ROLES, group=("M",))).fingerprint,
+        built(replace(GOOD_ROLES, first_name="women")).fingerprint,
+    ]
+    assert len(set(prints)) == len(prints)
+    assert prints[0] == built().fingerprint
+
+
 RNG = np.random.default_rng(5)
 DECIDED = RNG.random(N) < 0.45
 SCORES = np.round(np.where(DECIDED, 0.5, 0.0) + 0.499 * RNG.random(N), 3)
