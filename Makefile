@@ -1,5 +1,5 @@
 # make run        opens the dashboard (ARGS="--server.port 8600": any of Streamlit's options)
-# make test       runs what everybody runs, in about ten minutes: units, properties, pages, a walk for each reader
+# make test       runs what everybody runs, in about nine minutes: units, properties, pages, a walk for each reader
 # make test-all   runs every test, in parts of under ten minutes; goes on where it stopped (PART=browser-2 runs that one)
 # make lint       checks style and types
 # make audit      audits the demo, from a plan to a decision and a report in audit-demo
