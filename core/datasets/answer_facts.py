@@ -464,10 +464,10 @@ def absence_p_value(missing: Ints, sizes: Ints) -> float:
 
 
 def repeated_records(table: CheckedTable) -> Iterable[Fact]:
-    """Say how many records equal another one in every column that is used."""
+    """Say how many records equal another one in every column that is used but the set, which copies may differ in."""
     import pandas as pd
 
-    left_out = {*table.roles.excluded, table.roles.person}
+    left_out = {*table.roles.excluded, table.roles.person, table.roles.sets}
     names = [name for name in table.frame.columns if name not in left_out]
     rows = np.arange(len(table.frame))
     kinds = np.zeros(rows.size, dtype=np.int64)
