@@ -126,6 +126,7 @@ _STYLE = """<style>
   .st-key-people_controls [data-testid=stColumn] {min-width: 30%}
 }
 .stMainBlockContainer [data-testid=stVerticalBlock] {row-gap: .6rem}
+[data-testid=stMultiSelect] [data-tag] {background: #1F5FA8}
 .st-key-head {min-height: 30px; gap: .5rem}
 .st-key-head [data-testid=stMarkdownContainer]
   {display: flex; flex-wrap: wrap; align-items: baseline; column-gap: .7rem}

@@ -80,7 +80,10 @@ def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
     assert all(numbers) and not numbers[0] & numbers[1]  # so that a number tells its table
     for direction, ways in (("back", visits[-2::-1]), ("forward", visits[1:])):
         for visit in ways:
-            assert step(view, direction) == visit
+            reached = step(view, direction)
+            while "/report" in reached.address:  # which a table opens when its roles are confirmed
+                reached = step(view, direction)
+            assert reached == visit
     view.in_order()
 
 

@@ -37,10 +37,10 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "membership": (2, "further_members", ("VD by probability", "FairPick", "Other groups")),
     "desk": (1, "desk_section", ("Ask a question", "Register a test set", "Answered questions", "Export and verify")),
     "report": (0, "further_release", ("Policy and limits", "Purpose and attackers")),
-    **dict.fromkeys(("", "data", "people", "choose"), (1, "", ())),
+    **dict.fromkeys(("data", "people", "choose"), (1, "", ())),
     **dict.fromkeys(("model", "attribute"), (2, "", ())),
-    "model_card": (4, "", ()),
-    **dict.fromkeys(("experiment", "models", "learn", "glossary"), (0, "", ())),
+    "model_card": (3, "", ()),
+    **dict.fromkeys(("", "experiment", "models", "learn", "glossary"), (0, "", ())),
 }
 """Address -> charts at least, key of the sections below, and these."""
 
