@@ -33,7 +33,8 @@ from ..base.caveats import (
     in_order,
 )
 from ..base.errors import FORMAT
-from ..base.serialize import Result, code_fingerprint, content_fingerprint
+from ..base.serialize import UNSAID, Result, code_fingerprint, content_fingerprint
+from ..base.validation import Ints
 from ..datasets import AuditDataset, Roles, Table, cautions
 from ..datasets.checked_table import Fact
 from ..datasets.columns import quoted
@@ -56,6 +57,8 @@ class GroupSummary(Result):
 
     `count` and `label_rate` are its records in the table and the positive labels among them; `test_rate`, `test_tpr`
     and `test_fpr` positive predictions on the test records: among all, among positive labels, among negative labels.
+    Where the model gives some people no answer they count those with one, and `all_rate`, `all_tpr`, `all_fpr` count
+    everybody: who has no answer is not accepted.
     """
 
     group: str
@@ -64,6 +67,9 @@ class GroupSummary(Result):
     test_rate: Estimate
     test_tpr: Estimate
     test_fpr: Estimate
+    all_rate: Estimate | None = field(default=None, metadata=UNSAID)
+    all_tpr: Estimate | None = field(default=None, metadata=UNSAID)
+    all_fpr: Estimate | None = field(default=None, metadata=UNSAID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,30 +351,35 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
 def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
     """Return the groups, first group first."""
     dataset = audited.dataset
-    test = audited.splits.test
-    answers = audited.model.predictions[test]
-    labels = dataset.labels[test]
-    groups = dataset.sensitive[test]
+    predictions = audited.model.predictions
+    everybody = audited.everyone.test
+    accepted = predictions == 1
+    if dataset.answered is not None:
+        accepted = accepted & dataset.answered
 
-    def rate(code: int, label: int | None) -> Estimate:
-        if label is None:
-            chosen = groups == code
-        else:
-            chosen = (groups == code) & (labels == label)
-        return proportion(int(answers[chosen].sum()), int(np.count_nonzero(chosen)))
+    def rate(records: Ints, code: int, label: int | None) -> Estimate:
+        chosen = records[dataset.sensitive[records] == code]
+        if label is not None:
+            chosen = chosen[dataset.labels[chosen] == label]
+        return proportion(int(np.count_nonzero(accepted[chosen])), chosen.size)
 
     codes = {name: code for code, name in enumerate(dataset.group_names)}
-    return tuple(
-        GroupSummary(
-            group=row.group,
-            count=row.count,
-            label_rate=row.label_rate,
-            test_rate=rate(codes[row.group], None),
-            test_tpr=rate(codes[row.group], 1),
-            test_fpr=rate(codes[row.group], 0),
+    summaries = []
+    for row in dataset.groups():
+        code = codes[row.group]
+        rates = {
+            f"test_{name}": rate(audited.splits.test, code, label) for name, label in _RATES.items()
+        }
+        if everybody.size > audited.splits.test.size:
+            rates |= {f"all_{name}": rate(everybody, code, label) for name, label in _RATES.items()}
+        summaries.append(
+            GroupSummary(group=row.group, count=row.count, label_rate=row.label_rate, **rates)
         )
-        for row in dataset.groups()
-    )
+    return tuple(summaries)
+
+
+_RATES = {"rate": None, "tpr": 1, "fpr": 0}
+"""Rate of a group, as `GroupSummary` ends it -> the label of the people whom it counts, None for all."""
 
 
 def model_summary(audited: Audited, model_file: ModelFile | None = None) -> ModelSummary:

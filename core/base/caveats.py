@@ -85,7 +85,8 @@ FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.SELF_TEST_MISSING: SELF_TEST_TEXT,
     CaveatKind.CONSTANT_MODEL: CONSTANT_TEXT,
     CaveatKind.CONTRADICTIONS: "Some predicted labels contradict their scores; the labels are what counts.",
-    CaveatKind.ANSWERS_ABSENT: "The model gives some people no answer; who they are is attacked too.",
+    CaveatKind.ANSWERS_ABSENT: "The model gives some people no answer; who they are is attacked too. "
+    "Fairness, accuracy and membership count those with an answer.",
     CaveatKind.STAND_IN_LABELS: "Some people have a predicted label and no score: the label stands for it.",
     CaveatKind.LABELS_ONLY: LABELS_ONLY_TEXT,
     CaveatKind.SCORE_THRESHOLD: "Predicted labels are scores of at least a threshold.",

@@ -35,7 +35,7 @@ from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
 from .page import KINDS, RETENTION, required_counts, unaudited_attributes
-from .people_sentences import people_sentences
+from .people_sentences import people_sentences, some_unanswered
 from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
 from .report import DECISIONS, Report, day_text
 
@@ -787,9 +787,13 @@ class _Brief:
         worse = ""
         if model.is_below_majority:
             worse = ", which is better"
+        answered = ""
+        if some_unanswered(self.report):
+            answered = " of people with an answer"
         yield (
             "Accuracy",
-            f"{percent(model.accuracy_test)}; always the commonest answer: {percent(model.majority_test)}{worse}",
+            f"{percent(model.accuracy_test)}{answered}; always the commonest answer: "
+            f"{percent(model.majority_test)}{worse}",
         )
         roles = self.report.plan.config.roles
         if roles is not None:

@@ -121,6 +121,14 @@ _RATES = (
     ("test_fpr", "Accepted, of those with a negative label"),
 )
 
+_RATES_OF_ALL = (
+    ("all_rate", "Accepted, of everybody, also without an answer"),
+    ("test_rate", "Accepted, of all with an answer"),
+    ("test_tpr", "Accepted, of those with an answer and a positive label"),
+    ("test_fpr", "Accepted, of those with an answer and a negative label"),
+)
+"""The same where some people have no answer."""
+
 _WIDE = 720
 _NARROW = 380
 """Pixels of a drawing for paper and large screens, and of one for telephones."""
@@ -191,7 +199,10 @@ def _real(value: Any) -> float:
 def group_chart(groups: Sequence[GroupSummary]) -> Markup:
     """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
     rows: list[Row] = []
-    for field, title in _RATES:
+    rates_drawn = _RATES
+    if any(group.all_rate is not None for group in groups):
+        rates_drawn = _RATES_OF_ALL
+    for field, title in rates_drawn:
         rates = [(i, group.group, getattr(group, field)) for i, group in enumerate(groups)]
         measured_rates = [(i, name, e) for i, name, e in rates if e.value == e.value]
         if measured_rates:

@@ -37,7 +37,7 @@ from ..stats.fairness import (
 from ..studies.membership import REGISTRY
 from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
-from .people_sentences import PeopleSentence
+from .people_sentences import PeopleSentence, some_unanswered
 from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks
 from .report import DECISIONS, Report, day_text, parse_json, to_json
 from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
@@ -374,6 +374,7 @@ def _model(report: Report) -> list[tuple[str, str]]:
     if has_sets:
         seen = "training records"
         seen_by_model = "training records"
+    answered = " with an answer" if some_unanswered(report) else ""
     on_training = details.get(f"{difference}, on the {seen}", math.nan)
     training_text = "not measured" if math.isnan(on_training) else f"{on_training:.3f}"
     return [
@@ -383,8 +384,8 @@ def _model(report: Report) -> list[tuple[str, str]]:
         (f"{UNFAIRNESS_TITLE}, test records", _between(model.unfairness_test)),
         (f"{difference}, {seen}", training_text),
         (f"{difference}, test records", _difference(report)),
-        (f"Accuracy on {seen_by_model}", rate_text(model.accuracy_train)),
-        ("Accuracy on test records", rate_text(model.accuracy_test)),
+        (f"Accuracy on {seen_by_model}{answered}", rate_text(model.accuracy_train)),
+        (f"Accuracy on test records{answered}", rate_text(model.accuracy_test)),
         ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]
 

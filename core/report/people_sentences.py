@@ -1,9 +1,11 @@
 """What an audit means for people, in up to three sentences: of 100 people, or times in 100, beside chance.
 
 The first is about the required check that is farthest beyond its limit, or nearest to it where all are kept; the others
-are about the sensitive attribute, fairness on the favourable outcome, and training records. Each says what its check
-measured and no more, in whole numbers, beside the number without the model, by chance, or of the other group. What is
-only declared has no sentence, for nothing was attacked.
+are about missing answers where their check does not pass, the sensitive attribute, fairness on the favourable
+outcome, and training records. Each says what its check measured and no more, in whole numbers, beside the number
+without the model, by chance, or of the other group. What is only declared has no sentence, for nothing was attacked.
+
+Where the model gives some people no answer, a sentence says whether they are counted; fairness is counted both ways.
 
 A gain that blocks a release and rounds to nobody in 100 is counted in 1,000. An attack that is worse than its baseline
 adds nobody: the attacker leaves the release aside.
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 
 from ..auditing.policy import CHECKS, CheckVerdict, Status, distance_to_limit
 from ..auditing.result import GroupSummary
+from ..base.caveats import CaveatKind
 from ..base.serialize import Result
 from ..datasets.columns import quoted
 from ..stats.estimates import count
@@ -55,6 +58,9 @@ _FAIRNESS = ("unfairness", "four_fifths")
 _TRAINING = ("membership_auc", "membership_caught", "membership_advantage", "membership_gap")
 _FAMILIES = (_ATTRIBUTE, _FAIRNESS, _TRAINING)
 """Checks of which one sentence speaks: the worst of a family."""
+
+_OF_EVERYBODY = (*_ATTRIBUTE[:3], "absence")
+"""Checks that count people without an answer of the model too."""
 
 _MOST_SENTENCES = 3
 
@@ -115,7 +121,10 @@ def people_sentences(report: Report) -> tuple[PeopleSentence, ...]:
     """Sentences about a report's checks, at most three, the worst verdict first; none where nothing was measured."""
     rows = sorted(filter(_is_measured, report.rows), key=_urgency)
     chosen = [row for row in rows if row.is_decisive][:1]
-    for family in _FAMILIES:
+    families = _FAMILIES
+    if any(row.check == "absence" and row.verdict != Status.PASS for row in rows):
+        families = (("absence",), *_FAMILIES)
+    for family in families:
         worst = next((row for row in rows if row.check in family), None)
         is_covered = any(row.check in family for row in chosen)
         if worst is not None and not is_covered:
@@ -180,14 +189,22 @@ def _leak(report: Report, row: CheckVerdict) -> PeopleSentence:
     }
     template = _TEXTS[row.check]
     emphasis = next(part for part in _EMPHASES if part in template)
+    text = template.format(**values)
+    if some_unanswered(report) and row.check not in _OF_EVERYBODY:
+        text = f"{text} People without an answer are not counted."
     return PeopleSentence(
         check=row.check,
         verdict=row.verdict,
-        text=template.format(**values),
+        text=text,
         emphasis=emphasis.format(**values),
         share=after / total,
         baseline=before / total,
     )
+
+
+def some_unanswered(report: Report) -> bool:
+    """Whether the model gives somebody no answer."""
+    return any(caveat.kind == CaveatKind.ANSWERS_ABSENT for caveat in report.caveats)
 
 
 def _baseline(report: Report, row: CheckVerdict) -> float:
@@ -205,14 +222,13 @@ def _baseline(report: Report, row: CheckVerdict) -> float:
 
 def _rates(report: Report, row: CheckVerdict) -> Iterator[tuple[GroupSummary, float]]:
     """Yield each group with its rate of the favourable outcome, among the people whom the check compares."""
-    labels = _labels_compared(report, row)
+    name = _RATE_NAMES[_labels_compared(report, row)]
     for group in report.groups:
-        if labels == (1,):
-            yield group, group.test_tpr.value
-        elif labels == (0,):
-            yield group, group.test_fpr.value
-        else:
-            yield group, group.test_rate.value
+        yield group, getattr(group, f"test_{name}").value
+
+
+_RATE_NAMES = {(): "rate", (1,): "tpr", (0,): "fpr"}
+"""Labels of the people compared -> the rate of a group's summary that counts them."""
 
 
 def _labels_compared(report: Report, row: CheckVerdict) -> tuple[int, ...]:
@@ -250,9 +266,19 @@ def _fairness(
     labels = _labels_compared(report, row)
     among = {(): "", (1,): " whose label is favourable", (0,): " whose label is not favourable"}
     emphasis = f"{count(low)} get"
+    of_all = [getattr(group, f"all_{_RATE_NAMES[labels]}") for group in (worst, best)]
+    answered = ""
+    more = ""
+    if None not in of_all:
+        answered = " with an answer"
+        low_of_all, high_of_all = (_headcount(rate.value, total) for rate in of_all)
+        more = f" Counting everybody, with or without an answer, {count(low_of_all)} and {count(high_of_all)}"
+        if of_all[0].value > of_all[1].value:
+            more = f"{more}: the order turns round"
+        more = f"{more}."
     text = (
-        f"Of {count(total)} {_people_of(report, worst)}{among[labels]}, {emphasis} {_outcome(report)}; of "
-        f"{count(total)} {_people_of(report, best)}, {count(high)}."
+        f"Of {count(total)} {_people_of(report, worst)}{answered}{among[labels]}, {emphasis} {_outcome(report)}; of "
+        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}.{more}"
     )
     return PeopleSentence(
         check=row.check,

@@ -238,16 +238,28 @@ _GROUP_RATES = {
 }
 """Column of the groups' table -> rate in a group's summary."""
 
+_RATES_OF_ALL = {
+    "accepted of everybody": "all_rate",
+    "accepted of everybody with a positive label": "all_tpr",
+    "accepted of everybody with a negative label": "all_fpr",
+}
+"""The same where some people have no answer: these count them, the others do not."""
+
 
 def _groups(groups: Sequence[GroupSummary]) -> ReportTable:
+    rates = _GROUP_RATES
+    title = "Groups, with 95% intervals"
+    if any(group.all_rate is not None for group in groups):
+        rates = _GROUP_RATES | _RATES_OF_ALL
+        title = f"{title}; “accepted in test” counts people with an answer"
     rows = []
     for group in groups:
         row: dict[str, Cell] = {"group": group.group, "records": group.count}
-        for title, rate in _GROUP_RATES.items():
-            row |= _of_estimate(title, getattr(group, rate), f"{title} of")
+        for name, rate in rates.items():
+            row |= _of_estimate(name, getattr(group, rate), f"{name} of")
         rows.append(row)
-    shares = {title: f"{title} of" for title in _GROUP_RATES}
-    return ReportTable.of("groups", "Groups, with 95% intervals", rows, shares=shares)
+    shares = {name: f"{name} of" for name in rates}
+    return ReportTable.of("groups", title, rows, shares=shares)
 
 
 def self_test_table(tests: Sequence[SelfTest]) -> ReportTable:

@@ -100,13 +100,16 @@ def headline(subject: Subject) -> Finding:
         if not private:
             so_what = "It has no use: its labels easily keep any limit, but its scores differ and may reveal people."
         to_do = instead_of_constant(config.method)
+    counted = ""
+    if subject.everyone.test.size > subject.splits.test.size:
+        counted = " People without an answer are not counted."
     return Finding(
         point=point,
         evidence=f"{constraint_note}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
         f"deviation of a group from the {_AMONG[config.metric]}). {difference_title(config.metric)}: "
         f"{difference.value:.3f} ({difference.low:.3f} to {difference.high:.3f}). "
         f"Accuracy on the {unseen}: {percent(model.accuracy_test)}; majority-class baseline: "
-        f"{percent(model.majority_test)}.",
+        f"{percent(model.majority_test)}.{counted}",
         so_what=so_what,
         to_do=to_do,
         estimate=test,

@@ -172,6 +172,14 @@ def _compared(subject: Subject) -> str:
     return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
 
 
+def _test_records(subject: Subject) -> str:
+    """Return how many test records are compared, and that they are those with an answer where others have none."""
+    counted = f"{subject.splits.test.size:,} test records"
+    if subject.everyone.test.size > subject.splits.test.size:
+        return f"{counted} with an answer"
+    return counted
+
+
 def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model = subject.model
@@ -185,7 +193,7 @@ def unfairness(subject: Subject) -> Measurement:
         check="unfairness",
         estimate=model.unfairness_test,
         attacked=(
-            f"{_compared(subject)} on {subject.splits.test.size:,} test records: largest deviation of a "
+            f"{_compared(subject)} on {_test_records(subject)}: largest deviation of a "
             f"group from the overall rate. {difference}: {between.value:.3f}, 95% CI {between.low:.3f} to "
             f"{between.high:.3f}."
         ),
@@ -212,7 +220,7 @@ def four_fifths(subject: Subject) -> Measurement:
     if not any(rate.value for rate in rates.values()):
         return not_run(
             "four_fifths",
-            f"The model accepts nobody on the {test.size:,} test records, so there is no ratio.",
+            f"The model accepts nobody on the {_test_records(subject)}, so there is no ratio.",
         )
     pairs = [
         sorted(pair, key=lambda name: rates[name].value)
@@ -225,7 +233,7 @@ def four_fifths(subject: Subject) -> Measurement:
     return Measurement(
         check="four_fifths",
         estimate=estimate.within(0.0, 1.0),
-        attacked=f"Selection rates on {test.size:,} test records, {name}.",
+        attacked=f"Selection rates on {_test_records(subject)}, {name}.",
         knows="There is no attacker.",
         assumptions=_assumed(subject),
         details={f"selection rate, {group}": rate.value for group, rate in rates.items()},

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.auditing.policy import CHECKS, Policy, judge
+from core.base.caveats import Caveat, CaveatKind
 from core.report import Report, people_sentences, report_document
 from core.report.people_sentences import PeopleSentence
-from core.stats.estimates import Estimate
+from core.stats.estimates import Estimate, proportion
 from core.studies.study import Measurement
 from tests.policy_samples import done, measurements, policies, policy
-from tests.samples_report import GROUPS, sample
+from tests.samples_report import GROUPS, group, sample
 
 LEVELS = ("membership_auc", "membership_caught", "attriguard_exposure")
 LARGEST_GROUP = max(group.count for group in GROUPS) / sum(group.count for group in GROUPS)
@@ -89,3 +90,21 @@ def test_a_failing_gain_below_one_in_100_is_counted_in_1000():
     failing, passing = (one_sentence(done("membership_auc", 0.504, 0.001), limit=limit) for limit in (0.501, 0.6))
     assert numbers(failing.text) == [504, 1000, 500]
     assert numbers(passing.text) == [50, 100, 50]
+
+
+def unanswered_report(absence: float) -> Report:
+    """Return a report on 100 women, of whom 77 have an answer, and 100 men, of whom 93 have one."""
+    women = replace(group("women", (70, 7, 0, 0), 77, 100), all_rate=proportion(70, 100))
+    men = replace(group("men", (81, 12, 0, 0), 93, 100), all_rate=proportion(81, 100))
+    measured = (done("four_fifths", 0.96, 0.02), done("absence", absence, 0.01))
+    verdict = judge(policy(four_fifths=0.8, absence=0.05), measured, attribute="sex")
+    caveat = Caveat(CaveatKind.ANSWERS_ABSENT, "Some have none.", count=30, total=200)
+    audit = replace(sample((women, men)), measurements=measured, verdict=replace(verdict, caveats=(caveat,)))
+    return report_document(audit)
+
+
+def test_people_sentences_where_some_have_no_answer():
+    absent, fairness = people_sentences(unanswered_report(0.16))
+    assert absent.check == "absence" and absent.verdict == "fail"
+    assert "with an answer, 87 get" in fairness.text and ("81 and 70" in fairness.text) and "turns" in fairness.text
+    assert [sentence.check for sentence in people_sentences(unanswered_report(0.0))][-1] == "four_fifths"
