@@ -359,7 +359,8 @@ class _Brief:
         sentences = []
         visible = people_sentences(self.report)
         if self.dense >= _SHORT_NAMES:
-            visible = visible[:1]
+            absent = [sentence for sentence in visible[1:] if sentence.check == "absence"]
+            visible = (*visible[:1], *absent)
         for sentence in visible:
             has_strip = not (math.isnan(sentence.share) or math.isnan(sentence.baseline))
             text = plain_line(sentence.text, 400, prose=True)

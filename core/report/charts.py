@@ -199,7 +199,7 @@ def _real(value: Any) -> float:
 def group_chart(groups: Sequence[GroupSummary]) -> Markup:
     """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
     rows: list[Row] = []
-    rates_drawn = _RATES
+    rates_drawn: tuple[tuple[str, str], ...] = _RATES
     if any(group.all_rate is not None for group in groups):
         rates_drawn = _RATES_OF_ALL
     for field, title in rates_drawn:

@@ -121,7 +121,7 @@ def people_sentences(report: Report) -> tuple[PeopleSentence, ...]:
     """Sentences about a report's checks, at most three, the worst verdict first; none where nothing was measured."""
     rows = sorted(filter(_is_measured, report.rows), key=_urgency)
     chosen = [row for row in rows if row.is_decisive][:1]
-    families = _FAMILIES
+    families: tuple[tuple[str, ...], ...] = _FAMILIES
     if any(row.check == "absence" and row.verdict != Status.PASS for row in rows):
         families = (("absence",), *_FAMILIES)
     for family in families:
