@@ -790,7 +790,7 @@ class _Brief:
             worse = ", which is better"
         answered = ""
         if some_unanswered(self.report):
-            answered = " of people with an answer"
+            answered = " where answered"
         yield (
             "Accuracy",
             f"{percent(model.accuracy_test)}{answered}; always the commonest answer: "

@@ -191,7 +191,7 @@ def _leak(report: Report, row: CheckVerdict) -> PeopleSentence:
     emphasis = next(part for part in _EMPHASES if part in template)
     text = template.format(**values)
     if some_unanswered(report) and row.check not in _OF_EVERYBODY:
-        text = f"{text} People without an answer are not counted."
+        text = f"{text} Only people with an answer count."
     return PeopleSentence(
         check=row.check,
         verdict=row.verdict,

@@ -102,7 +102,7 @@ def headline(subject: Subject) -> Finding:
         to_do = instead_of_constant(config.method)
     counted = ""
     if subject.everyone.test.size > subject.splits.test.size:
-        counted = " People without an answer are not counted."
+        counted = " Only people with an answer count."
     return Finding(
         point=point,
         evidence=f"{constraint_note}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
