@@ -308,7 +308,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     sides: dict[str, npt.NDArray[np.float64]] = {}
-    cautioned += _doubtful_outcome(frame, roles)
+    cautioned += outcome_cautions(frame, roles)
     if roles.sensitive:
         try:
             codes, names, _ = groups_of(frame[roles.sensitive], roles)
@@ -424,10 +424,10 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     return cautioned
 
 
-def _doubtful_outcome(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
-    """Say that the outcome chosen as good for the person reads like a harm, or like nothing at all.
+def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+    """Caution that the outcome chosen as good for the person reads like a harm, or like nothing at all.
 
-    Nothing is said where something reads the other way.
+    The one of `cautions` that hangs on `roles.favourable`. Nothing is said where something reads the other way.
 
     Values of the label may read like a harm or a benefit, and names of columns: the label's, of which one value says
     yes, and those of predictions and scores, which are about one value.

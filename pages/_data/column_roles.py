@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from core.datasets import cautions
 from core.datasets.checked_table import Fact, Severity
 from core.datasets.columns import crossed_columns, quoted
 from core.datasets.dataset import Table
-from core.datasets.input_check import check_input
+from core.datasets.input_check import check_input, outcome_cautions
 from core.datasets.role_suggestion import reason_of
 from core.datasets.roles import (
     COLUMN_ROLES,
@@ -101,7 +101,9 @@ def draw(table: Table, current: Roles | None) -> Form:
     gate.draw(foot=partial(_apply, draft, gate))
     panels.kept_problem("roles_problem")
     _head(draft)
-    _rows(draft, keep=roles.missing == "keep")
+    _rows(
+        draft, {column for fact in facts for column in fact.columns}, keep=roles.missing == "keep"
+    )
     return Form(table, roles, gate, draft.before is not None)
 
 
@@ -118,7 +120,9 @@ def _facts(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
     if not too_many:
         facts += [_size_fact(problem) for problem in _sizes(draft, roles)]
         facts += _gone(draft, roles)
-    facts += cached.once(cautions, draft.table, roles)
+    # One click changes what is good for the person; the slow cautions do not hang on it.
+    facts += cached.once(outcome_cautions, draft.table, roles)
+    facts += cached.once(cautions, draft.table, replace(roles, favourable=""))
     return tuple(facts)
 
 
@@ -182,8 +186,11 @@ def _press(draft: Draft) -> str:
     return "A repair above changes the role here"
 
 
-def _rows(draft: Draft, *, keep: bool) -> None:
-    """Draw a row for each column, its role in a select box: those with a role or a note, then the other features."""
+def _rows(draft: Draft, mentioned: Set[str], *, keep: bool) -> None:
+    """Draw a row for each column, its role in a select box.
+
+    Columns with a role or a note come first, and those that the card mentions; then the other features.
+    """
     reasons = {
         column.name: reason_of(column, draft.assigned[column.name], draft.guess, keep=keep)
         for column in draft.columns
@@ -191,7 +198,9 @@ def _rows(draft: Draft, *, keep: bool) -> None:
     plain = [
         column
         for column in draft.columns
-        if draft.assigned[column.name] == FEATURE and not reasons[column.name]
+        if draft.assigned[column.name] == FEATURE
+        and not reasons[column.name]
+        and column.name not in mentioned
     ]
     if len(plain) < _FOLDED:
         plain = []

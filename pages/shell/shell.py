@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -105,8 +105,6 @@ _PAGES = {
 
 _HEADS = {name: head for pages in _PAGES.values() for name, head in pages.items()}
 
-Visibility = Literal["visible", "hidden"]
-
 _FIRST = "overview"
 """The page at the bare address."""
 
@@ -143,10 +141,12 @@ _STYLE = """<style>
 [data-testid=stSidebarCollapseButton] {visibility: visible !important}
 [data-testid=stNavSectionHeader] {margin-block: .2rem .1rem}
 [data-testid=stSidebarNavLink] {padding-block: .1rem; line-height: 1.5}
+.st-key-folded_links [data-testid=stVerticalBlock] {row-gap: .5rem}
 [data-testid=stHeader] {height: 2.75rem; min-height: 0}
 [data-testid=stPageLink] a {padding-block: 0}
 [class*=st-key-door_] a, .st-key-finding a {padding-inline: 0}
-.stSidebar h4 + p, .stSidebar h4 + p + p {font-size: .85rem; margin: 0}
+.stSidebar h4 ~ p {font-size: .85rem; margin: 0}
+.stSidebar h4 ~ p:last-child {margin-bottom: .6rem}
 .st-key-unseen_settings {display: none}
 @media (max-width: 760px) {
   .stMainBlockContainer {padding: 4rem 1rem 2rem}
@@ -236,39 +236,28 @@ def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server.
 
     A study that no page is about has one made of what it declares. The first page's name leads to the bare address,
-    with all that the link sets. A page that this person's role does not open says so in its place: no address gets past
-    here.
+    with all that the link sets. While a table of one's own is audited, the pages about single methods are folded below
+    the others. A page that this person's role does not open says so in its place: no address gets past here.
     """
     from core.studies.registry import STUDIES
 
     person = signin.enter()
+    without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
+    explored = {*_PAGES["Explore"], *without}
+    is_folded = _is_own_table_audited()
 
-    def page(
-        name: str,
-        title: str,
-        icon: str,
-        file: str = "",
-        visibility: Visibility | None = None,
-        **more: Any,
-    ) -> Any:
+    def page(name: str, title: str, icon: str, file: str = "", **more: Any) -> Any:
         path = _ROOT / "pages" / f"{file or name}.py"
-        if visibility is None:
-            visibility = "visible" if person.opens(name) else "hidden"
-        return st.Page(
-            path,
-            title=title,
-            icon=f":material/{icon}:",
-            url_path=name,
-            visibility=visibility,
-            **more,
-        )
+        options = {"title": title, "icon": f":material/{icon}:", "url_path": name, **more}
+        if not person.opens(name) or (is_folded and name in explored):
+            options["visibility"] = "hidden"
+        return st.Page(path, **options)
 
     sections = {
         section: [page(name, head.label, head.icon) for name, head in pages.items()]
         for section, pages in _PAGES.items()
     }
     home = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
-    without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
     sections["Explore"] += [
         page(name, study.title, _study_icon(name), "study")
         for name, study in STUDIES.items()
@@ -277,6 +266,9 @@ def navigation() -> Any:
     alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
     sections[""] = [home, alias]
     chosen = st.navigation(sections, position="sidebar", expanded=True)
+    if is_folded:
+        opened = [page for page in sections["Explore"] if person.opens(page.url_path)]
+        _folded_links("Explore", opened, chosen)
     if chosen == alias:
         st.switch_page(home, query_params=st.query_params.to_dict())
     if not person.opens(chosen.url_path):
@@ -286,6 +278,23 @@ def navigation() -> Any:
         _wordmark()
         signin.refuse(person, chosen.title, first)
     return chosen
+
+
+def _is_own_table_audited() -> bool:
+    """Whether a table of one's own is audited; before the first choice of a table nothing slow is imported for it."""
+    if "dataset" not in st.session_state:
+        return False
+    from pages.shell import state
+
+    return state.dataset_name() == state.UPLOAD
+
+
+def _folded_links(section: str, pages: Sequence[Any], chosen: Any) -> None:
+    """Draw the links of a section below the navigation, folded unless one of its pages is open."""
+    label = f"{section} {len(pages)}"
+    with st.sidebar.expander(label, expanded=chosen in pages, key="folded_links", type="compact"):
+        for page in pages:
+            st.page_link(page)
 
 
 def open_page(page: Any) -> None:

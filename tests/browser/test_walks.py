@@ -118,7 +118,12 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     view.finding_with("%")
     roles = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
     view.bring_predictions("people.csv", predicted(people()), **roles, sensitive="sex", group="F")
+    about_a_method = view.sidebar.get_by_role("link", name="Correction", exact=True)
+    expect(about_a_method).to_be_hidden()
+    view.go("Query desk")
+    expect(about_a_method).to_be_visible()
     view.go("Report")
+    expect(about_a_method).to_be_hidden()
     reports = downloaded(view)
     rows = view.page.locator(".fl-board .entry > details")
     held_back = rows.filter(has_text=re.compile("Fail|Inconclusive")).last.bounding_box()
