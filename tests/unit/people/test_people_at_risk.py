@@ -146,6 +146,13 @@ def test_as_many_exact_answers_as_people_find_everybody():
     assert attacks.run("queries", settings).identified.all()
 
 
+def test_queries_are_not_asked_about_a_group_that_is_everybody():
+    settings = replace(SETTINGS, models=2)
+    attacks = PeopleAttacks(subject_of(CONFIG, samples.dataset(600)), settings)
+    attacks.truth = np.full(attacks.n, np.bincount(attacks.dataset.sensitive).argmax())
+    assert "at least 2 people of each group" in attacks.run("queries", settings).reason
+
+
 @pytest.mark.long
 def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three: PeopleAttacks):
     card = three.run("card", SETTINGS)
