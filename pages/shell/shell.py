@@ -141,7 +141,7 @@ _STYLE = """<style>
 [data-testid=stSidebarCollapseButton] {visibility: visible !important}
 [data-testid=stNavSectionHeader] {margin-block: .2rem .1rem}
 [data-testid=stSidebarNavLink] {padding-block: .1rem; line-height: 1.5}
-.st-key-folded_links [data-testid=stVerticalBlock] {row-gap: .5rem}
+:is(.st-key-folded_links, .st-key-open_links) [data-testid=stVerticalBlock] {row-gap: .5rem}
 [data-testid=stHeader] {height: 2.75rem; min-height: 0}
 [data-testid=stPageLink] a {padding-block: 0}
 [class*=st-key-door_] a, .st-key-finding a {padding-inline: 0}
@@ -291,8 +291,10 @@ def _is_own_table_audited() -> bool:
 
 def _folded_links(section: str, pages: Sequence[Any], chosen: Any) -> None:
     """Draw the links of a section below the navigation, folded unless one of its pages is open."""
-    label = f"{section} {len(pages)}"
-    with st.sidebar.expander(label, expanded=chosen in pages, key="folded_links", type="compact"):
+    is_open = chosen in pages
+    # Another element for each state, so that leaving the section folds it again.
+    key = "open_links" if is_open else "folded_links"
+    with st.sidebar.expander(f"{section} {len(pages)}", expanded=is_open, key=key, type="compact"):
         for page in pages:
             st.page_link(page)
 

@@ -81,7 +81,10 @@ def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
     for direction, ways in (("back", visits[-2::-1]), ("forward", visits[1:])):
         for visit in ways:
             reached = step(view, direction)
-            while "/report" in reached.address:  # which a table opens when its roles are confirmed
+            for _ in range(3):  # confirming a table's roles leaves entries of its own
+                if reached == visit:
+                    break
+                assert "/report" in reached.address or reached.is_about(UPLOADED)
                 reached = step(view, direction)
             assert reached == visit
     view.in_order()

@@ -172,14 +172,17 @@ class View:
     def go(self, name: str) -> None:
         """Go to a page by the navigation, which folds some pages where a table of one's own is audited."""
         link = self.sidebar.get_by_role("link", name=name, exact=True)
-        folded = self.keyed("folded_links").locator("summary")
-        expect(link.or_(folded).first).to_be_visible()
-        if not link.is_visible():
-            folded.click()
+        self._unfold(link, self.keyed("folded_links").locator("summary"))
         link.click()
         title = self.page.locator(f"{FRESH} h1", has_text=re.compile(f"^{_TITLES.get(name, name)}"))
         expect(title).to_be_visible()
         self.idle()
+
+    def _unfold(self, target: Locator, folded: Locator) -> None:
+        """Open what hides the target, if something does."""
+        expect(target.or_(folded).first).to_be_visible()
+        if not target.is_visible():
+            folded.click()
 
     def choose(self, key: str, option: str) -> None:
         """Choose an option of the select box with this key."""
@@ -240,6 +243,8 @@ class View:
         """
         values = {role: columns.pop(role) for role in ("positive", "favourable") if role in columns}
         for role, column in {**columns, "sensitive": sensitive}.items():
+            box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
+            self._unfold(box, self.page.locator("summary").filter(has_text="more features"))
             self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
         if "positive" in values:
             values.setdefault("favourable", values["positive"])

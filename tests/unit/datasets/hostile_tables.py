@@ -45,7 +45,7 @@ def hostile_table(n: int = 400) -> bytes:
     for i in range(n):
         group = int(chance.random() < 0.4)
         label = int(chance.random() < (0.55 if group else 0.35))
-        score = round(min(max(0.5 * label + 0.1 * group + 0.4 * chance.random(), 0), 1), 3)
+        score = round(0.4 * label + 0.1 * group + 0.5 * chance.random(), 3)
         features = [values[(chance.randrange(len(values)) + label) % len(values)] for values in _FEATURES.values()]
         points = chance.randrange(40) + 10 * label
         split = ("train", "ATTACK", "Test")[i % 3]
