@@ -6,6 +6,7 @@ Of the label: whether it is the true outcome, which value is good, how its value
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from .checked_table import (
 )
 from .columns import SPELLINGS, best_spellings, is_numeric, label_codes, listed, text_of
 from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
+from .role_suggestion import suggested_positive
 from .roles import groups_of
 from .splits import named_sets, persons_in_several_sets
 
@@ -516,7 +518,11 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
     for name in names[:MOST_REPAIRS]:
         column = table.frame[name]
         if is_score(column) and not roles.score:
-            repairs.append(_role_repair(table, _answer_title(name, names, "score"), "score", name))
+            repair = _role_repair(table, _answer_title(name, names, "score"), "score", name)
+            if table.has(roles.label):
+                positive = suggested_positive(table.frame, label=roles.label, score=name)
+                repair = replace(repair, changes={**repair.changes, "positive": positive})
+            repairs.append(repair)
         elif may_be_labels(column) and not roles.prediction and _is_written_like_label(table, name):
             repairs.append(
                 _role_repair(table, _answer_title(name, names, "prediction"), "prediction", name)
@@ -618,6 +624,7 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if table.has(roles.person):
         yield from _person_fact(table)
+    yield from _repeated_persons(table)
     for name in _in_doubt(table, (Content.PERSON,), "possible_person"):
         column = table.frame[name]
         repairs = []
@@ -668,6 +675,8 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
         result=f"Each of {n_people:,} people stands on one side only: one record of each is used ({person}).",
     )
     other_people = _no_role_repair(table, "Each record is another person", "person", roles.person)
+    confirmed = (*other_people.changes["confirmed"], f"repeated_person:{roles.person}")
+    other_people = replace(other_people, changes={**other_people.changes, "confirmed": confirmed})
     if several:
         severity = Severity.BLOCKING
         more = (
@@ -690,6 +699,24 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
         repairs=repairs,
         confirm="",
     )
+
+
+def _repeated_persons(table: CheckedTable) -> Iterable[Fact]:
+    """Say which columns repeat, although somebody takes each of their records for another person."""
+    for name in table.roles.excluded:
+        if not table.has(name) or not table.confirms(f"repeated_person:{name}"):
+            continue
+        column = table.frame[name]
+        yield table.fact(
+            "repeated_person",
+            Severity.BLOCKING,
+            f"{text_of(name)} has {column.nunique():,} values in {column.notna().sum():,} records, and each record is "
+            "taken for another person.",
+            "If they are the same people, the test is not of strangers, and a leak would read as a pass.",
+            key="data.person",
+            columns=(name,),
+            by_column=True,
+        )
 
 
 def _persons_in_several_sets(table: CheckedTable) -> int:

@@ -294,12 +294,15 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     too_many = len(table.frame) > _MOST_RECORDS
     if min(train.size, test.size) < _FEWEST_RECORDS or len(numbers) < _FEWEST_NUMBERS or too_many:
         return
+    if table.roles.person:  # whose records are on one side alone
+        return
     marks = _marks(table)
     total = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
     first, second = np.array_split(child_generator(0, "halves").permutation(train), 2)
     for name in numbers:
         rest = total - marks[name]
-        near = float(np.isin(rest[test], rest[train]).mean())
+        equal = np.isin(total[test], total[train])  # which is said of repeated records
+        near = float((np.isin(rest[test], rest[train]) & ~equal).mean())
         by_chance = float(np.isin(rest[first], rest[second]).mean())
         if near <= _NEAR_SHARE or near <= _TIMES_CHANCE * by_chance:
             continue

@@ -13,7 +13,8 @@ Blocking facts, by `Fact.kind`, which a repair or a confirmation answers:
 - ``contradiction``: with the best threshold for each group, over 5% of the predictions do not follow from the scores.
 - ``reversed_score``: the area under the ROC curve lies below one half with its 99% interval.
 - ``prediction_values``: a prediction that is not written as the label is, until somebody says what its values mean.
-- ``copy``: a feature that tells score or predictions by itself, and not the label (see `core.datasets.score_copies`).
+- ``copy``: a feature that tells score or predictions by itself, and not the label, or a score that is left out (see
+  `core.datasets.score_copies`).
 - ``person``: people of several rows that stand in several sets, where nobody has said yet who is who.
 
 Questions have no default: ``favourable``, ``label_missing``, ``attribute_missing``; and where a guess has no evidence
@@ -25,7 +26,7 @@ Guesses hold until somebody changes them: the same four with evidence, ``possibl
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
-`cautions` say what to look at besides: an outcome chosen as good that reads like a harm or is a bare code, a lopsided
+`cautions` say what to look at besides: an outcome chosen as good that reads like a harm or like neither, a lopsided
 attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a record, and
 faults that no column shows by itself (`core.datasets.hidden_faults`). `shared_lines` are the facts as a form has them,
 a line for each kind.
@@ -62,7 +63,7 @@ from .columns import (
 from .hidden_faults import hidden_facts
 from .name_patterns import SCORE_NAMES, few_texts, names_decision, outcome_sign, positive_rank
 from .roles import MOST_LABELS, Roles, as_written, check_values, groups_of, value_problems
-from .score_copies import copy_facts
+from .score_copies import copy_facts, left_out_answers
 
 if TYPE_CHECKING:
     import pandas
@@ -245,9 +246,6 @@ _DATE = re.compile(
 )
 """How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
 
-_CODE = re.compile(r"[A-Za-z]?[-_]?\d+(\.0)?|[A-Za-z]")
-"""A value that says nothing: 0, S1, B."""
-
 _FEW_DATES = 20
 """Different dates up to which a column holds categories."""
 
@@ -334,6 +332,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         + _dates(features, roles)
     )
     table = CheckedTable(frame=frame, input_roles=roles, crossed=crossed, guesses=())
+    cautioned += _answers_left_out(table)
     hidden = hidden_facts(table)
     if any(
         caution.kind == "near_attribute" for caution in cautioned
@@ -425,7 +424,7 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
 
 
 def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
-    """Caution that the outcome chosen as good for the person reads like a harm, or like nothing at all.
+    """Caution that the outcome chosen as good for the person reads like a harm, or like neither harm nor good.
 
     The one of `cautions` that hangs on `roles.favourable`. Nothing is said where something reads the other way.
 
@@ -438,7 +437,7 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     values = few_texts(frame[roles.label], MOST_LABELS)
     about = {value: value for value in values}
     for value in values:
-        if positive_rank(value) == 1:
+        if positive_rank(value) == 1 or value.startswith(">"):  # it is so, or much of it
             about[roles.label] = value
     about |= dict.fromkeys((roles.prediction, roles.score), roles.positive)
     against = []
@@ -451,16 +450,14 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
         if sign < 0:
             against.append(f"{text_of(name)} (about {text_of(value)})")
     outcome = f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person"
-    if not against and all(map(_CODE.fullmatch, values)):
+    if not against:
         return [
             _caution(
                 "unclear_outcome",
                 f"{outcome}, and no name in the table shows that it is.",
-                f"{listed(values)} are codes. If it is not, fairness is counted on the wrong outcome.",
+                "If it is not, fairness is counted on the wrong outcome.",
             )
         ]
-    if not against:
-        return []
     return [
         _caution(
             "harmful_outcome",
@@ -514,6 +511,16 @@ def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
             "If the model gives them, write them as 0 to 1, with the role Score.",
         )
     ]
+
+
+def _answers_left_out(table: CheckedTable) -> list[Fact]:
+    """Say that a column which may be a model's answer is not audited, where no other one is."""
+    names = [name for name in left_out_answers(table) if table.confirms(f"possible_answers:{name}")]
+    if table.answers or not names:
+        return []
+    point = f"Left out, although it may be a model's answer: {listed(names)}."
+    more = "The audit does not read these answers: it speaks of a model trained here, or of one in a file."
+    return [_caution("answers_left_out", point, more)]
 
 
 _DISAGREEMENT = 0.02

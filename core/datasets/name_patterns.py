@@ -238,12 +238,13 @@ _HARMS = re.compile(
     r"|reoffend|rearrest|arrest|convict|violat|fail|drop ?out|dismiss|fired|laid off|layoff|evict|foreclos|died|dead"
     r"|death|deceased|mortality|readmi|relapse|adverse|bad\b|poor\b|ineligib|risk\b|pd\b|hazard"
     r"|overdue|late (payment|paying)|churn|npl\b|dpd|stroke|terminat|suspend|expel|expuls|sanction|write ?off|loss\b"
+    r"|broke off|broken off|quit\b|abandon|withdr[ae]w|un(successful|finished|employed|insured)|incomplete"
     r"|(\w*)ausfall|verzug|abgelehnt|ablehnung|betrug|gekundigt|ruckfall|verstorben"
     r"|defaut|impaye|retard de|refuse|rejete|fraude|recidive|dece(s|de))"
 )
 _BENEFITS = re.compile(
     r"\b(approv|accept|grant|hire[ds]?\b|admit|admission|promot|re ?paid|re ?pay|paid|pass(ed)?\b|surviv|good\b"
-    r"|graduat|award|eligib|low risk)"
+    r"|graduat|award|eligib|low risk|finish|complet|success|retain|employed|enrol|insured|income|salary|wages?\b|earn)"
 )
 _NEGATIONS = re.compile(r"\b(no|not|non|never|without)\b")
 

@@ -523,6 +523,14 @@ def _with_positive(
     return replace(roles, positive=word or rarest)
 
 
+def suggested_positive(
+    frame: pandas.DataFrame, *, label: str, prediction: str = "", score: str = ""
+) -> str:
+    """Return the label's value that a model's answers are most likely about, whatever the columns' names say."""
+    roles = Roles(label=label, positive="", sensitive="", prediction=prediction, score=score)
+    return _with_positive(frame, roles, "", {}, [], model=False).positive
+
+
 def _word_of_yes(values: Collection[str]) -> str:
     """Return the value that sounds like a yes; "" if none does."""
     spellings = {value.casefold(): value for value in values}

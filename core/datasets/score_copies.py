@@ -45,7 +45,7 @@ from .checked_table import (
     text_codes,
 )
 from .columns import is_numeric, text_of
-from .name_patterns import is_score
+from .name_patterns import Content, is_score
 
 if TYPE_CHECKING:
     import pandas
@@ -409,24 +409,50 @@ def _finite_or_nan(matrix: Floats) -> Floats:
 
 
 def copy_facts(table: CheckedTable) -> Iterable[Fact]:
-    """Say which features tell score or predictions by themselves."""
-    if not table.label[1] or (table.scores is None and table.predictions is None):
+    """Say which features tell a model's answers by themselves: score or predictions, or a score that is left out."""
+    if not table.label[1]:
         return
-    rows = table.rows
     roles = table.roles
-    scores = None if table.scores is None else table.scores[rows]
-    if table.predictions is None:
-        predictions = None
-    else:
-        predictions = table.predictions[rows]
+    if table.answers:
+        yield from _copies_of(table, table.scores, table.predictions, roles.prediction, roles.score)
+        return
+    for name in left_out_answers(table):
+        if is_numeric(table.frame[name]):
+            scores = table.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            yield from _copies_of(
+                table, np.where(np.isfinite(scores), scores, np.nan), None, "", name
+            )
+
+
+def left_out_answers(table: CheckedTable) -> list[str]:
+    """Return the columns that may be a model's answers and have no role."""
+    return [
+        name
+        for name, content in table.contents.items()
+        if content.content in (Content.PREDICTION, Content.SCORE) and name in table.roles.excluded
+    ]
+
+
+def _copies_of(
+    table: CheckedTable,
+    scores: Floats | None,
+    predictions: Ints | None,
+    prediction_name: str,
+    score_name: str,
+) -> Iterable[Fact]:
+    rows = table.rows
+    if scores is not None:
+        scores = scores[rows]
+    if predictions is not None:
+        predictions = predictions[rows]
     sample = table.frame[list(table.features)].iloc[rows]
     for copy in find_copies(
         sample, scores=scores, predictions=predictions, positive=table.positive[rows]
     ):
         name = text_of(copy.column)
-        answer = text_of(roles.prediction or roles.score)
+        answer = text_of(prediction_name or score_name)
         if copy.of_score:
-            answer = text_of(roles.score)
+            answer = text_of(score_name)
         evidence = f"{copy.evidence}{table.sampled}"
         if copy.noisy and not copy.honest:
             yield table.fact(
@@ -479,11 +505,13 @@ def _as_output(table: CheckedTable, column: str, answer: str) -> Repair:
 
 
 def _left_out_as_output(table: CheckedTable, column: str, answer: str) -> Repair:
-    name = text_of(column)
+    result = f"{text_of(column)} is left out, as {answer} is, which it copies."
+    if table.answers:
+        result = f"{text_of(column)} is no feature, and is not attacked by itself: {answer}, which it copies, is."
     return Repair(
         title="Leave out as output",
         changes={"excluded": (*table.input_roles.excluded, column)},
-        result=f"{name} is no feature, and is not attacked by itself: {answer}, which it copies, is.",
+        result=result,
     )
 
 

@@ -157,6 +157,12 @@ class Draft:
 
     def preset_value(self, role: str, label: str) -> str:
         """Return with which value of the label a control starts; which is favourable is never guessed."""
+        answers = {name: self.column_of(name) for name in ("prediction", "score")}
+        guessed_answers = {name: getattr(self.preset, name) for name in answers}
+        is_guess = self.guess is not None and self.preset == self.guess.roles
+        if role == "positive" and is_guess and any(answers.values()) and answers != guessed_answers:
+            suggested = role_suggestion.suggested_positive
+            return str(cached.once(suggested, self.table, label=label, **answers))
         if self.preset.label == label:
             return str(getattr(self.preset, role))
         if role == "positive" and self.table.uploaded:

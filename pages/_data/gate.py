@@ -252,7 +252,7 @@ class Gate:
             return
         with st.container(horizontal=True, width="content", gap="small"):
             name = f"{fact.kind}_{number}_0"
-            if first.confirms:
+            if first.confirms and not first.result:
                 self._button(fact, first, name, kind="tertiary")
             else:
                 self._button(fact, first, name, icon=":material/build:")

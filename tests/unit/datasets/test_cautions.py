@@ -107,10 +107,10 @@ def labelled(label: str, values: tuple[str, str], answers: dict[str, str]) -> tu
 
 @pytest.mark.parametrize(
     ("label", "values", "is_unclear"),
-    [("status", ("S1", "S2"), True), ("status", ("closed", "open"), False), ("sent", ("no", "yes"), False)],
-    ids=["bare codes", "a word", "yes"],
+    [("status", ("S1", "S2"), True), ("status", ("closed", "open"), True), ("hired", ("no", "yes"), False)],
+    ids=["bare codes", "words of neither", "a good thing"],
 )
-def test_cautions_say_that_codes_do_not_show_what_is_good_for_a_person(label, values, is_unclear):
+def test_cautions_say_that_no_name_shows_what_is_good_for_a_person(label, values, is_unclear):
     table, roles = labelled(label, values, {})
     kinds = [caution.kind for caution in found_cautions(table, replace(roles, favourable=values[1]))]
     assert kinds == ["unclear_outcome"] * is_unclear

@@ -132,6 +132,18 @@ def test_hidden_facts_name_a_planted_fault(kind: str):
     assert word in fact.text
 
 
+@pytest.mark.parametrize("has_identifier", [False, True])
+def test_near_repeated_is_silent_of_equal_records_and_of_people_who_have_an_identifier(has_identifier: bool):
+    frame = judged_on_training_records()
+    if has_identifier:
+        frame = frame.assign(number=np.arange(len(frame)))
+        roles = roles_with({"person": "number"})
+    else:
+        roles = ROLES
+        frame = pd.concat([frame[:N], frame[:1_000].assign(split="test"), frame[:1_000].assign(split="train")])
+    assert "near_repeated" not in {fact.kind for fact in cautions(frame, roles)}
+
+
 @pytest.mark.parametrize("is_overfit", [False, True])
 def test_hidden_facts_are_silent_of_honest_tables(is_overfit: bool):
     """Also of a forest that knows its training records by heart: that is no fault of the table."""

@@ -431,6 +431,25 @@ def test_people_in_several_sets_block_until_somebody_confirms_who_is_who():
     assert fact_of(frame, "person", one_side, guesses).severity is Severity.NOTE
     assert (separate.person, separate.excluded) == ("", ("student_id",))
     assert kinds(check_input(frame, separate)).isdisjoint({"person", "possible_person"})
+    repeated = fact_of(frame, "repeated_person", separate)
+    assert repeated.severity is Severity.NOTE and repeated.is_confirmed(separate)
+
+
+def test_a_score_in_doubt_is_of_the_value_it_is_higher_for_and_its_copies_follow_it():
+    people = credit().rename(columns={"default": "outcome", "score": "vendor_score"})
+    people["outcome"] = np.where(people["outcome"] == 1, "lost", "safe")
+    people["vendor_score"] = 1 - people["vendor_score"]
+    people["rating"] = (100 * people["vendor_score"]).round(1)
+    roles = replace(suggest_roles(people).roles, favourable="safe")
+    assert roles.positive == "lost"  # the rarest, as no model's answer is there
+    fact = fact_of(people, "possible_answers", roles)
+    audited, left_out = repaired(roles, fact), repaired(roles, fact, -1)
+    assert (audited.score, audited.positive) == ("vendor_score", "safe")
+    assert blocking(people, audited) == blocking(people, left_out) == {"copy"}
+    without = repaired(left_out, fact_of(people, "copy", left_out))
+    assert without.excluded == ("vendor_score", "rating")
+    assert "copy" not in kinds(check_input(people, without))
+    assert "answers_left_out" in kinds(cautions(people, without))
 
 
 def test_absent_answers_are_counted_by_group_with_a_test():
