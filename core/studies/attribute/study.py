@@ -676,7 +676,10 @@ def _knows(result: AttributeInference, position: str) -> str:
 
 
 def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
-    """Say which precision would close the leak, or that none has to; "" where the gain is not significant."""
+    """Say what a coarser release was measured to gain, or that the gains are small; "" where none is significant.
+
+    It judges nothing: whether a coarser release passes is for the policy, which allows for all that were tried.
+    """
     within = f"the whole 95% CIs within {100 * settings.closed:g} points"
     if not result.closing:
         release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
@@ -691,9 +694,13 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         return ""
     name, gain, balanced = result.closing[-1]
     gains = f"accuracy {_with_limits(gain)}, balanced accuracy {_with_limits(balanced)}"
-    if _within([gain, balanced], settings.closed):
-        return f"Releasing the {name} would close the leak, {within}. Gains with it: {gains}."
-    return f"No coarser release closes the leak, {within}. Gains with the {name}: {gains}."
+    verb = "are"
+    if not _within([gain, balanced], settings.closed):
+        verb = "are not"
+    return (
+        f"Gains with the {name}: {gains}. The whole 95% CIs {verb} within {100 * settings.closed:g} points "
+        f"(releases tried: {len(result.closing)}, not adjusted for)."
+    )
 
 
 def _with_limits(gain: Estimate) -> str:

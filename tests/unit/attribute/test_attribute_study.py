@@ -71,6 +71,14 @@ def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already(l
     assert not closing_sentence(inference, AttributeSettings(closed=most - 1e-9))
 
 
+def test_closing_sentence_leaves_the_judgement_to_the_policy(learnt: AttributeInference):
+    small = Estimate(value=0.011, low=0.002, high=0.019, n=900)
+    tried = replace(learnt, closing=(("predicted labels", small, small),))
+    sentence = closing_sentence(tried, SETTINGS)
+    assert "+1.1 points (95% CI" in sentence and "are within 2 points (releases tried: 1, not adjusted for)" in sentence
+    assert not {"close", "closes", "pass", "passes"} & set(sentence.split())
+
+
 def test_there_is_one_imputation_of_the_same_people():
     """Attribute inference, correction, and whatever starts from the prior compare with the same guesses."""
     people = draw_people(900, np.random.default_rng(3))
