@@ -80,7 +80,10 @@ _ATTRIBUTES = (
         "nationalitat",
         "nationalite",
     ),
-    *("religion", "disability", "disabled", "orientation", "behinderung", "handicap"),
+    *("migration", "migration background", "migrant", "immigrant", "migrationshintergrund"),
+    *("religion", "confession", "konfession", "trade union", "union member", "political party"),
+    *("disability", "disabled", "pregnant", "behinderung", "handicap"),
+    *("orientation", "sexual orientation"),
     *("age", "age group", "age cat", "agep", "alter", "altersgruppe"),
 )
 """Names of sensitive columns, those asked for most often first."""
@@ -589,7 +592,7 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
             return per_value
         why["group"] = "the most frequent value against the others"
     else:
-        why["group"] = "the value that fewer people have"
+        why["group"] = "the smaller group is the first"
     return replace(roles, group=(suggested_group(column),))
 
 

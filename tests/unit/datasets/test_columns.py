@@ -11,7 +11,7 @@ import pytest
 
 from core.datasets import build_dataset, suggest_roles
 from core.datasets.columns import identifier_reason
-from core.datasets.role_suggestion import Suggestion, suggested_limit
+from core.datasets.role_suggestion import Suggestion, names_attribute, suggested_limit
 from tests.unit.datasets.small_tables import N, table_of
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
@@ -45,7 +45,7 @@ def test_what_is_called_like_an_output_is_never_the_label(name):
 @pytest.mark.parametrize(
     ("values", "groups", "reason"),
     [
-        (["a", "b", "b"], {"group": ("a",)}, "the value that fewer people have"),
+        (["a", "b", "b"], {"group": ("a",)}, "the smaller group is the first"),
         (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
         ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
@@ -82,3 +82,11 @@ def test_identifier_reason_of_whole_numbers_without_a_gap(step, numbers):
 def test_suggested_limit_is_of_more_than_ten_numbers(n, limit):
     """A quarter of the way from 1 to 11 is 3.5; the number below it is 3."""
     assert suggested_limit(pd.Series([*range(n, 0, -1)])) == limit
+
+
+@pytest.mark.parametrize(
+    ("name", "is_sensitive"),
+    [("migration_background", True), ("Age_Group", True), ("sexual orientation", True), ("migration_date", False)],
+)
+def test_names_attribute_of_names_of_sensitive_attributes(name, is_sensitive):
+    assert names_attribute(name) is is_sensitive
