@@ -30,9 +30,8 @@ from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance
 from pages.shell.controls import accept_stand_in, is_stand_in, show_verdict
 
-head = shell.head()
-opening = st.container()
 if is_stand_in():
+    shell.head(badge="")
     shell.finding(
         ":gray[:material/block:] No verdict: the table of this address is not in this session.",
         "An uploaded table stays in memory and is gone after a reload; a link does not hold it. "
@@ -42,6 +41,8 @@ if is_stand_in():
         shell.link("data")
         st.button("Show the demo’s report", key="use_demo_report", on_click=accept_stand_in)
     st.stop()
+head = shell.head()
+opening = st.container()
 config, table = audited()
 
 from core.auditing.policy import VERDICT_TITLES, judge
