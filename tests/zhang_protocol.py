@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipS
 from core.studies.membership.fairpick import (
     Clusters,
     FairPick,
-    Sides,
     clusters,
     fairpick,
     like_outsiders,
@@ -154,14 +154,15 @@ def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Tra
     return train
 
 
-def two_sides(people: MemberPeople) -> Sides:
+def two_sides(people: MemberPeople) -> Any:
     """Return the same people in two groups, without the columns that tell them apart."""
     features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
-    return Sides(features=features, labels=people.labels, groups=people.groups, names=("others", "group"))
+    names = ("others", "group")
+    return SimpleNamespace(features=features, labels=people.labels, sensitive=people.groups, group_names=names)
 
 
 def thinned(
-    sides: Sides, split: MembershipSplit, clustering: Clusters, *, theta: float, seed: int
+    sides: Any, split: MembershipSplit, clustering: Clusters, *, theta: float, seed: int
 ) -> tuple[FairPick, MembershipSplit]:
     """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     picked = fairpick(sides, split.members, clustering, theta=theta, seed=seed)

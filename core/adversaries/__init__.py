@@ -3,10 +3,10 @@
 from .adversary import (
     ADVERSARIES,
     STRONG,
-    Adversary,
     AttackedRecords,
     TunedForest,
     fit_platt_scale,
+    known_columns,
     permuted_by_set,
     permuted_predictions,
     train_adversary,
@@ -14,7 +14,6 @@ from .adversary import (
 )
 from .imputation import (
     ImputationAttacker,
-    Imputed,
     known_records,
     known_records_with_folds,
     train_imputation,
@@ -25,15 +24,14 @@ from .released_outputs import AttackerPosteriors, attack_released
 __all__ = [
     "ADVERSARIES",
     "STRONG",
-    "Adversary",
     "AttackedRecords",
     "AttackerPosteriors",
     "ImputationAttacker",
-    "Imputed",
     "Outputs",
     "TunedForest",
     "attack_released",
     "fit_platt_scale",
+    "known_columns",
     "known_records",
     "known_records_with_folds",
     "permuted_by_set",

@@ -118,24 +118,6 @@ ADVERSARIES = ("features", "predictions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adversary:
-    """A trained adversary: a fitted scikit-learn classifier of s, and whether it sees the model's predictions."""
-
-    sees_predictions: bool
-    estimator: Any
-
-    def probability(
-        self, features: Floats, labels: Codes, predictions: Codes | None = None
-    ) -> Floats:
-        """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
-        seen_predictions = None
-        if self.sees_predictions:
-            seen_predictions = predictions
-        columns = known_columns(features, labels, seen_predictions)
-        return np.asarray(self.estimator.predict_proba(columns), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AttackedRecords:
     """What the attacker has on one set of records, and the truth to judge it by.
 
@@ -160,9 +142,14 @@ class AttackedRecords:
         return self.calibrated.argmax(axis=1).astype(np.uint8)
 
     @property
+    def accuracy(self) -> Estimate:
+        """Accuracy of the adversary's guesses."""
+        return accuracy(self.truth, self.guess)
+
+    @property
     def confidence(self) -> Floats:
         """Probability the adversary gives to its own guess."""
-        return np.asarray(self.probability.max(axis=1))
+        return self.probability.max(axis=1)
 
     @property
     def n_groups(self) -> int:
@@ -191,40 +178,29 @@ def check_groups(sensitive: Codes) -> None:
 
 
 def train_adversary(
-    kind: str,
-    features: Floats,
-    labels: Codes,
+    columns: Floats,
     sensitive: Codes,
-    predictions: Codes | None = None,
     *,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
-) -> Adversary:
-    """Train the paper's adversary on records whose sensitive attribute the attacker knows.
+) -> Any:
+    """Train the paper's adversary, a forest, on records whose sensitive attribute the attacker knows.
 
     The class weights are balanced whatever the parameters; no search is run. Raises `InputError` if the records lack a
     group, or a parameter is unknown or out of range.
 
     Parameters
     ----------
-    kind : {"features", "predictions"}
-        A or A′.
-    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
-        Labels are 0 or 1; groups 0 to K - 1, each of them there.
-    predictions : ndarray of shape (n,), 0 or 1
-        The audited model's answers; required by A′, ignored by A.
+    columns : ndarray of shape (n, d)
+        What `known_columns` makes of them: with the audited model's predictions for A′, without for A.
+    sensitive : ndarray of shape (n,)
+        Groups 0 to K - 1, each of them there.
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         published value.
     """
-    if kind == "predictions":
-        visible_predictions = predictions
-    else:
-        visible_predictions = None
     check_groups(sensitive)
-    columns = known_columns(features, labels, visible_predictions)
-    forest = balanced_forest(parameters, seed_value(seed)).fit(columns, sensitive)
-    return Adversary(sees_predictions=visible_predictions is not None, estimator=forest)
+    return balanced_forest(parameters, seed_value(seed)).fit(columns, sensitive)
 
 
 STRONG = ("strong", "strong_predictions")
@@ -313,12 +289,8 @@ _FOLDS = 3
 _FEWEST = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForestTrial(Result):
-    """One evaluation; the score is the balanced accuracy on the search records, by forests that had not seen them."""
-
-    parameters: dict[str, int | str | None]
-    score: Estimate
+ForestTrial = tuple[dict[str, int | str | None], Estimate]
+"""Parameters, and the balanced accuracy on the search records by forests that had not seen them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,15 +319,10 @@ class TunedForest(Result):
         best = _best(self.trials)
         rows = [
             {"evaluation": i + 1}
-            | trial.parameters
-            | {"max_features": trial.parameters["max_features"] or "all"}
-            | {
-                "score": trial.score.value,
-                "low": trial.score.low,
-                "high": trial.score.high,
-                "chosen": i == best,
-            }
-            for i, trial in enumerate(self.trials)
+            | parameters
+            | {"max_features": parameters["max_features"] or "all"}
+            | {"score": score.value, "low": score.low, "high": score.high, "chosen": i == best}
+            for i, (parameters, score) in enumerate(self.trials)
         ]
         return pd.DataFrame(rows)
 
@@ -413,12 +380,12 @@ def tune_forest(
             report(done, evaluations)
         proposal = study.ask()
         parameters = forest_parameters(_suggested(proposal))
-        trial = ForestTrial(parameters=parameters, score=_score(search, parameters, seed))
-        study.tell(proposal, trial.score.value)
-        trials.append(trial)
+        score = _score(search, parameters, seed)
+        study.tell(proposal, score.value)
+        trials.append((parameters, score))
     if report is not None:
         report(evaluations, evaluations)
-    best_parameters = trials[_best(trials)].parameters
+    best_parameters, _ = trials[_best(trials)]
     tuned, pinned = (
         balanced_forest(candidate, child_seed(seed, "tuning forests")).fit(*search).predict(held_x)
         for candidate in (best_parameters, None)
@@ -485,4 +452,4 @@ def _score(records: _Records, parameters: dict[str, Any], seed: int) -> Estimate
 
 
 def _best(trials: Sequence[ForestTrial]) -> int:
-    return int(np.argmax([trial.score.value for trial in trials]))
+    return int(np.argmax([score.value for _, score in trials]))

@@ -14,7 +14,8 @@ folds, same learners, so that an attack on outputs that say nothing learns the f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,10 @@ class KnownRecords:
     `known_rows` are both, and those known beyond them, from which nothing is learned but how many scores are equal.
     """
 
-    learners: Rows = field(repr=False)
-    fold: Ints = field(repr=False)
-    validation: Rows = field(repr=False)
-    known_rows: Rows = field(repr=False)
+    learners: Rows
+    fold: Ints
+    validation: Rows
+    known_rows: Rows
 
     @property
     def learned(self) -> Rows:
@@ -190,13 +191,13 @@ def log_posterior(model: Any, columns: Any, n_groups: int) -> Floats:
 
 def log_odds(logs: Floats) -> Floats:
     """Return log-odds against group 0, (n, K - 1)."""
-    return np.asarray(logs[:, 1:] - logs[:, :1])
+    return logs[:, 1:] - logs[:, :1]
 
 
 def normalised(logs: Floats) -> Floats:
     """Return probabilities, rows adding up to 1, from logs of any scale a row."""
     raised = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)
 
 
 def log_loss(probability: Floats, groups: Groups) -> float:
@@ -247,28 +248,19 @@ class Design:
         return sparse.hstack(blocks, format="csr")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Odds:
-    """The log-odds of a fitted classifier, (n, K - 1); it can be pickled, as a result that is kept must."""
+def _odds(model: Any, n_groups: int, design: Callable[[Floats], Any], x: Floats) -> Floats:
+    """Return the log-odds of a fitted classifier, (n, K - 1), about the columns that a design makes of some records.
 
-    model: Any
-    n_groups: int
-    design: Design | None = None
-
-    def __call__(self, x: Floats) -> Floats:
-        columns = x if self.design is None else self.design(x)
-        return log_odds(log_posterior(self.model, columns, self.n_groups))
+    A predictor is this function with all but the records given: so it can be pickled, as a result that is kept must.
+    """
+    return log_odds(log_posterior(model, design(x), n_groups))
 
 
 # --------------------------------------------------------------------------------------------------------- imputation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Imputed:
-    """What imputation says of some records: the odds of stage one, (m, 2 (K - 1)), and the posterior, (m, K)."""
-
-    odds: Floats = field(repr=False)
-    probability: Floats = field(repr=False)
+Imputed = tuple[Floats, Floats]
+"""What imputation says of some records: the odds of stage one, (m, 2 (K - 1)), and the posterior, (m, K)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -281,19 +273,19 @@ class ImputationAttacker:
     """
 
     records: KnownRecords
-    groups: Groups = field(repr=False)
-    odds: Floats = field(repr=False)
+    groups: Groups
+    odds: Floats
     share: Floats
     categorical: Mask
     countable: Mask
     """Columns that are codes of categories; of these, which boosting takes as such."""
-    design: Design = field(repr=False)
+    design: Design
     """Of the regressions on features."""
     seed: int
     combination: str
-    validation: Imputed = field(repr=False)
-    predictors: tuple[list[Predictor], ...] = field(repr=False)
-    combined: Mapping[str, Any] = field(repr=False)
+    validation: Imputed
+    predictors: tuple[list[Predictor], ...]
+    combined: Mapping[str, Any]
 
     @property
     def n_groups(self) -> int:
@@ -304,7 +296,7 @@ class ImputationAttacker:
         """Return what is said of records with these features and, as the last column, label."""
         odds = _first_stage_odds(self.predictors, x)
         logs = _combinations(self.combined, odds, x, self.n_groups)
-        return Imputed(odds=odds, probability=normalised(logs[self.combination]))
+        return odds, normalised(logs[self.combination])
 
 
 def train_imputation(
@@ -330,14 +322,12 @@ def train_imputation(
     penalty = _penalty(design, learner_columns, groups, records.fold, n_groups)
 
     def boosted(rows: Rows) -> Predictor:
-        return _Odds(fit_group_boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
+        model = fit_group_boosting(x[rows], sensitive[rows], coded, seed=seed)
+        return partial(_odds, model, n_groups, np.asarray)
 
     def linear(rows: Rows) -> Predictor:
-        return _Odds(
-            fit_group_regression(design(x[rows]), sensitive[rows], penalty=penalty),
-            n_groups,
-            design,
-        )
+        model = fit_group_regression(design(x[rows]), sensitive[rows], penalty=penalty)
+        return partial(_odds, model, n_groups, design)
 
     of_boosting, boosted_folds = out_of_fold(records, boosted, learner_columns)
     of_regression, linear_folds = out_of_fold(records, linear, learner_columns)
@@ -364,7 +354,7 @@ def train_imputation(
         design=design,
         seed=seed,
         combination=combination,
-        validation=Imputed(odds=validation_odds, probability=normalised(logs[combination])),
+        validation=(validation_odds, normalised(logs[combination])),
         predictors=predictors,
         combined=combined,
     )

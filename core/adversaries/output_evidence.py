@@ -22,7 +22,7 @@ scale taken from the median residual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -74,10 +74,10 @@ class Outputs:
     nothing; None where everybody has one.
     """
 
-    labels: Codes = field(repr=False)
-    scores: Floats | None = field(repr=False)
+    labels: Codes
+    scores: Floats | None
     decimals: int = MOST_DECIMALS
-    answered: Mask | None = field(default=None, repr=False)
+    answered: Mask | None = None
 
     def of(self, rows: Rows) -> Outputs:
         """Return the outputs of some of the records."""
@@ -145,8 +145,8 @@ class ValueTable:
     shares among the learners.
     """
 
-    values: Floats = field(repr=False)
-    counts: Floats = field(repr=False)
+    values: Floats
+    counts: Floats
     share: Floats
 
     @classmethod
@@ -291,35 +291,21 @@ def value_probability(model: Any, x: Any) -> Floats:
         return np.full(x.shape[0], model)
     if not x.shape[0]:
         return np.empty(0)
-    return np.asarray(model.predict_proba(x)[:, 1])
+    return model.predict_proba(x)[:, 1]
 
 
 # -------------------------------------------------------------------------------------- residuals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Logits:
-    """The scores' logits and the variance they have from rounding, (n,), and who has a score."""
-
-    values: Floats = field(repr=False)
-    variance: Floats = field(repr=False)
-    scored: Mask = field(repr=False)
-
-    @classmethod
-    def of(cls, outputs: Outputs) -> Logits:
-        """Return those of released outputs; of a withheld score the logit is 0."""
-        if outputs.decimals < MOST_DECIMALS:
-            rounding = 10.0**-outputs.decimals
-        else:
-            rounding = 0.0
-        step = max(rounding, _LEAST_STEP)
-        visible = outputs.visible
-        p = np.clip(np.nan_to_num(visible, nan=0.5), step / 2, 1.0 - step / 2)
-        return cls(
-            values=np.log(p) - np.log1p(-p),
-            variance=step**2 / 12.0 / (p * (1.0 - p)) ** 2,
-            scored=~np.isnan(visible),
-        )
+def score_logits(outputs: Outputs) -> tuple[Floats, Floats]:
+    """Return the scores' logits, nan where there is none, and the variance that they have from rounding, (n,)."""
+    if outputs.decimals < MOST_DECIMALS:
+        rounding = 10.0**-outputs.decimals
+    else:
+        rounding = 0.0
+    step = max(rounding, _LEAST_STEP)
+    p = np.clip(outputs.visible, step / 2, 1.0 - step / 2)
+    return np.log(p) - np.log1p(-p), step**2 / 12.0 / (p * (1.0 - p)) ** 2
 
 
 def residual_ratios(residuals: Floats, variance: Floats) -> Floats:
@@ -454,7 +440,8 @@ def fit_residuals(
     teachers: Rows,
     *,
     x: Floats,
-    logits: Logits,
+    logits: Floats,
+    variance: Floats,
     sensitive: Groups,
     before: ImputationAttacker,
 ) -> Predictor:
@@ -462,14 +449,13 @@ def fit_residuals(
 
     Of rows they are those that a record would have in each group, (n, K); nan where there is no score.
     """
-    teachers = teachers[logits.scored[teachers]]
+    teachers = teachers[~np.isnan(logits[teachers])]
     columns = x[teachers]
     groups = sensitive[teachers]
-    values = logits.values[teachers]
+    values = logits[teachers]
     k = before.n_groups
     if kind == "linear":
-        variance = logits.variance[teachers]
-        means = linear_means(columns, groups, values, variance, before.categorical, k)
+        means = linear_means(columns, groups, values, variance[teachers], before.categorical, k)
     else:
         means = boosted_means(
             columns, groups, values, before.countable, n_groups=k, seed=before.seed
@@ -477,10 +463,10 @@ def fit_residuals(
 
     def residuals(rows: Rows) -> Floats:
         of_rows = np.full((rows.size, k), np.nan)
-        scored = logits.scored[rows]
+        scored = ~np.isnan(logits[rows])
         present = rows[scored]
         if present.size:
-            of_rows[scored] = logits.values[present][:, None] - means(x[present])
+            of_rows[scored] = logits[present][:, None] - means(x[present])
         return of_rows
 
     return residuals
@@ -490,38 +476,21 @@ def fit_residuals(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EvidenceColumns:
-    """The evidence about some records, one row each; nan where a table or a score has nothing."""
-
-    ratios: Floats = field(repr=False)
-    """Of binary outputs, and of residuals."""
-    n_binary: int
-    """How many of these columns are of binary outputs."""
-    residuals: Floats = field(repr=False)
-    score_odds: Floats = field(repr=False)
-    digit_odds: Floats = field(repr=False)
-    ties: Floats = field(repr=False)
-    outputs: Floats = field(repr=False)
-    """Label and score."""
-    late_decimals: Floats = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OutputEvidence:
     """What outputs say of the groups, as the learners of an imputation teach it."""
 
-    outputs: Outputs = field(repr=False)
-    before: ImputationAttacker = field(repr=False)
-    binary: tuple[tuple[Floats, list[Predictor]], ...] = field(repr=False)
+    outputs: Outputs
+    before: ImputationAttacker
+    binary: tuple[tuple[Floats, list[Predictor]], ...]
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
-    residual: tuple[tuple[Floats, list[Predictor]], ...] = field(repr=False)
+    residual: tuple[tuple[Floats, list[Predictor]], ...]
     """Of each kind the residuals of the learners, out of fold, and the folds' models."""
-    variances: tuple[Floats, ...] = field(repr=False)
+    variances: tuple[Floats, ...]
     """Of each kind the variance of the residuals, (n,): that of the rounding and of their own spread."""
-    tables: tuple[ValueTable, ...] = field(repr=False)
+    tables: tuple[ValueTable, ...]
     """Of the score, then of each column of its digits; none where hardly a learner has a score."""
-    tie_values: Floats = field(repr=False)
-    tie_counts: Ints = field(repr=False)
+    tie_values: Floats
+    tie_counts: Ints
 
     @classmethod
     def of(
@@ -553,21 +522,24 @@ class OutputEvidence:
         tables = []
         visible = outputs.visible
         if outputs.scores is not None:
-            logits = Logits.of(outputs)
-            scored_per_fold = np.bincount(
-                records.fold[logits.scored[records.learners]], minlength=2
-            )
+            logits, rounding = score_logits(outputs)
+            scored = ~np.isnan(visible[records.learners])
+            scored_per_fold = np.bincount(records.fold[scored], minlength=2)
             if scored_per_fold.sum() - scored_per_fold.max() >= _FEWEST:
                 for kind in ("linear", "boosted"):
                     learn = partial(
-                        fit_residuals, kind, x=x, logits=logits, sensitive=sensitive, before=before
+                        fit_residuals,
+                        kind,
+                        x=x,
+                        logits=logits,
+                        variance=rounding,
+                        sensitive=sensitive,
+                        before=before,
                     )
                     of_learners, predictors = out_of_fold(records, learn, records.learners)
-                    spread = residual_spread(
-                        of_learners, before.groups, logits.variance[records.learners]
-                    )
+                    spread = residual_spread(of_learners, before.groups, rounding[records.learners])
                     residual.append((of_learners, predictors))
-                    variances.append(logits.variance + spread**2)
+                    variances.append(rounding + spread**2)
             if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
                 for column in _value_columns(outputs, records.learners).T:
                     tables.append(ValueTable.of(column, before.groups, before.n_groups))
@@ -584,44 +556,79 @@ class OutputEvidence:
             tie_counts=counts,
         )
 
-    def columns(self, rows: Rows | None = None) -> EvidenceColumns:
-        """Return everything about some rows, about the learners where none are asked for."""
-        learners = self.before.records.learners
-        about = learners if rows is None else rows
+    def ratios(self, rows: Rows | None = None) -> tuple[Floats, Floats, Floats]:
+        """Return ratios of binary outputs, ratios of residuals, and residuals, of some rows or of the learners."""
+        about = self._about(rows)
         of_binary = np.column_stack([_of(part, rows) for part in self.binary])
         residuals = [
             residual_ratios(_of(part, rows), variance[about])
             for part, variance in zip(self.residual, self.variances, strict=True)
         ]
         empty = np.empty((about.size, 0))
-        values = _value_columns(self.outputs, about)
-        odds = [empty]
-        for table, column in zip(self.tables, values.T, strict=False):
-            if rows is None:
-                odds.append(
-                    table.odds_out_of_fold(column, self.before.groups, self.before.records.fold)
-                )
-            else:
-                odds.append(table.odds(column))
-        index, present = _positions(self.tie_values, self.outputs.visible[about])
-        ties = np.zeros(about.size)
-        ties[present] = np.log(self.tie_counts[index[present]])
-        label = np.where(self.outputs.labelled[about], self.outputs.labels[about], np.nan)
-        score_odds = empty
-        tie_column = empty
-        if self.tables:
-            score_odds = odds[1]
-            tie_column = ties[:, None]
-        return EvidenceColumns(
-            ratios=np.column_stack([of_binary, *(part[:, :-1] for part in residuals)]),
-            n_binary=of_binary.shape[1],
-            residuals=np.column_stack([empty, *(part[:, -1] for part in residuals)]),
-            score_odds=score_odds,
-            digit_odds=np.column_stack([empty, *odds[2:]]),
-            ties=tie_column,
-            outputs=np.column_stack([label, values[:, :1]]),
-            late_decimals=values[:, 1:],
+        of_residuals = np.column_stack([empty, *(part[:, :-1] for part in residuals)])
+        return (
+            of_binary,
+            of_residuals,
+            np.column_stack([empty, *(part[:, -1] for part in residuals)]),
         )
+
+    def columns(
+        self, x: Floats, odds: Floats, rows: Rows | None = None
+    ) -> tuple[dict[str, Floats], Mask]:
+        """Return the columns of each combination about some rows, and which of those of boosting are categories.
+
+        They are about the learners where no rows are asked for. What a table has not says nothing in a regression, and
+        is nan in boosting; regressions on tables are there only with a table. x holds the features and the true label,
+        `odds` what imputation says of these rows.
+        """
+        about = self._about(rows)
+        of_binary, of_residuals, residuals = self.ratios(rows)
+        values = _value_columns(self.outputs, about)
+        score_odds = ties = np.empty((about.size, 0))
+        columns = {"label": np.column_stack([odds, of_binary])}
+        if self.tables:
+            score_odds, *digit_odds = self._table_odds(values, rows)
+            ties = self._ties(about)
+            of_score = np.nan_to_num(score_odds, nan=0.0)
+            of_digits = [np.nan_to_num(part, nan=0.0) for part in digit_odds]
+            columns["values"] = np.column_stack([columns["label"], of_score, ties])
+            columns["regression"] = np.column_stack(
+                [columns["label"], of_residuals, of_score, *of_digits, ties]
+            )
+        label = np.where(self.outputs.labelled[about], self.outputs.labels[about], np.nan)
+        numbers = [
+            columns["label"],
+            of_residuals,
+            residuals,
+            score_odds,
+            ties,
+            label,
+            values[:, :1],
+        ]
+        late_decimals = values[:, 1:]
+        columns["boosting"] = np.column_stack([*numbers, late_decimals, x])
+        coded = np.append(np.ones(late_decimals.shape[1], bool), self.before.countable)
+        numeric = np.zeros(columns["boosting"].shape[1] - coded.size, bool)
+        return columns, np.append(numeric, coded)
+
+    def _about(self, rows: Rows | None) -> Rows:
+        return self.before.records.learners if rows is None else rows
+
+    def _table_odds(self, values: Floats, rows: Rows | None) -> list[Floats]:
+        """Return the odds by the table of the score, then by those of its digits; of the learners out of fold."""
+        pairs = zip(self.tables, values.T, strict=True)
+        if rows is not None:
+            return [table.odds(column) for table, column in pairs]
+        groups = self.before.groups
+        fold = self.before.records.fold
+        return [table.odds_out_of_fold(column, groups, fold) for table, column in pairs]
+
+    def _ties(self, about: Rows) -> Floats:
+        """Return the logarithm of how many records have exactly this score, (n, 1)."""
+        index, present = _positions(self.tie_values, self.outputs.visible[about])
+        ties = np.zeros((about.size, 1))
+        ties[present, 0] = np.log(self.tie_counts[index[present]])
+        return ties
 
 
 def _of(part: tuple[Floats, list[Predictor]], rows: Rows | None) -> Floats:

@@ -61,7 +61,7 @@ from .imputation import (
     log_posterior,
     normalised,
 )
-from .output_evidence import EvidenceColumns, OutputEvidence, Outputs, late_decimals
+from .output_evidence import OutputEvidence, Outputs, late_decimals
 
 if TYPE_CHECKING:
     from ..datasets import AuditDataset
@@ -234,8 +234,8 @@ class AttackerPosteriors:
     def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
         """Return the likeliest group, or the one whose probability is farthest above its share."""
         if balanced:
-            return np.asarray((probability / self.share).argmax(axis=1))
-        return np.asarray(probability.argmax(axis=1))
+            return (probability / self.share).argmax(axis=1)
+        return probability.argmax(axis=1)
 
     def bits(self, probability: Floats) -> Floats:
         """Return everybody's log-loss in bits."""
@@ -260,20 +260,22 @@ def attack_released(
     """
     if imputed is None:
         imputed = before.about(x[attacked_rows])
+    imputed_odds, imputation = imputed
     evidence = OutputEvidence.of(x, outputs, sensitive, before, attacked_rows)
     log_posteriors = _fitted_attack(x, evidence)
     validation = before.records.validation
     truth = sensitive[validation]
-    logs = log_posteriors(validation, before.validation.odds)
-    losses = {NO_ATTACK: log_loss(before.validation.probability, truth)}
+    validation_odds, validation_probability = before.validation
+    logs = log_posteriors(validation, validation_odds)
+    losses = {NO_ATTACK: log_loss(validation_probability, truth)}
     losses |= {name: log_loss(normalised(value), truth) for name, value in logs.items()}
     chosen = min(losses, key=lambda name: losses[name])
-    after = imputed.probability
+    after = imputation
     if chosen != NO_ATTACK:
-        after = normalised(log_posteriors(attacked_rows, imputed.odds)[chosen])
+        after = normalised(log_posteriors(attacked_rows, imputed_odds)[chosen])
     return AttackerPosteriors(
         truth=sensitive[attacked_rows],
-        before=imputed.probability,
+        before=imputation,
         after=after,
         attack=chosen,
         share=before.share,
@@ -289,17 +291,11 @@ def _fitted_attack(
     What is returned gives, of some rows and their odds of imputation, the log posteriors by every combination, (m, K).
     """
     before = evidence.before
-    of_learners = evidence.columns()
-    names = ("label", "values", "regression") if evidence.tables else ("label",)
+    of_learners, categorical = evidence.columns(x[before.records.learners], before.odds)
+    everything = of_learners.pop("boosting")
     regressions = {
-        name: fit_group_regression(
-            _regression_columns(name, before.odds, of_learners), before.groups
-        )
-        for name in names
+        name: fit_group_regression(columns, before.groups) for name, columns in of_learners.items()
     }
-    everything, categorical = _boosting_columns(
-        before.odds, x[before.records.learners], of_learners, before
-    )
     present = (~np.isnan(everything)).sum(axis=0)
     taken = present >= min(_FEWEST_VALUES, before.groups.size / 4)
     boosted = fit_group_boosting(
@@ -307,44 +303,17 @@ def _fitted_attack(
     )
 
     def log_posteriors(rows: Rows, odds: Floats) -> dict[str, Floats]:
-        columns = evidence.columns(rows)
+        columns, _ = evidence.columns(x[rows], odds, rows)
         logs = {
-            name: log_posterior(model, _regression_columns(name, odds, columns), before.n_groups)
+            name: log_posterior(model, columns[name], before.n_groups)
             for name, model in regressions.items()
         }
-        everything, _ = _boosting_columns(odds, x[rows], columns, before)
-        logs["boosting"] = log_posterior(boosted, everything[:, taken], before.n_groups)
-        logs["mean"] = (logs[names[-1]] + logs["boosting"]) / 2
+        *_, of_regression = logs.values()
+        logs["boosting"] = log_posterior(boosted, columns["boosting"][:, taken], before.n_groups)
+        logs["mean"] = (of_regression + logs["boosting"]) / 2
         return logs
 
     return log_posteriors
-
-
-def _regression_columns(name: str, odds: Floats, columns: EvidenceColumns) -> Floats:
-    """Return the columns of a regression; what no table has says nothing."""
-    binary = columns.ratios[:, : columns.n_binary]
-    if name == "label":
-        return np.column_stack([odds, binary])
-    score_odds = np.nan_to_num(columns.score_odds, nan=0.0)
-    if name == "values":
-        return np.column_stack([odds, binary, score_odds, columns.ties])
-    digit_odds = np.nan_to_num(columns.digit_odds, nan=0.0)
-    return np.column_stack([odds, columns.ratios, score_odds, digit_odds, columns.ties])
-
-
-def _boosting_columns(
-    odds: Floats, x: Floats, columns: EvidenceColumns, before: ImputationAttacker
-) -> tuple[Floats, Mask]:
-    """Return the columns of the boosting, and which are categories."""
-    numbers = np.column_stack(
-        [odds, columns.ratios, columns.residuals, columns.score_odds, columns.ties, columns.outputs]
-    )
-    coded = [
-        np.zeros(numbers.shape[1], bool),
-        np.ones(columns.late_decimals.shape[1], bool),
-        before.countable,
-    ]
-    return np.column_stack([numbers, columns.late_decimals, x]), np.concatenate(coded)
 
 
 # --------------------------------------------------------------------------------------- controls

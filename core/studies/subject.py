@@ -9,8 +9,9 @@ from typing import Annotated, Any, Self, TypeVar, cast
 
 import numpy as np
 
-from ..adversaries import ImputationAttacker, Imputed, known_records_with_folds, train_imputation
+from ..adversaries import ImputationAttacker, known_records_with_folds, train_imputation
 from ..adversaries.adversary import forest_parameters
+from ..adversaries.imputation import Imputed
 from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from ..base.errors import Cancelled, InputError
 from ..base.object_files import MEMO
@@ -161,9 +162,9 @@ class ModelFindings(Result):
     needs_sensitive: bool = False
     randomised: bool = False
     """See `core.models.FairModel`; False where it is not known because the predictions were given."""
-    predictions: Codes = field(repr=False)
+    predictions: Codes
     """Shape (n,), uint8. The predictions, drawn once, for all records of the dataset, or those given."""
-    scores: Floats = field(repr=False)
+    scores: Floats
     """Shape (n,), in [0, 1]. The model's own if `has_scores`; else labels alone were given, and stand for them."""
     has_scores: bool = True
     structure: Structure = UNKNOWN
@@ -435,7 +436,8 @@ def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) ->
         raise InputError(
             f"The attacker must not learn from released records, got {shared} that are in both."
         )
-    return imputed(dataset, splits, rows, seed=seed).probability
+    _, probability = imputed(dataset, splits, rows, seed=seed)
+    return probability
 
 
 class Progress:

@@ -44,7 +44,7 @@ def records(n: int, seed: int = 0) -> Arrays:
         predictions = (rng.random(n) < 0.2).astype(np.uint8)
         guess = (rng.random(n) < np.where(predictions, 0.25, 0.42)).astype(np.uint8)
         return {"guess": guess, "predictions": predictions, "cost": published_cost(0.5 + rng.random(n) / 2, EXPONENT)}
-    attacked = adult().attacks["features", "as_published"].attacked
+    attacked = adult().attacks["features", "as_published"][0]
     n_available = attacked.guess.size
     pick = np.concatenate([rng.permutation(n_available), rng.integers(0, n_available, max(0, n - n_available))])[:n]
     cost = published_cost(attacked.confidence, EXPONENT)[pick] * (1 + 1e-7 * rng.random(n))

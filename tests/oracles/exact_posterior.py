@@ -63,10 +63,10 @@ def _log_likelihood(vectors: Floats, published: Published) -> Floats:
     release, noise = published.release, published.noise
     if noise is not None:
         total = np.zeros(len(vectors))
-        for part, size, sums in zip(noise.parts, noise.sizes, noise.sums, strict=True):
+        for part, size, sums in zip(release.strata, *noise, strict=True):
             inside = vectors * part_mask(release, part)
             off = np.abs(inside.sum(axis=1) - size) + np.abs(inside @ release.predictions.T - sums).sum(axis=1)
-            total -= off / noise.scale
+            total -= off / release.noise_scale
         return total
     agrees = np.ones(len(vectors), dtype=np.bool_)
     row = {name: i for i, name in enumerate(release.names)}

@@ -49,7 +49,7 @@ def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: Correcti
 
 
 def test_both_solvers_agree(findings: CorrectionResult):
-    exact, attacked = findings.disclose(0.001, adversary="features"), findings.attack("features").attacked
+    exact, attacked = findings.disclose(0.001, adversary="features"), findings.attack("features")[0]
     cost = published_cost(attacked.confidence, exact.exponent)
     ilp = correct(attacked.guess, attacked.predictions, tolerance=0.001, cost=cost, solver="ilp")
     assert ilp.certificate.status == "optimal"

@@ -50,20 +50,18 @@ def attackers(attribute: str) -> dict[str, AdversaryResult]:
 def published(attribute: str, rows: np.ndarray, cell: str) -> dict[str, Estimate]:
     """Return what the published attacker reaches on these people."""
     tolerance, raised = CELLS[cell]
-    attacker = attackers(attribute)["features"]
-    disclosure = disclose(
-        some(attacker.attacked, rows), attacker.held_out, tolerance=tolerance, raise_until_true=raised
-    )
+    attacked, held_out = attackers(attribute)["features"]
+    disclosure = disclose(some(attacked, rows), held_out, tolerance=tolerance, raise_until_true=raised)
     assert disclosure.after is not None and disclosure.gain is not None
     return {"after": disclosure.after, "change": disclosure.gain}
 
 
 def best(attribute: str, rows: np.ndarray, tolerance: float = 0.005) -> dict[str, Estimate]:
     """Return what the promise adds to the best attacker on these people."""
-    people = {kind: some(attacker.attacked, rows) for kind, attacker in attackers(attribute).items()}
+    people = {kind: some(attacked, rows) for kind, (attacked, _) in attackers(attribute).items()}
     disclosures = {
-        kind: disclose(people[kind], attacker.held_out, tolerance=tolerance, raise_until_true=True, draws=0)
-        for kind, attacker in attackers(attribute).items()
+        kind: disclose(people[kind], held_out, tolerance=tolerance, raise_until_true=True, draws=0)
+        for kind, (_, held_out) in attackers(attribute).items()
     }
     return {"best": gain_of_best(people, disclosures)}
 
@@ -72,7 +70,7 @@ def best(attribute: str, rows: np.ndarray, tolerance: float = 0.005) -> dict[str
 @pytest.mark.parametrize("attribute", ["sex", "race"])
 def test_intervals_hold_the_truth(attribute: str, cell: str):
     """And a check whose limit is the mean number of so many people fails at most as often as its level allows."""
-    n = attackers(attribute)["features"].attacked.truth.size
+    n = attackers(attribute)["features"][0].truth.size
 
     def measure(rows: np.ndarray) -> dict[str, Estimate]:
         return best(attribute, rows) if cell == "best" else published(attribute, rows, cell)

@@ -55,7 +55,7 @@ def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -
 
 @pytest.mark.long
 def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult, boosting: dict[str, LeakStep]):
-    posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
+    posteriors = [findings.attacks[kind, "held_out"][0].probability for kind in ("features", "predictions")]
     forest = steps_of(findings.subject, *posteriors)
     reached(forest["predictions"], log_loss=0.3969)
     reached(forest["constraint_without_shares"], log_loss=0.3919)

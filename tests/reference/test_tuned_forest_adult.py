@@ -37,8 +37,8 @@ def disclosures_of(subject: Subject, kind: str, parameters: dict[str, Any] | Non
     """Return what the forest with these parameters gains from the promise, by the cost of a change."""
     forest = None if parameters is None else tuple(parameters.items())
     model = subject.dataset, subject.splits, subject.model.predictions
-    attack = attack_model(kind, "held_out", *model, config=replace(subject.config, forest=forest))
-    records, settings = (attack.attacked, attack.held_out), {"tolerance": 0.0, "raise_until_true": True}
+    records = attack_model(kind, "held_out", *model, config=replace(subject.config, forest=forest))
+    settings = {"tolerance": 0.0, "raise_until_true": True}
     return {cost: disclose(*records, cost=cost, **settings) for cost in ("published", "log_odds")}
 
 

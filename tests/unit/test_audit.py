@@ -40,14 +40,16 @@ def findings(people) -> CorrectionResult:
 
 
 def test_the_findings_hang_together(findings):
-    truth = findings.attacks["features", "held_out"].attacked.truth
+    truth = findings.attacks["features", "held_out"][0].truth
     assert truth.size == findings.subject.splits.train.size
-    assert all(np.array_equal(attack.attacked.truth, truth) for attack in findings.attacks.values())
-    without = findings.attacks["strong", "held_out"].attacked
+    assert all(np.array_equal(records.truth, truth) for records, _ in findings.attacks.values())
+    without, _ = findings.attacks["strong", "held_out"]
     assert findings.strong.value == pytest.approx((without.guess == without.truth).mean())
     first = findings.disclose(0.01)
-    assert first.before.value == pytest.approx(sum(g.before.value * g.before.n for g in first.groups) / first.before.n)
-    held_out = [findings.attacks["features", protocol].held_out.truth.size for protocol in PROTOCOLS]
+    assert first.before.value == pytest.approx(
+        sum(before.value * before.n for before, _ in first.groups.values()) / first.before.n
+    )
+    held_out = [findings.attacks["features", protocol][1].truth.size for protocol in PROTOCOLS]
     assert sorted(held_out) == sorted([findings.subject.splits.validation.size, findings.subject.splits.test.size])
 
 
@@ -129,10 +131,10 @@ def test_a_second_model_is_attacked_as_if_it_were_the_first(few, trained):
     names = [name for name, *_ in trained.mock_calls[first:]]
     assert first == len(KINDS) and sorted(names) == ["attack_released", "train_adversary", "train_adversary"]
     for ours, fresh in zip(second, attacked(replace(few), 1), strict=True):
-        assert ours.held_out_accuracy == fresh.held_out_accuracy
-        for name in ("probability", "calibrated", "predictions", "labels", "truth"):
-            assert np.array_equal(getattr(ours.attacked, name), getattr(fresh.attacked, name)), name
-            assert np.array_equal(getattr(ours.held_out, name), getattr(fresh.held_out, name)), name
+        for records, fresh_records in zip(ours, fresh, strict=True):
+            assert records.accuracy == fresh_records.accuracy
+            for name in ("probability", "calibrated", "predictions", "labels", "truth"):
+                assert np.array_equal(getattr(records, name), getattr(fresh_records, name)), name
 
 
 @pytest.mark.parametrize("change", [{"seed": 8}, {"train_share": 0.5}, {"forest": (("n_estimators", 6),)}])
@@ -142,4 +144,4 @@ def test_other_settings_are_another_attacker(few, trained, change):
         (first, *_) = attacked(few, config=config)
         assert len(trained.mock_calls) == number
     with pytest.raises(ValueError, match="read-only"):
-        first.attacked.probability[0] = 0
+        first[0].probability[0] = 0

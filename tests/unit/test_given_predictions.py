@@ -49,7 +49,7 @@ def test_the_audit_is_the_same(both):
     assert submitted.model.rates_test == trained.model.rates_test and submitted.strong == trained.strong
     assert trained.subject.trainable and not submitted.subject.trainable
     for pair, attack in trained.attacks.items():
-        assert np.array_equal(submitted.attacks[pair].attacked.probability, attack.attacked.probability), pair
+        assert np.array_equal(submitted.attacks[pair][0].probability, attack[0].probability), pair
     for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
         now, was = (audited.disclose(0.02, **settings) for audited in (submitted, trained))
         assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)

@@ -24,12 +24,12 @@ import numpy as np
 from ...adversaries import (
     AttackerPosteriors,
     ImputationAttacker,
-    Imputed,
     Outputs,
     attack_released,
     known_records,
     train_imputation,
 )
+from ...adversaries.imputation import Imputed
 from ...adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
@@ -92,7 +92,10 @@ def released_posteriors(
 ) -> dict[str, AttackerPosteriors]:
     """Return what each attacker of `ATTACKER_POSITIONS` makes of a release, by default the plan's."""
     plan = subject.outputs if outputs is None else outputs
-    return subject.once(f"released {plan}", lambda: _posteriors(subject, plan))
+    return subject.once(
+        f"released {plan}",
+        lambda: {name: _attacked(subject, plan, name) for name in _attackers(subject)},
+    )
 
 
 def released_gain(
@@ -168,17 +171,8 @@ def _control(control: str, position: str, outputs: OutputsPlan) -> str:
     return f"released, {control}, {position}, {outputs}"
 
 
-def _posteriors(subject: Subject, plan: OutputsPlan) -> dict[str, AttackerPosteriors]:
-    return {position: _attacked(subject, plan, position) for position in _attackers(subject)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Attacker:
-    """An imputation, and the rows that it judges."""
-
-    before: ImputationAttacker
-    rows: Ints
-    imputed: Imputed
+_Attacker = tuple[ImputationAttacker, Ints, Imputed]
+"""An imputation, the rows that it judges, and what it says of them."""
 
 
 def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
@@ -188,17 +182,17 @@ def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
 
 def attacked_rows(subject: Subject, position: str) -> Ints:
     """Return the records that the attackers of a position judge, in the order of their posteriors."""
-    return np.concatenate([attacker.rows for attacker in _attackers(subject)[position]])
+    return np.concatenate([rows for _, rows, _ in _attackers(subject)[position]])
 
 
 def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     dataset = subject.dataset
     seed = subject.config.seed
     splits = subject.everyone
-    outside = _Attacker(
-        before=imputation_of(dataset, splits, seed=seed),
-        rows=splits.train,
-        imputed=imputed(dataset, splits, splits.train, seed=seed),
+    outside = (
+        imputation_of(dataset, splits, seed=seed),
+        splits.train,
+        imputed(dataset, splits, splits.train, seed=seed),
     )
     sensitive = dataset.sensitive.astype(np.intp)
     first, second = _halves(splits.train, sensitive, seed)
@@ -218,7 +212,7 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
             categorical=np.append(dataset.categorical, False),
             seed=seed,
         )
-        inside.append(_Attacker(before=before, rows=rows, imputed=before.about(x[rows])))
+        inside.append((before, rows, before.about(x[rows])))
     return {"outside": (outside,), "inside": tuple(inside)}
 
 
@@ -232,25 +226,24 @@ def _attacked(
     sensitive = dataset.sensitive.astype(np.intp)
     released = _outputs(subject, plan)
     attacks = []
-    for attacker in _attackers(subject)[position]:
-        rows = attacker.rows
-        about = attacker.imputed
+    for before, rows, about in _attackers(subject)[position]:
         outputs = released
         if control and rows.size > _MOST_IN_CONTROL:
             chosen = child_generator(seed, f"people of a control, {position}").permutation(
                 rows.size
             )[:_MOST_IN_CONTROL]
+            odds, probability = about
             rows = rows[chosen]
-            about = Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
-        known_rows = attacker.before.records.known_rows
+            about = odds[chosen], probability[chosen]
+        known_rows = before.records.known_rows
         if control == "permuted":
             outputs = permuted_outputs(released, dataset.labels, (known_rows, rows), seed=seed)
         elif control == "fitted":
-            fitted_rows = np.concatenate([attacker.before.records.learned, rows])
+            fitted_rows = np.concatenate([before.records.learned, rows])
             outputs = fitted_outputs(
-                x, released, fitted_rows, countable=attacker.before.countable, seed=seed
+                x, released, fitted_rows, countable=before.countable, seed=seed
             )
-        attacks.append(attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about))
+        attacks.append(attack_released(x, outputs, sensitive, before, rows, imputed=about))
     return _together(attacks)
 
 
@@ -408,7 +401,7 @@ def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
     """Return how frequent the groups are among each kind of people, with the share of all as one person more."""
     counts = np.bincount(2 * kinds + sensitive, minlength=4 * _LOOKS).reshape(-1, 2)
     with_one_more = counts + np.array([1.0 - share, share])
-    return np.asarray(with_one_more / with_one_more.sum(axis=1, keepdims=True))
+    return with_one_more / with_one_more.sum(axis=1, keepdims=True)
 
 
 PLANTED = (

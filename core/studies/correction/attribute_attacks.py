@@ -7,7 +7,7 @@ is fast enough to follow a slider.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -17,18 +17,18 @@ import numpy.typing as npt
 from ...adversaries import (
     ADVERSARIES,
     AttackedRecords,
-    Imputed,
     Outputs,
     attack_released,
     fit_platt_scale,
+    known_columns,
     train_adversary,
 )
-from ...base.serialize import Result, fingerprint
+from ...base.serialize import fingerprint
 from ...base.settings import Param, Settings
 from ...base.validation import Codes, Floats, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares
-from ...stats.estimates import Estimate, accuracy
+from ...stats.estimates import Estimate
 from ..study import ReportProgress
 from ..subject import AuditConfig, ModelFindings, Subject, attacker_columns, imputation_of, imputed
 from .attribution import Attribution, attribute_leak
@@ -60,20 +60,11 @@ _BLIND = "features"
 _Rows = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdversaryResult(Result):
-    """One adversary on the training records (`attacked`), and on those its exponent and calibration come from.
+AdversaryResult = tuple[AttackedRecords, AttackedRecords]
+"""One adversary on the training records attacked, and on those its exponent and calibration come from.
 
-    These are the attacker's own held-out records, as published the test records.
-    """
-
-    attacked: AttackedRecords = field(repr=False)
-    held_out: AttackedRecords = field(repr=False)
-
-    @property
-    def held_out_accuracy(self) -> Estimate:
-        """Accuracy on the records that exponent and calibration come from."""
-        return accuracy(self.held_out.truth, self.held_out.guess)
+These are the attacker's own held-out records, as published the test records.
+"""
 
 
 def protocols_of(kind: str) -> tuple[str, ...]:
@@ -119,8 +110,6 @@ def attack_model(
         else:
             probabilities = _imputed(dataset, splits, predictions, config=config)
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
-    x = dataset.features
-    y = dataset.labels
     s = dataset.sensitive
     learn, tune = (
         (splits.attack, splits.validation)
@@ -130,23 +119,12 @@ def attack_model(
     learn = attacker_sample(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:
-        if config.forest is None:
-            parameters = None
-        else:
-            parameters = dict(config.forest)
-        adversary = train_adversary(
-            kind,
-            x[learn],
-            y[learn],
-            s[learn],
-            predictions[learn],
-            seed=config.seed,
-            parameters=parameters,
+        seen = None if kind == _BLIND else predictions
+        columns = known_columns(dataset.features, dataset.labels, seen)
+        forest = train_adversary(
+            columns[learn], s[learn], seed=config.seed, parameters=dict(config.forest or ())
         )
-        return tuple(
-            adversary.probability(x[rows], y[rows], predictions[rows])
-            for rows in (splits.train, tune)
-        )
+        return tuple(forest.predict_proba(columns[rows]) for rows in (splits.train, tune))
 
     if kind == _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
@@ -166,17 +144,15 @@ def _imputed(
     sets = splits.train, splits.validation
     train, validation = (imputed(dataset, splits, rows, seed=config.seed) for rows in sets)
     if predictions is None:
-        return train.probability, validation.probability
+        return train[1], validation[1]
+    odds, probability = (np.concatenate(parts) for parts in zip(train, validation, strict=True))
     attack = attack_released(
         attacker_columns(dataset),
         Outputs(labels=predictions, scores=None),
         dataset.sensitive.astype(np.intp),
         imputation_of(dataset, splits, seed=config.seed),
         np.concatenate(sets),
-        imputed=Imputed(
-            odds=np.concatenate([train.odds, validation.odds]),
-            probability=np.concatenate([train.probability, validation.probability]),
-        ),
+        imputed=(odds, probability),
     )
     return attack.after[: splits.train.size], attack.after[splits.train.size :]
 
@@ -199,7 +175,7 @@ def attack_saying(
         )
         for raw, scaled, inside in zip(probabilities, calibrated, rows, strict=True)
     )
-    return AdversaryResult(attacked=attacked, held_out=held_out)
+    return attacked, held_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -219,11 +195,14 @@ class CorrectionResult:
         pairs = attacks_of(as_published=as_published)
         for done, pair in enumerate(pairs, start=1):
             work = partial(
-                attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions
+                attack_model,
+                *pair,
+                subject.dataset,
+                subject.splits,
+                subject.model.predictions,
+                config=subject.config,
             )
-            attacks[pair] = subject.once(
-                f"attack {' '.join(pair)}", partial(work, config=subject.config)
-            )
+            attacks[pair] = subject.once(f"attack {' '.join(pair)}", work)
             if report is not None:
                 report(done, len(pairs))
         return cls(subject=subject, attacks=attacks)
@@ -246,8 +225,8 @@ class CorrectionResult:
     @property
     def strong(self) -> Estimate:
         """Accuracy of imputation from features and label, without the model."""
-        records = self.attacks["strong", "held_out"].attacked
-        return accuracy(records.truth, records.guess)
+        records, _ = self.attacks["strong", "held_out"]
+        return records.accuracy
 
     def attack(self, adversary: str, *, as_published: bool = False) -> AdversaryResult:
         """Return one attacker; the strong ones are not in the paper and keep to records of their own."""
@@ -274,23 +253,19 @@ class CorrectionResult:
         permuted predictions, of its held-out records too (see `core.studies.correction.knowledge`). People are
         resampled under the audit's seed, so that a correction has the same interval wherever it is shown.
         """
-        attack = self.attack(adversary, as_published=as_published)
+        attacked, held_out = self.attack(adversary, as_published=as_published)
         metric = self.config.metric
         raised = (as_published if until_true is None else until_true) and not permuted
 
         def make() -> Disclosure:
-            attacked = attack.attacked
-            held_out = attack.held_out
+            records = {"attacked": attacked, "held out": held_out}
             if permuted:
-                attacked = permuted_records(
-                    attacked, metric=metric, seed=self.config.seed, name="attacked"
-                )
-                held_out = permuted_records(
-                    held_out, metric=metric, seed=self.config.seed, name="held out"
-                )
+                records = {
+                    name: permuted_records(part, metric=metric, seed=self.config.seed, name=name)
+                    for name, part in records.items()
+                }
             return disclose(
-                attacked,
-                held_out,
+                *records.values(),
                 tolerance=tolerance,
                 metric=metric,
                 cost=cost,
@@ -332,15 +307,10 @@ class CorrectionResult:
         )
 
     def attribution(
-        self, name: str, tolerance: float, *, permuted: AdversaryResult | None = None
+        self, name: str, tolerance: float, *, permuted: AttackedRecords | None = None
     ) -> Attribution:
         """Return what each piece of knowledge adds for one of `KINDS`, the tolerance disclosed as it is."""
-        without, with_predictions = (
-            self.attacks[kind, "held_out"].attacked for kind in KINDS[name]
-        )
-        permuted_records = None
-        if permuted is not None:
-            permuted_records = permuted.attacked
+        without, with_predictions = (self.attacks[kind, "held_out"][0] for kind in KINDS[name])
         return attribute_leak(
             name,
             without,
@@ -348,7 +318,7 @@ class CorrectionResult:
             prior=known_shares(self.subject.dataset, self.subject.splits),
             metric=self.config.metric,
             tolerance=tolerance,
-            permuted=permuted_records,
+            permuted=permuted,
             seed=self.config.seed,
         )
 

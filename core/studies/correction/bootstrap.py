@@ -135,7 +135,7 @@ def _unfairness(count: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = count[:, :, 1] / size
         overall = count[:, :, 1].sum(axis=2) / size.sum(axis=2)
-    return np.asarray(np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2)))
+    return np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2))
 
 
 def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
@@ -155,12 +155,12 @@ def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     )  # those who move, by prediction and true group; who of them goes where costs nothing
     # Of the join[z, p, g] who land in group g, the movers' share of true group g is then correct.
     arrived = join * _quotient(mixed, mixed.sum(axis=2, keepdims=True))
-    return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
+    return arrived.sum(axis=1) - np.einsum("zpgg->zg", left)
 
 
 def _quotient(part: Floats, total: Floats) -> Floats:
     """Return part / total, 0 where the total is."""
-    return np.asarray(part / np.where(total > 0, total, 1.0))
+    return part / np.where(total > 0, total, 1.0)
 
 
 def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
@@ -385,9 +385,9 @@ def drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
 def accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
     """Return the accuracy in each row of people by group, and of those inferred correctly; nan where nobody is."""
     people = size.sum(axis=1)
-    return np.asarray(correct.sum(axis=1) / np.where(people > 0, people, np.nan))
+    return correct.sum(axis=1) / np.where(people > 0, people, np.nan)
 
 
 def balanced_accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
     """Return the balanced accuracy in each row, over the groups that are there; nan where `correct` is not known."""
-    return np.asarray(_quotient(correct, size).sum(axis=1) / (size > 0).sum(axis=1))
+    return _quotient(correct, size).sum(axis=1) / (size > 0).sum(axis=1)

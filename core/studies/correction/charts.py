@@ -106,10 +106,10 @@ def draw_recognition(
 
     `curve`, all positions of the slider, fixes the range; `names` are by group.
     """
-    accuracies = [(names[g.group], g.before, g.after) for g in marker.groups]
+    accuracies = [(names[group], *recognised) for group, recognised in marker.groups.items()]
     accuracies += [("all", marker.before, marker.after)]
     accuracies += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
-    looks = [group_style(g.group) if len(names) == 2 else ("ink", "circle") for g in marker.groups]
+    looks = [group_style(g) if len(names) == 2 else ("ink", "circle") for g in marker.groups]
     looks += [("chance", "circle")] * 2
     rows = [
         moved(*entry, {"records": entry[1].n}, look)
@@ -118,8 +118,8 @@ def draw_recognition(
     holds = [
         v
         for d in curve
-        for g in d.groups
-        for e in (g.before, g.after)
+        for recognised in d.groups.values()
+        for e in recognised
         if e
         for v in (e.low, e.high)
     ]
@@ -283,7 +283,7 @@ def _step(
 
 def draw_search(search: TunedForest) -> Drawing:
     """Draw the score of every forest tried, and the best so far."""
-    scores = [trial.score.value for trial in search.trials]
+    scores = [score.value for _, score in search.trials]
     tried = range(1, len(scores) + 1)
     n = len(scores)
     best = list(accumulate(scores, max))

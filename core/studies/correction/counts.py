@@ -310,4 +310,4 @@ def _gap(rate: Rate, sign: int, limit: float) -> Floats:
     """Return what a record of each cell adds to sign D + limit N m, scaled."""
     share = rate.positives / rate.n
     # sign D / N + limit m with D = A N - P m: a record adds sign ([predicted 1] - P / N) + limit.
-    return np.asarray(rate.inside * _SCALE * (sign * (rate.positive - share) + limit))
+    return rate.inside * _SCALE * (sign * (rate.positive - share) + limit)

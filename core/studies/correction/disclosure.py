@@ -75,15 +75,6 @@ _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRecognition(Result):
-    """Share of one group's people whose group is inferred correctly, before and after the correction."""
-
-    group: int
-    before: Estimate
-    after: Estimate | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosure(Result):
     """What disclosing the tolerance changed.
 
@@ -104,8 +95,9 @@ class Disclosure(Result):
         those of the groups after it, come from people resampled and corrected.
     n_changed, n_right : int or None
         Guesses changed, and how many of these changes were right.
-    groups : tuple of GroupRecognition
-        First group, then the others.
+    groups : dict of int to (Estimate, Estimate or None)
+        Share of each group's people whose group is inferred correctly, before and after the correction: of two the
+        first group, then the other.
     exponent : int or None
         Confidence exponent of the published cost; None for another cost or if none worked on the held-out records.
     smallest_tolerance : float or None
@@ -126,7 +118,7 @@ class Disclosure(Result):
     gain: Estimate | None
     n_changed: int | None
     n_right: int | None
-    groups: tuple[GroupRecognition, ...]
+    groups: dict[int, tuple[Estimate, Estimate | None]]
     exponent: int | None
     smallest_tolerance: float | None
     certificate: SolverCertificate
@@ -224,10 +216,10 @@ def disclose(
         gain=gain,
         n_changed=correction.n_changed,
         n_right=won,
-        groups=tuple(
-            _recognition(g, truth, guess, after, bootstrap)
+        groups={
+            g: _recognition(g, truth, guess, after, bootstrap)
             for g in ((1, 0) if k == 2 else range(k))
-        ),
+        },
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
@@ -294,7 +286,7 @@ def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> flo
 
 def _recognition(
     group: int, truth: Codes, guess: Codes, after: Codes | None, bootstrap: BootstrapCounts | None
-) -> GroupRecognition:
+) -> tuple[Estimate, Estimate | None]:
     member = truth == group
     if after is None:
         now = None
@@ -303,7 +295,7 @@ def _recognition(
     if now is not None and bootstrap is not None:
         size, _, right = (counts[:, group : group + 1] for counts in bootstrap)
         now = combine_intervals(now, accuracy_by_sample(size, right))
-    return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)
+    return accuracy(truth[member], guess[member]), now
 
 
 DRAWS_OF_BEST = 200

@@ -18,7 +18,6 @@ An exact unfairness is one more bit of a sum: whether some group attains the low
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,17 +44,13 @@ class _TooMany(Exception):
     """There is more to list than is worth it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _CandidatePoints:
-    """Points or sums: a, b, whether the lower limit is attained, and r in rising order (points only)."""
+_Points = tuple[Ints, Floats]
+"""Points, or sums of points: a, b and whether the lower limit is attained in one number (see `_key`), and r.
 
-    a: Ints
-    b: Ints
-    attained: Mask
-    r: Floats
+Points come by rising r, sums by rising number.
+"""
 
-
-_Sums = tuple[_CandidatePoints, list[tuple[int, Ints, Ints, _CandidatePoints]]]
+_Sums = tuple[_Points, list[tuple[int, Ints, Ints, Ints]]]
 """Sums of some groups' points, least r for each; of each group, with the sum and the point that each sum comes from."""
 
 
@@ -155,7 +150,7 @@ class _GroupPoints:
         _, first, last = self.intervals(budget)
         return int(np.maximum(last - first + 1, 0).sum())
 
-    def points(self, budget: float) -> _CandidatePoints:
+    def points(self, budget: float) -> _Points:
         """List the points within a budget by rising r."""
         a, first, last = self.intervals(budget)
         width = np.maximum(last - first + 1, 0)
@@ -167,11 +162,10 @@ class _GroupPoints:
         b = start + np.arange(a.size) - np.repeat(np.cumsum(width) - width, width)
         r = np.maximum(self.u[a] + self.w[b] - self.least, 0.0)
         order = np.argsort(r, kind="stable")
-        a = a[order]
-        b = b[order]
         # D = N a - P (a + b), which attains the lower limit where |D| > lower N m.
         gap = np.abs(self.rate.n * a - self.rate.positives * (a + b))
-        return _CandidatePoints(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
+        attained = gap > self.rate.lower * self.rate.n * (a + b)
+        return _key(a, b, attained)[order], r[order]
 
 
 def _penalty(total: Floats, old_count: int, most: int) -> Floats:
@@ -224,7 +218,7 @@ def _match(
 ) -> tuple[Ints, float] | None:
     """Return the counts of least r within the budget, and r; None when there are none. `work` counts the sums."""
     listed = [group.points(budget) for group in groups]
-    order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
+    order = sorted(range(len(groups)), key=lambda g: listed[g][1].size)
     # Two halves of the groups, small and large lists in turn: sums of each, then pairs of sums.
     halves = []
     for half in (order[::2], order[1::2]):
@@ -237,45 +231,49 @@ def _match(
     positive = int(np.flatnonzero(problem.rates[0].positive)[0])
     # Back along the sums to the point (a, b) of each group.
     for (_, parents), index in zip(halves, pair[:2], strict=True):
-        for g, parent, point, points in reversed(parents):
-            counts[positive, g] = points.a[point[index]]
-            counts[1 - positive, g] = points.b[point[index]]
+        for g, parent, point, keys in reversed(parents):
+            counts[positive, g], counts[1 - positive, g] = _counts(keys[point[index]])
             index = int(parent[index])
     return counts, pair[2]
 
 
-def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list[int]) -> _Sums:
+def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) -> _Sums:
     """Add up some groups' points; keep the least r of every sum."""
-    nothing = np.zeros(1, dtype=np.int64)
-    sums = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1))
+    sums = np.zeros(1, dtype=np.int64)
+    r = np.zeros(1)
     parents = []
-    for g, points in listed:
+    for g, (keys, point_r) in listed:
         # r adds up and is never negative: only points with r_g <= budget - r of the sum so far go on.
-        many = np.searchsorted(points.r, budget - sums.r, side="right")
+        many = np.searchsorted(point_r, budget - r, side="right")
         work[0] += int(many.sum())
         if work[0] > _MOST_SUMS:
             raise _TooMany
         parent = np.repeat(np.arange(many.size), many)
         point = np.arange(parent.size) - np.repeat(np.cumsum(many) - many, many)
-        a = sums.a[parent] + points.a[point]
-        b = sums.b[parent] + points.b[point]
-        attained = sums.attained[parent] | points.attained[point]
-        r = sums.r[parent] + points.r[point]
+        # a and b add up, and one group that attains the lower limit is enough.
+        attained = (sums[parent] | keys[point]) & 1
+        key = (sums[parent] // 2 + keys[point] // 2) * 2 + attained
+        total = r[parent] + point_r[point]
         # Of sums with equal (a, b, attained) the cheapest is enough.
-        cheapest = _least_of_equal(a, b, attained, r)
-        sums = _CandidatePoints(a[cheapest], b[cheapest], attained[cheapest], r[cheapest])
-        parents.append((g, parent[cheapest], point[cheapest], points))
-    return sums, parents
+        cheapest = _least_of_equal(key, total)
+        sums = key[cheapest]
+        r = total[cheapest]
+        parents.append((g, parent[cheapest], point[cheapest], keys))
+    return (sums, r), parents
 
 
 def _key(a: Ints, b: Ints, attained: Mask) -> Ints:
-    """Return one number a sum."""
+    """Return one number a point or sum."""
     return (a * 2**31 + b) * 2 + attained
 
 
-def _least_of_equal(a: Ints, b: Ints, attained: Mask, r: Floats) -> Ints:
+def _counts(key: Ints) -> tuple[Ints, Ints]:
+    """Return a and b of such numbers."""
+    return np.divmod(key // 2, 2**31)
+
+
+def _least_of_equal(key: Ints, r: Floats) -> Ints:
     """Return the places of the least r of every sum, by rising key."""
-    key = _key(a, b, attained)
     order = np.lexsort((r, key))
     key = key[order]
     first = np.ones(key.size, dtype=np.bool_)
@@ -284,24 +282,26 @@ def _least_of_equal(a: Ints, b: Ints, attained: Mask, r: Floats) -> Ints:
 
 
 def _cheapest_pair(
-    rate: Rate, left: _CandidatePoints, right: _CandidatePoints, budget: float
+    rate: Rate, left: _Points, right: _Points, budget: float
 ) -> tuple[int, int, float] | None:
     """Return the places of the cheapest left and right sums that make up P and M, and their r."""
-    if left.r.size == 0 or right.r.size == 0:
+    left_keys, left_r = left
+    keys, right_r = right
+    if left_r.size == 0 or right_r.size == 0:
         return None
-    keys = _key(right.a, right.b, right.attained)
     # A right sum must bring what the left one lacks of P and M.
-    need_a = rate.positives - left.a
-    need_b = rate.n - rate.positives - left.b
+    a, b = _counts(left_keys)
+    need_a = rate.positives - a
+    need_b = rate.n - rate.positives - b
     best: tuple[int, int, float] | None = None
     for attained in (False, True):
-        needed_keys = _key(need_a, need_b, np.full(left.r.size, attained))
+        needed_keys = _key(need_a, need_b, np.full(left_r.size, attained))
         index = np.minimum(np.searchsorted(keys, needed_keys), keys.size - 1)
         # With a lower limit, some group of either half has to attain it.
-        enough = left.attained | attained | (rate.lower <= 0)
+        enough = (left_keys % 2 == 1) | attained | (rate.lower <= 0)
         fits = np.flatnonzero((keys[index] == needed_keys) & (need_a >= 0) & (need_b >= 0) & enough)
         if fits.size:
-            r = left.r[fits] + right.r[index[fits]]
+            r = left_r[fits] + right_r[index[fits]]
             i = int(r.argmin())
             if r[i] <= budget and (best is None or r[i] < best[2]):
                 best = int(fits[i]), int(index[fits[i]]), float(r[i])

@@ -89,7 +89,7 @@ def headline(
 
 def _majority(result: CorrectionResult, now: Disclosure) -> str:
     """Return the name of the largest group."""
-    return result.group_names[max(now.groups, key=lambda group: group.before.n).group]
+    return result.group_names[max(now.groups, key=lambda group: now.groups[group][0].n)]
 
 
 def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str) -> tuple[str, str]:
@@ -365,7 +365,8 @@ def permutation(control: Disclosure) -> Finding:
 def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
     """Return how good the attacker is on the people they tune on."""
     published = as_published and adversary not in STRONG
-    estimate = result.attack(adversary, as_published=as_published).held_out_accuracy
+    _, own_records = result.attack(adversary, as_published=as_published)
+    estimate = own_records.accuracy
     if published:
         tuning_set = "the test set"
     else:

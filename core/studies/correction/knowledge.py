@@ -79,13 +79,12 @@ def disclose_more(
     The intervals of the bound are those of `CorrectionResult.disclose`; the others take the changed guesses as given,
     which is narrower.
     """
-    attack = result.attack(adversary, as_published=as_published)
-    attacked = attack.attacked
+    attacked, held_out = result.attack(adversary, as_published=as_published)
     if cost == "log_odds":
         guess = attacked.calibrated_guess
     else:
         guess = attacked.guess
-    prices, _ = prices_of(attacked, attack.held_out, tolerance, result.config.metric, cost)
+    prices, _ = prices_of(attacked, held_out, tolerance, result.config.metric, cost)
     before = accuracy(attacked.truth, guess)
     corrections = _corrections(attacked, guess, prices, result.config.metric, tolerance)
     bound, *further = (
@@ -165,30 +164,31 @@ _TIE = 1e-12
 """Violations closer than this are the same number, computed from different counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimatedConstraint(Result):
-    """The fairness constraint an attacker estimates from their own records.
-
-    The metric with the smallest violation, which is the tolerance, in [0, 1]; the first in the order of
-    `core.stats.fairness.METRICS` where several tie. `unfairness` is the violation of each metric on the attack set; nan
-    where it cannot be measured because a row set holds fewer than two groups.
-    """
-
-    metric: str
-    tolerance: float
-    unfairness: dict[str, float]
-    n: int
-
-
 def estimate_constraint(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
-) -> EstimatedConstraint:
-    """Return the metric the model violates least on the attack set, and by how much.
+) -> tuple[str, float]:
+    """Return the metric the model violates least on the attack set, and by how much: the tolerance, in [0, 1].
 
-    Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
+    It is the first in the order of `core.stats.fairness.METRICS` where several tie. Raises `InputError` as
+    `violations`, or if no metric can be measured because there is only one group.
+    """
+    measured = violations(predictions, sensitive, labels)
+    defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
+    if not defined:
+        raise InputError(
+            f"The attack records must hold at least two groups, got {np.unique(sensitive).size}."
+        )
+    smallest = min(defined.values())
+    return next(item for item in defined.items() if item[1] <= smallest + _TIE)
 
-    The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
-    them from two, have the shape (n,).
+
+def violations(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
+) -> dict[str, float]:
+    """Return the unfairness by each metric, nan where a row set holds fewer than two groups.
+
+    The audited model's answers for some records and their labels, 0 or 1, and their groups, any number of them from
+    two, have the shape (n,). Raises `InputError` if an argument breaks its rule.
     """
     answers = binary_array(predictions, name="predictions")
     label_codes = binary_array(labels, name="labels")
@@ -203,20 +203,13 @@ def estimate_constraint(
         measured[metric] = (
             math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
         )
-    defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
-    if not defined:
-        raise InputError(
-            f"The attack records must hold at least two groups, got {np.unique(groups).size}."
-        )
-    smallest = min(defined.values())
-    taken = next(metric for metric, value in defined.items() if value <= smallest + _TIE)
-    return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
+    return measured
 
 
 def compare_constraints(
     attacked: AttackedRecords,
     held_out: AttackedRecords,
-    estimate: EstimatedConstraint,
+    estimate: tuple[str, float],
     promised: tuple[str, float] | None,
     *,
     seed: int = 0,
@@ -232,7 +225,7 @@ def compare_constraints(
     ----------
     attacked, held_out : AttackedRecords
         As for `core.studies.correction.disclose`, the same for both corrections.
-    estimate : EstimatedConstraint
+    estimate : (metric, tolerance)
         From `estimate_constraint` on the attacker's own records. A tolerance that no answer can meet is raised to the
         smallest that one can (the attacker knows all that this takes), but never for truth, which they cannot know.
     promised : (metric, tolerance) or None
@@ -251,14 +244,15 @@ def compare_constraints(
             raise_until_true=True,
             seed=seed,
         )
+    metric, tolerance = estimate
     needed = smallest_tolerance(
         attacked.predictions,
-        metric=estimate.metric,
+        metric=metric,
         labels=attacked.labels,
         n_groups=attacked.n_groups,
     )
-    tolerance = feasible_tolerance(estimate.tolerance, needed)
-    estimated = disclose(attacked, held_out, tolerance=tolerance, metric=estimate.metric, seed=seed)
+    tolerance = feasible_tolerance(tolerance, needed)
+    estimated = disclose(attacked, held_out, tolerance=tolerance, metric=metric, seed=seed)
     accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:
         accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)

@@ -18,12 +18,7 @@ from ..study import Check, Measurement, not_run
 from .attribute_attacks import KINDS, PROTOCOLS, CorrectionResult, CorrectionSettings, attack_model
 from .attribution import BUILDS_ON, MEASURES, STEP_TITLES, Attribution, LeakStep
 from .disclosure import Disclosure
-from .knowledge import (
-    IDENTIFIABLE,
-    EstimatedConstraint,
-    compare_constraints,
-    estimate_constraint,
-)
+from .knowledge import IDENTIFIABLE, compare_constraints, estimate_constraint
 
 _BASELINE = "the majority-class baseline"
 _BEFORE = "the same attack before disclosure"
@@ -240,9 +235,8 @@ def _controls(result: CorrectionResult, settings: CorrectionSettings) -> Mapping
         "as_published": settings.as_published,
     }
     permuted = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
-    attack = result.attack(settings.adversary, as_published=settings.as_published)
-    own_groups = attack.held_out.truth
-    majority = proportion(int(np.bincount(own_groups).max()), own_groups.size)
+    _, held_out = result.attack(settings.adversary, as_published=settings.as_published)
+    majority = proportion(int(np.bincount(held_out.truth).max()), held_out.truth.size)
     return _by_name(
         _corrected(
             "permuted_gain",
@@ -251,7 +245,7 @@ def _controls(result: CorrectionResult, settings: CorrectionSettings) -> Mapping
             now.gain,
             "the gain with the model's predictions",
         ),
-        _measurement("own_accuracy", attack.held_out_accuracy, majority, _BASELINE),
+        _measurement("own_accuracy", held_out.accuracy, majority, _BASELINE),
     )
 
 
@@ -265,7 +259,7 @@ def _estimates(result: CorrectionResult, settings: CorrectionSettings) -> Mappin
         dataset.labels[known_rows],
     )
     facts = {
-        f"estimates_{metric}": certain(float(estimate.metric == metric), estimate.n)
+        f"estimates_{metric}": certain(float(estimate[0] == metric), known_rows.size)
         for metric in IDENTIFIABLE
     }
     return _by_name(
@@ -275,16 +269,15 @@ def _estimates(result: CorrectionResult, settings: CorrectionSettings) -> Mappin
 
 
 def _compared(
-    result: CorrectionResult, settings: CorrectionSettings, estimate: EstimatedConstraint
+    result: CorrectionResult, settings: CorrectionSettings, estimate: tuple[str, float]
 ) -> tuple[Measurement, Measurement]:
     """Return the accuracy with the estimated constraint, and its difference to that with the true one."""
     config = result.config
-    attack = result.attack(settings.adversary)
     promised = None
     if config.method in CONSTRAINED_METHODS:
         promised = config.metric, config.tolerance
     true, estimated, difference = compare_constraints(
-        attack.attacked, attack.held_out, estimate, promised, seed=config.seed
+        *result.attack(settings.adversary), estimate, promised, seed=config.seed
     )
     names = ("estimated_after", "estimated_difference")
     if true is None:
@@ -334,7 +327,7 @@ def controlled_attribution(result: CorrectionResult, settings: CorrectionSetting
         sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
         permuted = permuted_by_set(subject.model.predictions, dataset.labels, sets, seed=seed)
         _, with_predictions = KINDS[kind]
-        control = attack_model(
+        control, _ = attack_model(
             with_predictions, PROTOCOLS[0], dataset, splits, permuted, config=subject.config
         )
         return result.attribution(kind, tolerance, permuted=control)

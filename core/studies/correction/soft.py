@@ -234,9 +234,7 @@ class Tilt:
     @cached_property
     def shift(self) -> Floats:
         """What each group's log-probability gains in each pattern, (patterns, K)."""
-        return np.asarray(
-            -(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups
-        )
+        return -(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups
 
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

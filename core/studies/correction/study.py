@@ -98,7 +98,7 @@ def correction_gain(result: CorrectionResult) -> Measurement:
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(
-            {kind: result.attack(kind).attacked for kind in disclosures},
+            {kind: result.attack(kind)[0] for kind in disclosures},
             disclosures,
             seed=config.seed,
         ),

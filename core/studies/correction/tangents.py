@@ -21,8 +21,7 @@ import itertools
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,45 +47,15 @@ _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 """Whole counts around a solution at which the integer program gets a tangent at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TangentSolution:
-    """What HiGHS answers, in the costs' own unit: counts as `point`, and their costs as `heights`.
-
-    The prices are what one record more of each cell would cost, in a relaxation.
-    """
-
-    infeasible: bool = False
-    bound: float = 0.0
-    point: Floats | None = None
-    heights: Any = None
-    prices: Any = None
-
-    @property
-    def counts(self) -> Ints | None:
-        """The counts, rounded."""
-        if self.point is None:
-            return None
-        return np.rint(self.point).astype(np.int64)
-
-
 _Cut = tuple[int, float, float]
 """Of a row -slope new - height <= right: the group and cell, the slope, and the right side, costs scaled."""
 
 
-class _HeightProgram(NamedTuple):
-    """What HiGHS is asked; the unknowns are counts, then heights (costs times the unit), then multipliers.
+_Program = tuple[Floats, Any, Any, Any]
+"""What HiGHS is asked: scipy's objective, rows, tangents and bounds.
 
-    The rows are low <= matrix @ unknowns <= high and tangents @ unknowns <= right, the bounds `least` and `most`.
-    """
-
-    heights: Floats
-    matrix: Any
-    low: Floats
-    high: Floats
-    tangents: Any
-    right: Floats
-    least: Floats
-    most: Floats
+The unknowns are counts, then heights (costs times the unit), which the objective adds up, then multipliers.
+"""
 
 
 _CLOSED = 2e-10
@@ -181,13 +150,12 @@ class _BestFirstSearch:
         """Tell whether the search must end."""
         return self.nodes <= 0 or self.deadline <= time.perf_counter()
 
-    def program(
-        self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0
-    ) -> _HeightProgram | None:
+    def program(self, choice: Choice, cuts: Sequence[_Cut], margin: float = 0.0) -> _Program | None:
         """Return the program of the counts of least height under some cuts; None where a choice has no fraction.
 
         The margin tightens the rows.
         """
+        from scipy.optimize import Bounds, LinearConstraint
         from scipy.sparse import csr_array
 
         rows = Rows(self.problem, choice, margin)
@@ -209,66 +177,53 @@ class _BestFirstSearch:
             int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total
         ]
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
+        tangents = csr_array((entries, where), shape=(len(cuts), width))
+        right = np.array([cut[2] for cut in cuts])
+        bounds = Bounds(
+            np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)]),
+            np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]),
+        )
         # Objective (6) of RC_e, minimise the sum of F_cg, as the sum of the heights under tangents.
-        return _HeightProgram(
-            heights=np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
-            matrix=matrix,
-            low=rows.low,
-            high=rows.high,
-            tangents=csr_array((entries, where), shape=(len(cuts), width)),
-            right=np.array([cut[2] for cut in cuts]),
-            least=np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)]),
-            most=np.concatenate(
-                [cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)]
-            ),
+        return (
+            np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size]),
+            LinearConstraint(matrix, rows.low, rows.high),
+            LinearConstraint(tangents, -np.inf, right),
+            bounds,
         )
 
-    def relaxation(self, program: _HeightProgram | None, unit: float) -> TangentSolution:
-        """Ask HiGHS for any numbers of least height, costs being scaled by the unit, and count its work."""
+    def relaxation(self, program: _Program) -> Any:
+        """Return what HiGHS answers when asked for any numbers of least height, and count its work."""
         from scipy.optimize import linprog
         from scipy.sparse import vstack
 
-        if program is None:
-            return TangentSolution(infeasible=True)
-        low = program.low
-        high = program.high
-        matrix = program.matrix
+        heights, rows, tangents, bounds = program
+        low = rows.lb
+        high = rows.ub
         same = low == high
         above = np.isfinite(high) & (low < high)
         below = np.isfinite(low) & (low < high)
+        self.nodes -= 1
         # The linear relaxation, by dual simplex, whose marginals are the prices of a cell's records.
-        solution = linprog(
-            program.heights,
-            A_ub=vstack([matrix[above], -matrix[below], program.tangents]),
-            b_ub=np.concatenate([high[above], -low[below], program.right]),
-            A_eq=matrix[same],
+        return linprog(
+            heights,
+            A_ub=vstack([rows.A[above], -rows.A[below], tangents.A]),
+            b_ub=np.concatenate([high[above], -low[below], tangents.ub]),
+            A_eq=rows.A[same],
             b_eq=low[same],
-            bounds=np.column_stack([program.least, program.most]),
+            bounds=np.column_stack([bounds.lb, bounds.ub]),
             method="highs-ds",
         )
-        self.nodes -= 1
-        if solution.status != 0:  # 2: infeasible
-            return TangentSolution(infeasible=solution.status == 2)
-        size = self.problem.old.size
-        return TangentSolution(
-            bound=solution.fun / unit,
-            point=solution.x[:size],
-            heights=solution.x[size : 2 * size] / unit,
-            # d objective / d size of cell: what one more record predicted 1, or 0, costs at the margin.
-            prices=solution.eqlin.marginals / unit,  # the first rows are the cells'
-        )
 
-    def ask(
-        self, program: _HeightProgram | None, *, unit: float = 1.0, gap: float = 0.0
-    ) -> TangentSolution:
+    def ask(self, program: _Program | None, *, unit: float = 1.0, gap: float = 0.0) -> Solved:
         """Ask HiGHS for whole counts of least height, costs being scaled by the unit, and count its work.
 
         It may take what is left, nodes on any machine and seconds of this one, to a relative gap.
         """
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import milp
 
         if program is None:
-            return TangentSolution(infeasible=True)
+            return None, math.inf
+        heights, rows, tangents, bounds = program
         options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": gap}
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
@@ -276,13 +231,10 @@ class _BestFirstSearch:
         # Integers are the counts and multipliers; the heights, weight 1 in the objective, stay real.
         def answered(**more: Any) -> Any:
             return milp(
-                program.heights,
-                integrality=1 - program.heights,
-                bounds=Bounds(program.least, program.most),
-                constraints=[
-                    LinearConstraint(program.matrix, program.low, program.high),
-                    LinearConstraint(program.tangents, -np.inf, program.right),
-                ],
+                heights,
+                integrality=1 - heights,
+                bounds=bounds,
+                constraints=[rows, tangents],
                 options=options | more,
             )
 
@@ -294,17 +246,16 @@ class _BestFirstSearch:
         # The dual bound is what HiGHS is believed; the counts are checked by `accept`.
         self.nodes -= 1 + int(solution.mip_node_count or 0)
         bound = solution.mip_dual_bound or 0.0
-        if solution.x is None:  # status 2: infeasible
-            if math.isfinite(bound):
-                scaled_bound = bound / unit
-            else:
-                scaled_bound = 0.0
-            return TangentSolution(infeasible=solution.status == 2, bound=scaled_bound)
-        return TangentSolution(
-            bound=max(0.0, float(bound)) / unit, point=solution.x[: self.problem.old.size]
-        )
+        if solution.status == 2:
+            return None, math.inf
+        if solution.x is None:
+            lower = bound / unit if math.isfinite(bound) else 0.0
+            return None, lower
+        old = self.problem.old
+        counts = np.rint(solution.x[: old.size]).astype(np.int64).reshape(old.shape)
+        return counts, max(0.0, float(bound)) / unit
 
-    def fewest_changes(self, choice: Choice, margin: float = 0.0) -> TangentSolution:
+    def fewest_changes(self, choice: Choice, margin: float = 0.0) -> Solved:
         """Return feasible counts with nearly the fewest changes."""
         # t_cg >= old - new: heights count the changes, whatever these cost.
         cuts = [(j, 1.0, -float(old)) for j, old in enumerate(self.old)]
@@ -337,25 +288,20 @@ class _BestFirstSearch:
             if self.over():
                 return 0.0
             # Every way to attain the lower limits is tried until one has counts.
-            answer = self.fewest_changes(choice)
-            if self.accept(answer.counts):
+            counts, bound = self.fewest_changes(choice)
+            if self.accept(counts):
                 return 0.0
             # the counts may break a constraint by a hair
-            if answer.counts is not None and self.accept(
-                self.fewest_changes(choice, TIGHTENING).counts
-            ):
+            if counts is not None and self.accept(self.fewest_changes(choice, TIGHTENING)[0]):
                 return 0.0
-            everywhere &= answer.infeasible
+            everywhere &= math.isinf(bound)
         if everywhere:
             return math.inf
         return 0.0
 
     def accept(self, counts: Ints | None) -> bool:
         """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
-        if counts is None:
-            return False
-        counts = counts.reshape(self.problem.old.shape)
-        if not self.problem.meets(counts):
+        if counts is None or not self.problem.meets(counts):
             return False
         value = self.problem.cost_of(counts)
         if value < self.value:
@@ -401,17 +347,22 @@ class _BestFirstSearch:
     def relax(self, choice: Choice) -> float:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound = 0.0
+        size = self.problem.old.size
         while not self.over():
-            answer = self.relaxation(self.program(choice, self.cuts()), self.unit)
-            if answer.infeasible:
+            program = self.program(choice, self.cuts())
+            if program is None:
                 return self.value
-            if answer.point is None:
+            solution = self.relaxation(program)
+            if solution.status == 2:  # infeasible
+                return self.value
+            if solution.status != 0:
                 break
             # Cuts are valid everywhere, so the value under any of them bounds the objective from below.
-            bound = max(bound, answer.bound)
-            self.relaxed[choice] = answer.point
-            self.prices = answer.prices
-            if not self.separate(answer.point, answer.heights):
+            bound = max(bound, solution.fun / self.unit)
+            self.relaxed[choice] = solution.x[:size]
+            # d objective / d size of cell: what one more record predicted 1, or 0, costs at the margin.
+            self.prices = solution.eqlin.marginals / self.unit  # the first rows are the cells'
+            if not self.separate(solution.x[:size], solution.x[size : 2 * size] / self.unit):
                 break
         return bound
 
@@ -423,22 +374,21 @@ class _BestFirstSearch:
         self.surround(self.relaxed.get(choice, self.problem.old))
         while not self.over():
             # Counts of least height; where heights are F_cg itself, they are the optimum.
-            answer = self.ask(self.program(choice, self.cuts(), margin), unit=self.unit)
-            if answer.infeasible:
+            program = self.program(choice, self.cuts(), margin)
+            counts, lower = self.ask(program, unit=self.unit)
+            if math.isinf(lower):
                 if margin:
                     return bound
                 return self.value
             # Tightened rows leave solutions out, so their bound proves nothing.
             if not margin:
-                bound = max(bound, answer.bound)
-            if answer.counts is None or bound >= self.value * (1 - _CLOSED):
+                bound = max(bound, lower)
+            if counts is None or bound >= self.value * (1 - _CLOSED):
                 break
             before = self.value
-            if self.accept(answer.counts):
+            if self.accept(counts):
                 closed = bound >= self.value * (1 - _CLOSED)
-                if closed or not (
-                    self.surround(answer.counts) or self.value < before * (1 - _CLOSED)
-                ):
+                if closed or not (self.surround(counts) or self.value < before * (1 - _CLOSED)):
                     break
             # The counts break a constraint by rounding: once more with rows of D tightened.
             elif margin:

@@ -176,7 +176,7 @@ def test_residuals_give_the_log_likelihood_ratio_of_the_model_that_made_the_scor
     rows = np.arange(n, 2 * n)
     evidence = OutputEvidence.of(x, outputs, groups, before, rows)
     for about in (records.learners, rows):
-        ratios = evidence.columns(None if about is records.learners else about).ratios
+        _, ratios, _ = evidence.ratios(None if about is records.learners else about)
         from_0 = deviations[about] + shift * groups[about]
         true = (from_0**2 - (from_0 - shift) ** 2) / (2 * noise**2)
         for column, error in ((ratios[:, -2], 0.15), (ratios[:, -1], 0.3)):  # linear, boosted

@@ -37,9 +37,10 @@ def tuned_forest(people: AuditDataset) -> TunedForest:
 
 def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest: TunedForest):
     assert len(tuned_forest.trials) == EVALUATIONS
-    assert tuned_forest.trials[0].parameters == PINNED == forest_parameters()
-    scores = [trial.score.value for trial in tuned_forest.trials]
-    assert tuned_forest.parameters == tuned_forest.trials[int(np.argmax(scores))].parameters
+    parameters = [parameters for parameters, _ in tuned_forest.trials]
+    assert parameters[0] == PINNED == forest_parameters()
+    scores = [score.value for _, score in tuned_forest.trials]
+    assert tuned_forest.parameters == parameters[int(np.argmax(scores))]
     table = tuned_forest.to_frame()
     assert table.loc[table["chosen"], "score"].tolist() == [max(scores)]
 
@@ -90,8 +91,8 @@ def test_tune_forest_refuses_too_small_a_group(people: AuditDataset):
 
 
 def test_train_adversary_takes_the_parameters(people: AuditDataset):
-    x, y, s = people.features, people.labels, people.sensitive
-    shallow = train_adversary("features", x, y, s, seed=1, parameters={"max_depth": 1}).estimator
+    x, s = people.features, people.sensitive
+    shallow = train_adversary(x, s, seed=1, parameters={"max_depth": 1})
     assert (shallow.max_depth, shallow.n_estimators, shallow.min_samples_split) == (1, 100, 10)
-    default, pinned = (train_adversary("features", x, y, s, seed=1, parameters=p) for p in (None, PINNED))
-    assert np.array_equal(default.probability(x, y), pinned.probability(x, y))
+    default, pinned = (train_adversary(x, s, seed=1, parameters=p) for p in (None, PINNED))
+    assert np.array_equal(default.predict_proba(x), pinned.predict_proba(x))

@@ -88,9 +88,9 @@ def test_there_is_one_imputation_of_the_same_people():
     prior = prior_of(subject.dataset, subject.splits, subject.splits.train, seed=subject.config.seed)
     assert np.array_equal(posteriors.before, prior)
     rows = subject.dataset, subject.splits, subject.model.predictions
-    strong = attack_model("strong", "held_out", *rows, config=subject.config)
-    assert np.array_equal(strong.attacked.probability, prior)
-    assert accuracy(strong.attacked.truth, strong.attacked.guess) == posteriors.level("accuracy", posteriors.before)
+    strong, _ = attack_model("strong", "held_out", *rows, config=subject.config)
+    assert np.array_equal(strong.probability, prior)
+    assert accuracy(strong.truth, strong.guess) == posteriors.level("accuracy", posteriors.before)
 
 
 @pytest.mark.long

@@ -135,15 +135,22 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
 
 def test_relaxation_answers_in_the_unit_of_the_costs(monkeypatch):
     """What is minimised is the sum of the heights, so it is their sum in whatever unit."""
-    answers, relax = [], tangents._BestFirstSearch.relaxation
+    relax, separate = tangents._BestFirstSearch.relax, tangents._BestFirstSearch.separate
+    sums, bounds = [], []
 
-    def listed(search, program, unit):
-        answers.append(relax(search, program, unit))
-        return answers[-1]
+    def separated(search, point, heights):
+        sums.append(heights.sum())
+        return separate(search, point, heights)
 
-    monkeypatch.setattr(tangents._BestFirstSearch, "relaxation", listed)
+    def relaxed(search, choice):
+        before = len(sums)
+        bounds.append((bound := relax(search, choice), sums[-1] if len(sums) > before else None))
+        return bound
+
+    monkeypatch.setattr(tangents._BestFirstSearch, "separate", separated)
+    monkeypatch.setattr(tangents._BestFirstSearch, "relax", relaxed)
     arguments = problem(120, 3)
     arguments["cost"] = 1e5 * arguments["cost"]
     assert correct(**arguments).certificate.status == "optimal"
-    points = [answer for answer in answers if answer.point is not None]
-    assert points and all(answer.heights.sum() == pytest.approx(answer.bound) for answer in points)
+    points = [(bound, total) for bound, total in bounds if total is not None]
+    assert points and all(total == pytest.approx(bound) for bound, total in points)

@@ -52,7 +52,7 @@ def test_ten_people_by_hand():
     assert disclosure.before.value == pytest.approx(0.6)
     assert disclosure.after is not None
     assert disclosure.after.value == pytest.approx(1.0)
-    assert [g.before.value for g in disclosure.groups] == pytest.approx([0.6, 0.6])
+    assert [before.value for before, _ in disclosure.groups.values()] == pytest.approx([0.6, 0.6])
 
 
 def test_a_tolerance_is_raised_in_thousandths_until_it_is_true():

@@ -37,11 +37,11 @@ def test_by_tolerance_compares_the_tightest_with_the_loosest(leaking: Correction
 
 
 def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult):
-    odd = leaking.attack("features").attacked
+    odd, _ = leaking.attack("features")
     columns = ("probability", "calibrated", "labels", "truth")
     predictions = np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8)
     few = replace(odd, **{name: getattr(odd, name)[:7] for name in columns}, predictions=predictions)
-    attacks = {key: replace(attack, attacked=few) for key, attack in leaking.attacks.items()}
+    attacks = {key: (few, held_out) for key, (_, held_out) in leaking.attacks.items()}
     result = CorrectionResult(subject=replace(leaking.subject), attacks=attacks)
     point = STUDY.findings(result, CorrectionSettings(tolerance=0.0))[0].point
     smallest = result.disclose(0.0).smallest_tolerance
