@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import combinations, product
 
 import numpy as np
 
-from core.studies.attriguard.table import Column, PairRules, TablePeople
+from core.studies.attriguard.table import Column, Pair, TablePeople, forbidden_values, places_of
 from core.studies.attriguard.table_search import Defender
 
 NAMES = ("job", "home", "club", "rooms", "pay")
@@ -50,7 +51,7 @@ def least_columns(
     columns: tuple[Column, ...],
     defender: Defender,
     target: int,
-    rules: PairRules,
+    rules: Collection[Pair],
     *,
     most: int | None = None,
 ) -> int | None:
@@ -60,29 +61,31 @@ def least_columns(
     with up to `most` columns.
     """
     free = [j for j, column in enumerate(columns) if not column.frozen]
-    held = pairs_held(record, rules)
+    held = pairs_held(record, columns, rules)
     for size in range(1, (len(free) if most is None else most) + 1):
         for chosen in combinations(free, size):
             values = list(product(*(columns[j].domain for j in chosen)))
             changed = np.repeat(record[None], len(values), axis=0)
             changed[:, chosen] = values
-            fine = [pairs_held(row, rules) <= held for row in changed]
+            fine = [pairs_held(row, columns, rules) <= held for row in changed]
             if (np.array(fine) & (defender.predict(changed) == target)).any():
                 return size
     return None
 
 
-def pairs_held(record: np.ndarray, rules: PairRules) -> set[tuple[int, int]]:
+def pairs_held(record: np.ndarray, columns: tuple[Column, ...], rules: Collection[Pair]) -> set[tuple[int, int]]:
     """Return the forbidden pairs of one record, as pairs of places."""
-    places = rules.places(record[None])[0]
-    return {(a, b) for a, b in combinations(places.tolist(), 2) if rules.forbidden[a, b]}
+    (places,) = places_of([column.listed for column in columns], record[None])
+    forbidden = forbidden_values(columns, rules)
+    return {(a, b) for a, b in combinations(places.tolist(), 2) if forbidden[a, b]}
 
 
-def broken(rules: PairRules, records: np.ndarray) -> np.ndarray:
+def broken(columns: tuple[Column, ...], rules: Collection[Pair], records: np.ndarray) -> np.ndarray:
     """Return how many forbidden pairs each record holds, (n,)."""
-    places = rules.places(records)
-    pairs = combinations([j for j, values in enumerate(rules.listed) if values.size], 2)
-    return np.sum([rules.forbidden[places[:, a], places[:, b]] for a, b in pairs], axis=0)
+    places = places_of([column.listed for column in columns], records)
+    forbidden = forbidden_values(columns, rules)
+    pairs = combinations([j for j, column in enumerate(columns) if column.listed.size], 2)
+    return np.sum([forbidden[places[:, a], places[:, b]] for a, b in pairs], axis=0)
 
 
 def leads(defender: Defender, records: np.ndarray) -> np.ndarray:

@@ -137,16 +137,16 @@ def _mean(hits: Any) -> float:
 def _draw_other_noise(work: GuardRun, exposure: Exposure) -> Drawing:
     label = "Showing noise to attackers"
     defense = work.defense_of(exposure)
-    transfer: Any = work.require(
+    shares, sizes = work.require(
         "transfer", label, lambda report: attriguard.transfer(defense, report)
     )
     fooled = np.array(
-        [[transfer.share[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS]
+        [[shares[noise, name].value for noise in SURROGATES] for name in CLEAN_ATTACKERS]
     )
     drawing = charts.draw_transfer(
         CLEAN_ATTACKERS, [title for title, _, _ in SURROGATES.values()], fooled
     )
-    return panels.under(findings.margin_helps(transfer), drawing, key="other_transfer_chart")
+    return panels.under(findings.margin_helps(shares, sizes), drawing, key="other_transfer_chart")
 
 
 # Noise concentration --------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def _domain_text(column: Column) -> str:
 def _rule_table(defense: TableDefense) -> pandas.DataFrame:
     import pandas as pd
 
-    in_force = defense.rules.rules
+    in_force = defense.rules
     rules = dict(in_force)
     for pair, expected in defense.found_rules.items():
         rules.setdefault(pair, expected)

@@ -66,8 +66,8 @@ def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, gua
 
 def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableDefense):
     assert guard.plausible.value >= 0.99
-    before = np.repeat(broken(guard.rules, guard.people.public), 2)
-    assert (broken(guard.rules, guard.noise.noisy) <= before).all()
+    before = np.repeat(broken(guard.columns, guard.rules, guard.people.public), 2)
+    assert (broken(guard.columns, guard.rules, guard.noise.noisy) <= before).all()
     free = guarded(data, AttriGuardSettings(rules=False))
     assert free.plausible.value == pytest.approx(0.47, abs=BAND)
     assert free.noise.size.max() == 1

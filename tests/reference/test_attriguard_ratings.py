@@ -96,10 +96,10 @@ def test_where_the_noise_sits_and_whom_it_misleads():
     measured = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
     half, most = np.searchsorted(np.cumsum(measured.share), [0.5, 0.9]) + 1
     assert measured.n_entries == 10_000 and half < 40 and most < 130
-    measured = transfer(guarded())
-    assert measured.share["logistic", "logistic"].value == 1.0
+    share, _ = transfer(guarded())
+    assert share["logistic", "logistic"].value == 1.0
     for reader in ("forest", "network"):
-        assert measured.share["logistic", reader].value == pytest.approx(0.6, abs=0.05)
+        assert share["logistic", reader].value == pytest.approx(0.6, abs=0.05)
 
 
 # whether BlurMe is told the truth -> what logistic regression, the forest and the network still read

@@ -194,10 +194,10 @@ class RepresentativeNoise(Result):
     entries changed; `reached`, (u, m), says whether the classifier, asked again, reads the value.
     """
 
-    noisy: Any = field(repr=False)
-    size: Ints = field(repr=False)
-    reached: Mask = field(repr=False)
-    predicted: Ints = field(repr=False)
+    noisy: Any
+    size: Ints
+    reached: Mask
+    predicted: Ints
 
     def mechanism(self, target: Floats, budget: float) -> Floats:
         """Return how often each noise is used at a budget, towards a target distribution (m,); (u, m)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,8 @@ def knows_the_noise(attacker: str) -> bool:
 class KnownPeople(Result):
     """People who publish their attribute."""
 
-    records: Any = field(repr=False)  # public, (n, d)
-    values: Ints = field(repr=False)  # (n,), 0 to n_values - 1
+    records: Any  # public, (n, d)
+    values: Ints  # (n,), 0 to n_values - 1
     n_values: int  # m, number of values the attribute has
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,21 +39,14 @@ _TRANSFER_PEOPLE = 300
 """People whose noise is shown to them, at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer(Result):
-    """How often noise found against one classifier fools another.
-
-    `share` is by (key of `SURROGATES`, attacker of `CLEAN_ATTACKERS`): of the noisy records those that are read as the
-    defender wants, over people and all values but the one the defender reads anyway. `size` is by surrogate: the
-    ratings changed by the same noises, on average over people of their means.
-    """
-
-    share: dict[tuple[str, str], Estimate] = field(repr=False)
-    size: dict[str, Estimate] = field(repr=False)
-
-
-def transfer(defense: RatingsDefense, report: ReportProgress | None = None) -> Transfer:
+def transfer(
+    defense: RatingsDefense, report: ReportProgress | None = None
+) -> tuple[dict[tuple[str, str], Estimate], dict[str, Estimate]]:
     """Show the noise of every surrogate to the attackers trained on clean ratings.
+
+    Returned are, by (key of `SURROGATES`, attacker of `CLEAN_ATTACKERS`), the share of the noisy records that are read
+    as the defender wants, over people and all values but the one the defender reads anyway; and by surrogate the
+    ratings changed by the same noises, on average over people of their means.
 
     Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
     Policy, classifiers and people are the defense's; its own defender and margin are not used. The report is called
@@ -79,7 +72,7 @@ def transfer(defense: RatingsDefense, report: ReportProgress | None = None) -> T
                 guesses = defense.classifier(attacker).predict(noise.noisy[rows])
                 hits.ravel()[rows] = guesses == rows % counted.shape[1]
             share[surrogate, attacker] = mean_rate(hits.sum(axis=1)[some] / counts[some])
-    return Transfer(share=share, size=size)
+    return share, size
 
 
 def with_additions(

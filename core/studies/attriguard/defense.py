@@ -347,10 +347,7 @@ class TableDefense(Defense):
             forbidden=settings.forbidden_pairs,
             allowed=settings.allowed_pairs,
         )
-        if settings.rules:
-            self.rules = rules
-        else:
-            self.rules = pair_rules(self.columns)
+        self.rules = rules if settings.rules else {}
         self.defender = fit_defender(
             people.attacker_records, people.known_truth, self.columns, kind=settings.defender
         )

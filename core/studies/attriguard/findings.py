@@ -25,7 +25,7 @@ from ...stats.fairness import difference_title
 from ..study import Finding
 from .allocation import Concentration
 from .attackers import ADVERSARIAL, attacker_label, knows_the_noise
-from .comparators import Compared, Transfer
+from .comparators import Compared
 from .defense import TableDefense
 from .result import AttriGuardSettings, Exposure, ExposurePoint, strongest_point
 from .utility import RECOMMENDED, Recommendation, UtilityPoint
@@ -239,13 +239,15 @@ def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Findi
     )
 
 
-def margin_helps(transfer: Transfer) -> Finding:
+def margin_helps(
+    fooled: Mapping[tuple[str, str], Estimate], sizes: Mapping[str, Estimate]
+) -> Finding:
     """Say how much noise against logistic regression fools a network, without and with a margin."""
     plain, margin = (
-        transfer.share[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin")
+        fooled[surrogate, "network"].value for surrogate in ("logistic", "logistic_margin")
     )
     changes = ", ".join(
-        "no" if math.isnan(size.value) else f"{size.value:.1f}" for size in transfer.size.values()
+        "no" if math.isnan(size.value) else f"{size.value:.1f}" for size in sizes.values()
     )
     if math.isnan(margin):
         more = "no noise was found"
@@ -347,7 +349,7 @@ def plausible(defense: TableDefense) -> Finding:
     return Finding(
         point=f"{percent(defense.plausible)} of the changed records hold only pairs of values that somebody has",
         evidence=f"{count(defense.plausible.n)} records with noise.{left} "
-        f"Rules in force: {count(len(defense.rules.rules))}",
+        f"Rules in force: {count(len(defense.rules))}",
     )
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -328,10 +328,10 @@ class Scores:
     """
 
     classes: Ints  # the private value each class stands for, (k,)
-    weights: Floats = field(repr=False)  # W transposed, (d, h)
-    offsets: Floats = field(repr=False)  # b, (h,)
+    weights: Floats  # W transposed, (d, h)
+    offsets: Floats  # b, (h,)
     # of a network: what its scores are made of, (h, k) and (k,)
-    outputs: tuple[Floats, Floats] | None = field(default=None, repr=False)
+    outputs: tuple[Floats, Floats] | None = None
 
     @property
     def tie(self) -> float:
@@ -365,7 +365,7 @@ class Scores:
         index = class_index.reshape(-1, *[1] * (scores.ndim - 1))
         target_score = np.take_along_axis(scores, index, axis=-1)[..., 0]
         np.put_along_axis(scores, index, -np.inf, axis=-1)
-        return np.asarray(target_score - scores.max(axis=-1) > lead)
+        return target_score - scores.max(axis=-1) > lead
 
     def gradient(self, state: Floats, class_index: Ints) -> Floats:
         """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
@@ -378,20 +378,24 @@ class Scores:
 
 def read_scores(classifier: Any) -> Scores:
     """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer."""
-    network = hasattr(classifier, "coefs_")
-    weights, offsets = _network(classifier) if network else _linear(classifier)
     outputs = None
-    if network:
-        outputs = (weights[1], offsets[1])
+    if hasattr(classifier, "coefs_"):
+        (weights, offsets), outputs = _network(classifier)
+    else:
+        weights, offsets = _linear(classifier)
     return Scores(
         classes=np.asarray(classifier.classes_, dtype=np.int64),
-        weights=weights[0],
-        offsets=offsets[0],
+        weights=weights,
+        offsets=offsets,
         outputs=outputs,
     )
 
 
-def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
+_Layer = tuple[Floats, Floats]
+"""Weights, and offsets."""
+
+
+def _linear(classifier: Any) -> _Layer:
     """Return the weights and offsets of a linear classifier, or of one that has a part for each class."""
     parts = getattr(classifier, "estimators_", [classifier])
     rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
@@ -405,7 +409,7 @@ def _linear(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     elif _shares_a_softmax(classifier):
         # A softmax does not see what all classes share: w_i - mean w.
         rows = rows - rows.mean(axis=0)
-    return [np.ascontiguousarray(rows.T)], [offsets]
+    return np.ascontiguousarray(rows.T), offsets
 
 
 def _shares_a_softmax(classifier: Any) -> bool:
@@ -414,14 +418,16 @@ def _shares_a_softmax(classifier: Any) -> bool:
     return isinstance(classifier, LogisticRegression) and classifier.solver != "liblinear"
 
 
-def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
+def _network(classifier: Any) -> tuple[_Layer, _Layer]:
     """Return both layers of an MLPClassifier; of its one output for two classes, half to each."""
-    weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
-    offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
+    (hidden, weights), (shift, offsets) = (
+        [np.asarray(part, dtype=np.float64) for part in parts]
+        for parts in (classifier.coefs_, classifier.intercepts_)
+    )
     if classifier.out_activation_ == "logistic":
-        weights[-1] = weights[-1] * [-0.5, 0.5]
-        offsets[-1] = offsets[-1] * [-0.5, 0.5]
-    return weights, offsets
+        weights = weights * [-0.5, 0.5]
+        offsets = offsets * [-0.5, 0.5]
+    return (hidden, shift), (weights, offsets)
 
 
 _ROWS = 8_000

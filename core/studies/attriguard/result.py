@@ -160,8 +160,8 @@ class Guesses(Result):
     """A key of `core.studies.attriguard.ATTACKER_TITLES`."""
     trained_at: float | None = None
     """Budget of the noise the attacker was trained against; None for attackers that do not know any."""
-    clean: Ints = field(repr=False)
-    noisy: Ints = field(repr=False)
+    clean: Ints
+    noisy: Ints
     """Guesses from the records without noise, (u,), and with the noise for value i, (u, m)."""
 
 

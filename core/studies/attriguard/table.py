@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -49,17 +50,13 @@ class TablePeople(Result):
     attribute: str
     values: tuple[str, ...]
     names: tuple[str, ...]
-    categorical: Mask = field(repr=False)  # (d,): which columns hold codes of categories
-    categories: tuple[tuple[str, ...], ...] = field(
-        repr=False
-    )  # what the codes stand for; empty for numbers
-    attacker_records: Floats = field(repr=False)  # records of the known people, (n, d)
-    known_truth: Ints = field(repr=False)  # (n,)
-    public: Floats = field(repr=False)  # records of the protected people, (u, d)
-    truth: Ints = field(repr=False)  # (u,)
-    rows: npt.NDArray[np.intp] = field(
-        repr=False
-    )  # of the protected people in the audit's table, (u,)
+    categorical: Mask  # (d,): which columns hold codes of categories
+    categories: tuple[tuple[str, ...], ...]  # what the codes stand for; empty for numbers
+    attacker_records: Floats  # records of the known people, (n, d)
+    known_truth: Ints  # (n,)
+    public: Floats  # records of the protected people, (u, d)
+    truth: Ints  # (u,)
+    rows: npt.NDArray[np.intp]  # of the protected people in the audit's table, (u,)
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.values) <= MOST_VALUES:
@@ -125,10 +122,10 @@ class Column(Result):
     name: str
     kind: str  # "category", "integer" or "number"
     frozen: bool
-    domain: Floats = field(repr=False)  # rising; what the noise may set it to, codes for categories
+    domain: Floats  # rising; what the noise may set it to, codes for categories
     # rising; all values among the known people where pair rules may speak of them, else empty
-    listed: Floats = field(repr=False)
-    texts: tuple[str, ...] = field(default=(), repr=False)  # what the codes stand for
+    listed: Floats
+    texts: tuple[str, ...] = ()  # what the codes stand for
 
     def text(self, value: float) -> str:
         """Return how a value reads: the category's text, or the number."""
@@ -211,12 +208,10 @@ _RANGES = 10
 class Encoder:
     """How each of d columns becomes a block of inputs: indicators of values or ranges, or one number."""
 
-    indicators: tuple[Floats | None, ...] = field(
-        repr=False
-    )  # values of a column with an indicator each, or None
-    edges: tuple[Floats | None, ...] = field(repr=False)  # limits of a number's ranges, or None
-    centre: Floats = field(repr=False)  # mean of a number that is standardised, (d,)
-    spread: Floats = field(repr=False)  # its standard deviation, (d,)
+    indicators: tuple[Floats | None, ...]  # values of a column with an indicator each, or None
+    edges: tuple[Floats | None, ...]  # limits of a number's ranges, or None
+    centre: Floats  # mean of a number that is standardised, (d,)
+    spread: Floats  # its standard deviation, (d,)
 
     def block(self, column: int, values: Floats) -> Any:
         """Return the inputs of one column for values of shape (n,), a sparse matrix with n rows."""
@@ -270,21 +265,6 @@ Pair = tuple[str, str, str, str]
 """Two values, as text, that must not meet in a changed record: column, value, column, value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairRules(Result):
-    """All rules of a table, most expected first."""
-
-    rules: dict[Pair, float]
-    """The known people who would hold both if independent; nan for a pair forbidden besides."""
-    listed: tuple[Floats, ...] = field(repr=False)  # values of each column that rules may speak of
-    # (t + 1, t + 1), symmetric: which of all t listed values must not meet; the last is any value not listed
-    forbidden: Mask = field(repr=False)
-
-    def places(self, records: Floats) -> npt.NDArray[np.intp]:
-        """Return where each cell's value stands in `forbidden`, (n, d)."""
-        return places_of(self.listed, records)
-
-
 def find_rules(records: Floats, columns: Sequence[Column]) -> dict[Pair, float]:
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first.
 
@@ -310,32 +290,36 @@ def find_rules(records: Floats, columns: Sequence[Column]) -> dict[Pair, float]:
 
 def pair_rules(
     columns: Sequence[Column],
-    found_rules: Mapping[Pair, float] | None = None,
+    found_rules: Mapping[Pair, float] = MappingProxyType({}),
     *,
     forbidden: Collection[Pair] = (),
     allowed: Collection[Pair] = (),
-) -> PairRules:
+) -> dict[Pair, float]:
     """Return the rules found, less the pairs allowed, with those forbidden besides.
 
+    Each with the known people who would hold both if independent; nan for a pair forbidden besides, which come first.
     Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
     values = _listed(columns)
     gone = {_places(pair, values) for pair in allowed}
-    found_rules = found_rules or {}
     retained = {
         indices: pair for pair in found_rules if (indices := _places(pair, values)) not in gone
     }
     fresh = {
         indices: pair for pair in forbidden if (indices := _places(pair, values)) not in retained
     }
-    total = len(values)
-    barred = np.zeros((total + 1, total + 1), dtype=bool)
-    for i, k in (*fresh, *retained):
-        barred[i, k] = barred[k, i] = True
-    listed = tuple(column.listed for column in columns)
     rules = dict.fromkeys(fresh.values(), math.nan)
-    rules |= {pair: found_rules[pair] for pair in retained.values()}
-    return PairRules(rules=rules, listed=listed, forbidden=barred)
+    return rules | {pair: found_rules[pair] for pair in retained.values()}
+
+
+def forbidden_values(columns: Sequence[Column], rules: Collection[Pair]) -> Mask:
+    """Return which of all t listed values must not meet, (t + 1, t + 1); the last is any value not listed."""
+    values = _listed(columns)
+    barred = np.zeros((len(values) + 1, len(values) + 1), dtype=bool)
+    for pair in rules:
+        i, k = _places(pair, values)
+        barred[i, k] = barred[k, i] = True
+    return barred
 
 
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:

@@ -16,8 +16,8 @@ change does, else taken when it gains more per column. Rules can leave a record 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from ...base.validation import Floats, Ints, Mask, choice
 from .allocation import RepresentativeNoise
-from .table import Column, Encoder, PairRules, fit_encoder
+from .table import Column, Encoder, Pair, fit_encoder, forbidden_values, places_of
 
 TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
 """What the defender finds noise against on a table, and what to call it."""
@@ -39,11 +39,11 @@ class Defender:
     """A fitted linear classifier of the private attribute, with k inputs for m values."""
 
     encoder: Encoder
-    classifier: Any = field(repr=False)  # scikit-learn's, on the encoder's inputs
+    classifier: Any  # scikit-learn's, on the encoder's inputs
     # of every input for every value, (m, k); of two values half the difference each
-    weights: Floats = field(repr=False)
-    offsets: Floats = field(repr=False)  # (m,)
-    starts: Places = field(repr=False)  # where each column's inputs begin, (d + 1,)
+    weights: Floats
+    offsets: Floats  # (m,)
+    starts: Places  # where each column's inputs begin, (d + 1,)
 
     def terms(self, column: int, values: Floats) -> Floats:
         """Return what values (n,) of a column add to every score, (m, n)."""
@@ -102,7 +102,7 @@ class _Walk:
     """n records and their changes so far."""
 
     records: Floats  # (n, d)
-    places: Places  # where the cells stand among the listed values (`PairRules.places`), (n, d)
+    places: Places  # where the cells stand among the listed values (`places_of`), (n, d)
     terms: Floats  # what each cell adds to the scores, (m, n, d)
     scores: Floats  # (m, n)
     fixed: Mask  # cells changed already, (n, d)
@@ -137,28 +137,29 @@ class TableSearch:
         self,
         columns: Sequence[Column],
         defender: Defender,
-        rules: PairRules,
+        rules: Collection[Pair],
         *,
         margin: float = 0.0,
     ) -> None:
         self.defender = defender
-        self.rules = rules
+        self.listed = [column.listed for column in columns]
+        forbidden = forbidden_values(columns, rules)
         self.lead = max(margin, _LEAST_LEAD)
         free = [j for j, column in enumerate(columns) if not column.frozen]
         self.column = np.repeat(
             free, [columns[j].domain.size for j in free]
         )  # the column that is set, (v,)
         self.value = np.concatenate([columns[j].domain for j in free])  # what it is set to, (v,)
-        # what the new value adds to the scores, (m, v), and where it stands in the rules' `forbidden`, (v,)
+        # what the new value adds to the scores, (m, v), and where it stands among the listed values, (v,)
         self.terms = np.concatenate([defender.terms(j, columns[j].domain) for j in free], axis=1)
         every = np.arange(self.value.size)
         spare = np.zeros((every.size, len(columns)))
         spare[every, self.column] = self.value
-        self.position = rules.places(spare)[every, self.column]
+        self.position = places_of(self.listed, spare)[every, self.column]
         # which of t listed values each new value must not meet, (t + 1, v), and which columns the rules speak of
-        self.forbidden = rules.forbidden[:, self.position]
-        owner = np.repeat(np.arange(len(columns)), [values.size for values in rules.listed])
-        self.bound = np.unique(owner[rules.forbidden[:-1].any(axis=1)])
+        self.forbidden = forbidden[:, self.position]
+        owner = np.repeat(np.arange(len(columns)), [values.size for values in self.listed])
+        self.bound = np.unique(owner[forbidden[:-1].any(axis=1)])
 
     def noise(self, public: Floats) -> RepresentativeNoise:
         """Return everybody's noise for every value, of records (u, d).
@@ -197,7 +198,7 @@ class TableSearch:
         terms = self.defender.all_terms(public)
         walk = _Walk(
             records=public.copy(),
-            places=self.rules.places(public),
+            places=places_of(self.listed, public),
             terms=terms,
             scores=terms.sum(axis=2) + self.defender.offsets[:, None],
             fixed=np.zeros(public.shape, dtype=bool),
@@ -250,7 +251,7 @@ class TableSearch:
         doing = useful & ~pair
         self._make(walk, rows[doing], best_single[doing])
         walk.reached[rows[done]] = True
-        return np.asarray(rows[useful & ~done])
+        return rows[useful & ~done]
 
     def _make(self, walk: _Walk, rows: Places, chosen: Places) -> None:
         """Make one change a row."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,11 @@ class Recommendation(Result):
     towards the `target` distribution.
     """
 
-    clean: Floats = field(repr=False)
-    popular: Floats = field(repr=False)
-    noisy: Floats = field(repr=False)
-    noise: RepresentativeNoise = field(repr=False)
-    target: Floats = field(repr=False)
+    clean: Floats
+    popular: Floats
+    noisy: Floats
+    noise: RepresentativeNoise
+    target: Floats
 
     def at(self, budget: float) -> Estimate:
         """Return the precision at a budget, over people and draws."""
@@ -174,11 +174,11 @@ class TableUtility(Result):
     with the noise for each value.
     """
 
-    defense: TableDefense = field(repr=False)
+    defense: TableDefense
     metric: str
-    labels: Codes = field(repr=False)
-    clean: Floats = field(repr=False)
-    noisy: Floats = field(repr=False)
+    labels: Codes
+    clean: Floats
+    noisy: Floats
 
     def without_noise(self) -> UtilityPoint:
         """Return the model on the clean records."""

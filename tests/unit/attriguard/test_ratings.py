@@ -60,15 +60,15 @@ def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
 
 def test_transfer(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.studies.attriguard.comparators._TRANSFER_PEOPLE", 40)
-    study = transfer(guarded)
-    assert set(study.share) == set(product(SURROGATES, CLEAN_ATTACKERS))
-    assert study.share["logistic", "logistic"].value == study.share["network", "network"].value == 1.0
-    assert study.share["logistic_margin", "network"].value > study.share["logistic", "network"].value
+    share, size = transfer(guarded)
+    assert set(share) == set(product(SURROGATES, CLEAN_ATTACKERS))
+    assert share["logistic", "logistic"].value == share["network", "network"].value == 1.0
+    assert share["logistic_margin", "network"].value > share["logistic", "network"].value
     # every person is counted once: the mean over people of the mean of their noises
     drawn = np.sort(child_generator(42, "guard transfer").permutation(100)[:40])
     noise = guarded.noise_of(SAMPLE.people_test[drawn], defender="network", margin=0.0)
     people = [sizes[sizes > 0] for sizes in noise.size]
-    assert study.size["network"] == mean([float(sizes.mean()) for sizes in people if sizes.size])
+    assert size["network"] == mean([float(sizes.mean()) for sizes in people if sizes.size])
 
 
 def test_noise_moves_recommendations(monkeypatch: pytest.MonkeyPatch):
