@@ -144,7 +144,7 @@ class _PropagationState:
 
 def _times(g: Floats, x: Floats) -> Floats:
     """Return g x for each repeat, shape (R, m + 1)."""
-    return np.asarray((g @ x[:, :, np.newaxis])[:, :, 0])
+    return (g @ x[:, :, np.newaxis])[:, :, 0]
 
 
 def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
@@ -186,8 +186,8 @@ def _round(state: _PropagationState, noise: str, floor: float) -> _PropagationSt
 def _precision(noise: str, scale: Floats, squared: Floats) -> Floats:
     """Return the expected precision of the noise given the expected squared residuals."""
     if noise == "cauchy":
-        return np.asarray(2.0 / (scale**2 + squared))
-    return np.asarray(1.0 / (scale * np.sqrt(np.maximum(squared, 1e-24))))
+        return 2.0 / (scale**2 + squared)
+    return 1.0 / (scale * np.sqrt(np.maximum(squared, 1e-24)))
 
 
 def _sites(
@@ -244,8 +244,8 @@ class AnsweredQueries:
     """(R, m, n)"""
     answers: Floats
     """(R, m)"""
-    released: Sequence[Any]
-    """What else the mechanism released (noisy sums); empty otherwise."""
+    released: Sequence[Floats]
+    """(m,) each: the noisy sums behind the answers of each repeat; empty where there are none."""
     prior: Floats
     """(R, n): P(advantaged) from features and label."""
     mechanism: Any
@@ -388,7 +388,7 @@ def _missed(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> Floats:
     weights = np.where(
         disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged
     )
-    return np.asarray(answered.answers[r] - answered.scores[r] @ weights)
+    return answered.answers[r] - answered.scores[r] @ weights
 
 
 def _but_for_swaps(
@@ -476,13 +476,13 @@ def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
     else:
         before = np.full((len(h), h.shape[2]), n0 / h.shape[2])
     if answered.mechanism.absolute and not answered.released:
-        return np.asarray(1.0 - _from_sizes(answered, before))
+        return 1.0 - _from_sizes(answered, before)
     if answered.released:
         # Noisy sums: x·z with x the centred scores, so o = 0 and g = x.
-        y = np.asarray([release.sums for release in answered.released])
+        y = np.asarray(answered.released)
         rows = centred_scores(h)
         offset = np.zeros(h.shape[:2])
-        scale: float | Floats = np.array([release.scales for release in answered.released])[:, 1:]
+        scale: float | Floats = np.array([answered.mechanism.scales(scores)[1:] for scores in h])
     else:
         y = answered.answers
         # A gap: SP = h·r - c h·z, so o = Σ_j h_j / N1 and g = -c h.
@@ -498,7 +498,7 @@ def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
     else:
         noise = "laplace"
     ones = propagate(rows, target, noise=noise, scale=scale, n_ones=n0, prior=before)
-    return np.asarray(1.0 - counted(ones, n0))
+    return 1.0 - counted(ones, n0)
 
 
 def _scale(answered: AnsweredQueries) -> float:
@@ -530,7 +530,7 @@ def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
     p = np.clip(before, 1e-12, 1 - 1e-12)
     odds = np.log(p) - np.log1p(-p)
     np.add.at(odds, (np.arange(len(h))[:, np.newaxis], h.argmax(axis=2)), evidence)
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
+    return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
 def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttribute:

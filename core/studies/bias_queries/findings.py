@@ -190,15 +190,15 @@ def _accuracy_text(results: Sequence[BiasQueriesResult]) -> str:
     result = max(results, key=lambda result: result.best.m, default=None)
     if result is None or result.accuracy is None:
         return ""
-    accuracy = result.accuracy
+    base, queried, spread = result.accuracy
     # people of one label alone are asked about
     rate = {
         "equal_opportunity": "True positive rate",
         "predictive_equality": "True negative rate",
     }.get(result.metric)
     return (
-        f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.queried)} "
-        f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}. "
+        f"{rate or 'Accuracy'} of the queried models: {percent(queried)} "
+        f"(± {100 * spread:.1f} from model to model); of the audited model: {percent(base)}. "
         "Counted on the people asked about."
     )
 

@@ -130,7 +130,7 @@ def counted(probability: Floats, total: int) -> Floats:
         low = np.where(excess > 0, low, shift)
         newton = shift - excess / np.maximum((q * (1 - q)).sum(axis=0), 1e-300)
         shift = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
-    return np.asarray(q.T)
+    return q.T
 
 
 def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> Floats:
@@ -149,7 +149,7 @@ def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> F
     a = attribute_array(sensitive)
     n_advantaged = int(a.sum())
     v = np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
-    return np.asarray(score_matrix(scores, n=v.size) @ v)  # SP = H v (equation 4)
+    return score_matrix(scores, n=v.size) @ v  # SP = H v (equation 4)
 
 
 def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InputError
-from ...base.serialize import Result
 from ...base.validation import Floats, choice, whole_number
 from .gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 
@@ -56,7 +55,7 @@ def to_grid(values: Floats, grid: float) -> Floats:
     """Round to a grid and cut off far out; a grid of 0 leaves values as they are."""
     if grid == 0:
         return values
-    return np.asarray(np.clip(np.rint(values / grid), -REACH, REACH) * grid)
+    return np.clip(np.rint(values / grid), -REACH, REACH) * grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,13 @@ class Mechanism:
         sensitive : array-like of shape (n,), 0 or 1
             1 = advantaged.
         """
-        return np.asarray(self.draws(scores, sensitive, rng=rng, draws=1)[0])
+        return self.draws(scores, sensitive, rng=rng, draws=1)[0]
+
+    def release(
+        self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator
+    ) -> tuple[Floats, Floats | None]:
+        """Return one answer a question, and the noisy sums behind them, where there are some; both (m,)."""
+        return self.answer(scores, sensitive, rng=rng), None
 
     @property
     def holds(self) -> bool:
@@ -302,25 +307,9 @@ class SmoothLaplace(_Smooth):
         return self.epsilon / (4 * (m + math.log(2 / self.delta)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SumsRelease(Result):
-    """What noisy sums make public: the noisy size and sums of (score − middle), and the gaps computed from the two.
-
-    The size of the disadvantaged group may be below 0 or above n; sums and gaps have shape (m,).
-    """
-
-    n_disadvantaged: float
-    sums: Floats
-    gaps: Floats
-    scales: tuple[float, float]
-    """Of the noise on the count and on each sum."""
-
-
 def centred_scores(scores: Floats) -> Floats:
     """Return each row of the scores less the middle of its range, shape (..., m, n)."""
-    return np.asarray(
-        scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2
-    )
+    return scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +380,7 @@ class NoisySums(Mechanism):
         advantaged = np.clip((centred.sum(axis=1) - sums) / (h.shape[1] - n0), -reach, reach)
         if self.absolute:
             return np.abs(advantaged - disadvantaged)
-        return np.asarray(advantaged - disadvantaged)
+        return advantaged - disadvantaged
 
     def _answers(
         self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int
@@ -402,16 +391,11 @@ class NoisySums(Mechanism):
 
     def release(
         self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator
-    ) -> SumsRelease:
-        """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
+    ) -> tuple[Floats, Floats | None]:
+        """Return gaps and sums of one run; parameters as `answer`, but a group may be empty."""
         h, a = people(scores, sensitive)
         seen = self.count_and_sums(h, a, rng, 1)
-        return SumsRelease(
-            n_disadvantaged=float(seen[0, 0]),
-            sums=seen[0, 1:],
-            gaps=self._gaps(h, seen)[0],
-            scales=self.scales(h),
-        )
+        return self._gaps(h, seen)[0], seen[0, 1:]
 
     @property
     def why(self) -> str:

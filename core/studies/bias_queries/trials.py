@@ -41,7 +41,7 @@ from .guarantees import (
     prior_given_sizes,
     two_flips,
 )
-from .mechanisms import DELTA, NOISE_TITLES, Exact, Mechanism, NoisySums, mechanism_of
+from .mechanisms import DELTA, NOISE_TITLES, Exact, Mechanism, mechanism_of
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer reveals them."""
@@ -237,20 +237,6 @@ class Leak(Result):
     """The repeat whose leakage is nearest to the mean."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionAccuracy(Result):
-    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5.
-
-    Among people of one label this is the rate of true positives or negatives.
-    """
-
-    base: Estimate
-    queried: Estimate
-    """Mean accuracy and its interval over repeats."""
-    spread: float
-    """Standard deviation among the questions of one repeat, mean over repeats."""
-
-
 class Trials:
     """Repeats that are drawn once and answered as often as wanted.
 
@@ -311,14 +297,10 @@ class Trials:
         if m:
             asked_repeats = chosen
         for i, r in enumerate(asked_repeats):
-            people = self.people[r]
             rng = self._rng("noise", r)
-            if isinstance(mechanism, NoisySums):
-                release = mechanism.release(scores[i], people.sensitive, rng=rng)
-                released.append(release)
-                answers[i] = release.gaps
-            else:
-                answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
+            answers[i], sums = mechanism.release(scores[i], self.people[r].sensitive, rng=rng)
+            if sums is not None:
+                released.append(sums)
         return AnsweredQueries(
             design=self.design,
             scores=scores,
@@ -411,8 +393,12 @@ class Trials:
         """Return one repeat in full: its people, and what the attacker makes of the answers."""
         return self.people[repeat], read_answers(self.ask(m, mechanism, [repeat]), decoder)[0]
 
-    def accuracy(self, m: int) -> QuestionAccuracy:
-        """Return how the first `m` models asked about predict the label, beside the audited model."""
+    def accuracy(self, m: int) -> tuple[Estimate, Estimate, float]:
+        """Return how well the audited model, and the first `m` models asked about, predict the label.
+
+        Both are mean accuracies, with intervals over repeats, at a threshold of 0.5; among people of one label rates of
+        true positives or negatives. Last comes the standard deviation among the models of a repeat, mean over repeats.
+        """
         base = []
         queried = []
         spread = []
@@ -421,11 +407,7 @@ class Trials:
             base.append(float(((people.base >= 0.5) == people.labels).mean()))
             queried.append(float(right.mean()))
             spread.append(float(right.mean(axis=1).std()))
-        return QuestionAccuracy(
-            base=rate_over_repeats(base),
-            queried=rate_over_repeats(queried),
-            spread=float(np.mean(spread)),
-        )
+        return rate_over_repeats(base), rate_over_repeats(queried), float(np.mean(spread))
 
 
 def best_by_number(leaks: Sequence[Leak]) -> list[Leak]:
@@ -543,8 +525,8 @@ class BiasQueriesResult(Result):
     """One a decoder, after as many answers as are planned."""
     errors: Mapping[str, ErrorQuantiles] = field(default_factory=dict)
     """Way to answer -> error of one of so many answers; those without noise have none."""
-    accuracy: QuestionAccuracy | None = None
-    """Of the queried models beside the audited one; None where these are no models."""
+    accuracy: tuple[Estimate, Estimate, float] | None = None
+    """Of the audited model and the queried ones, as of `Trials.accuracy`; None where these are no models."""
     metric: str = "statistical_parity"
     """Whose gap is asked for, which says of whom the accuracy is."""
     targeted: float = 1.0

@@ -381,7 +381,7 @@ def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoT
         rng = child_generator(seed, f"model card, table {number}")
         members = applied_release.cells.members(sensitive)
         noisy_draws = [noisy_sums(applied_release, members, rng) for _ in range(draws)]
-        outputs.append(np.array([[draw.sizes[0], draw.sums[0, 0]] for draw in noisy_draws]))
+        outputs.append(np.array([[sizes[0], sums[0, 0]] for sizes, sums in noisy_draws]))
         centres.append([float(sensitive.sum()), float(sensitive[0])])
     return _compared(outputs, centres, [[claimed_release.noise_scale] * 2] * 2)
 

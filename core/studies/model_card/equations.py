@@ -33,7 +33,7 @@ import numpy.typing as npt
 from ...base.validation import Codes, Floats, probabilities
 from ...stats.projection import Constraints, Projection
 from ...stats.projection import project as project_on
-from .published_counts import Cells, PublishedCounts, number_names, part_of, published_mask
+from .published_counts import Cells, number_names, part_of, published_mask
 from .release import Published, Release
 
 _SIZE_REACH = 4.0
@@ -50,17 +50,14 @@ _Equation = tuple[Floats, float, float, float]
 def equations(published: Published, posterior: Floats) -> Constraints:
     """Return what the projection is held to; the posterior (n,) matters only for gaps of groups of unknown size."""
     cells = published.release.cells
-    noise = published.noise
-    if noise is not None:
+    if published.noise is not None:
         features = _noisy_features(published.release)
-        low = high = np.concatenate([noise.sizes, noise.sums.ravel()])
-        variance = np.full(low.size, noise.variance)
+        low = high = np.concatenate([numbers.ravel() for numbers in published.noise])
+        variance = np.full(low.size, published.release.noise_variance)
     else:
-        counts = published.counts
-        assert counts is not None
         rows = [
-            *_size_rows(cells, counts),
-            *_count_rows(cells, counts),
+            *_size_rows(published),
+            *_count_rows(published),
             *_unsized_rows(cells, _unsized(published), posterior),
         ]
         features = np.array([row[0] for row in rows]).reshape(-1, cells.people.size)
@@ -82,9 +79,9 @@ def equations(published: Published, posterior: Floats) -> Constraints:
 
 def _unsized(published: Published) -> dict[str, Floats]:
     """Return the limits of the numbers about groups of unknown size; there are none with privacy noise."""
-    if published.counts is None:
+    if published.noise is not None:
         return {}
-    sizes = published.counts.sizes
+    sizes = published.sizes
     return {name: limits for name, limits in published.limits.items() if part_of(name) not in sizes}
 
 
@@ -95,26 +92,27 @@ def _noisy_features(release: Release) -> Floats:
     return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
 
 
-def _size_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
+def _size_rows(published: Published) -> Iterator[_Equation]:
     """Yield the group sizes; that of everybody only where it does not follow from the others."""
-    for part, size in counts.sizes.items():
-        if part != "all" or not {"label 1", "label 0"} <= set(counts.sizes):
-            yield cells.inside(part).astype(np.float64), float(size), float(size), 0.0
+    for part, size in published.sizes.items():
+        if part != "all" or not {"label 1", "label 0"} <= set(published.sizes):
+            inside = published.release.cells.inside(part)
+            yield inside.astype(np.float64), float(size), float(size), 0.0
 
 
-def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
+def _count_rows(published: Published) -> Iterator[_Equation]:
     """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
+    cells = published.release.cells
     settled = {
-        part: counts.published[part] & (limits[:, 0] == limits[:, 1])
-        for part, limits in counts.limits.items()
+        part: published.counted[part] & (limits[:, 0] == limits[:, 1])
+        for part, limits in published.counts.items()
     }
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
-    for part, limits in counts.limits.items():
+    for part, limits in published.counts.items():
         inside = cells.inside(part)
+        selected = published.counted[part]
         if part == "all":
-            selected = counts.published[part] & ~within
-        else:
-            selected = counts.published[part]
+            selected = selected & ~within
         seen: set[bytes] = set()
         for i in np.flatnonzero(selected):
             row = cells.predictions[i] * inside
@@ -265,7 +263,7 @@ class Modes:
     def person(self) -> Floats:
         """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
         cell_values = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
-        return np.asarray(cell_values[self.release.cells.pattern])
+        return cell_values[self.release.cells.pattern]
 
     def distance(self, sensitive: Codes) -> float:
         """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
@@ -293,7 +291,7 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
     """Return features and variances at the group sizes and counts a posterior (n,) expects."""
     if release.epsilon is not None:
         rows = _noisy_features(release)
-        return rows, np.full(len(rows), max(2 * release.noise_scale**2, LATTICE))
+        return rows, np.full(len(rows), max(release.noise_variance, LATTICE))
     expected = release.cells.expected(q)
     spread = release.cells.expected(q * (1.0 - q))
     if release.decimals is None:

@@ -109,7 +109,7 @@ def entropy_bits(probability: Floats) -> Floats:
     """Return H(p) in bits."""
     p = np.clip(probability, 1e-300, 1.0)
     rest = np.clip(1.0 - probability, 1e-300, 1.0)
-    return np.asarray(-(probability * np.log2(p) + (1.0 - probability) * np.log2(rest)))
+    return -(probability * np.log2(p) + (1.0 - probability) * np.log2(rest))
 
 
 _NAT = 1.0 / math.log(2)

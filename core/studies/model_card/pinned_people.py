@@ -307,9 +307,14 @@ def advise(
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value
             worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
             row = Tried(
-                decimals=decimals, epsilon=epsilon, pinned=worst.pinned, df_bits=predicted[read]
+                decimals=decimals,
+                epsilon=epsilon,
+                pinned=worst.pinned,
+                df_bits=predicted[read],
+                converged=worst.converged,
+                draws=worst.count,
             )
-            tried.append(replace(row, converged=worst.converged, draws=worst.count))
+            tried.append(row)
         steps.tick()
     finest = _finest([row for row in tried if row.epsilon is None])
     largest = _finest([row for row in tried if row.epsilon is not None])

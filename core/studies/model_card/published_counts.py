@@ -169,20 +169,6 @@ def published_mask(limits: Floats) -> Mask:
     return np.asarray(~np.isnan(limits).any(axis=-1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PublishedCounts:
-    """Whole numbers of people, by part.
-
-    `sizes` are the people of group 1 in it, where known: published, or following from what is. For parts of known size,
-    `limits` (k, 2) are the least and most accepted people of group 1 of every model, and `published` (k,) says of which
-    models any number was published.
-    """
-
-    sizes: dict[str, int]
-    limits: dict[str, Ints]
-    published: dict[str, Mask]
-
-
 def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the group sizes with the one that follows from two others."""
     all_sizes = dict(sizes)
@@ -197,9 +183,12 @@ def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def count_intervals(
-    cells: Cells, limits: Mapping[str, Floats], sizes: dict[str, int]
-) -> PublishedCounts:
-    """Return what the numbers of models say in counts."""
+    cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]
+) -> tuple[dict[str, Ints], dict[str, Mask]]:
+    """Return what the numbers of models say in counts, by part of known size.
+
+    They are the least and most accepted people of group 1 of every model (k, 2), and of which any number was published.
+    """
     n_models = len(cells.predictions)
     least: dict[str, Ints] = {}
     published: dict[str, Mask] = {}
@@ -221,7 +210,7 @@ def count_intervals(
         _add_up(least)
     for part in least:
         _same_predictions(cells, part, least[part], sizes[part])
-    return PublishedCounts(sizes=sizes, limits=least, published=published)
+    return least, published
 
 
 def check_both_groups(name: str, size: int, people: int) -> None:

@@ -26,6 +26,7 @@ from ...base.validation import (
     Codes,
     Floats,
     Ints,
+    Mask,
     binary_array,
     choice,
     privacy_budget,
@@ -37,7 +38,6 @@ from .published_counts import (
     STATISTIC_TITLES,
     STATISTICS,
     Cells,
-    PublishedCounts,
     check_both_groups,
     count_intervals,
     each_number,
@@ -140,12 +140,21 @@ class Release(Result):
             p for p in PARTS.values() if p != "all" and ("all" in self.parts or p in self.parts)
         )
 
+    def strata_of(self, part: str) -> list[int]:
+        """Return which strata make up a part, which may be all of them together."""
+        return [i for i, name in enumerate(self.strata) if part in ("all", name)]
+
     @property
     def noise_scale(self) -> float:
         """Scale of the Laplace noise; 0 without."""
         if self.epsilon is None:
             return 0.0
         return (1.0 + self.n_models) / self.epsilon
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the noise of each size and sum."""
+        return 2.0 * self.noise_scale**2
 
     def publish(
         self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None
@@ -251,23 +260,8 @@ class PublishedNumber(Result):
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReleasedSums:
-    """What the mechanism let out: noisy sizes of group 1 (strata,) and noisy Σ s h (strata, k), Laplace of a scale."""
-
-    parts: tuple[str, ...]
-    sizes: Floats
-    sums: Floats
-    scale: float
-
-    @property
-    def variance(self) -> float:
-        """Variance of the noise of each number."""
-        return 2.0 * self.scale**2
-
-    def within(self, part: str) -> list[int]:
-        """Return the strata that make up a part, which may be all of them together."""
-        return [i for i, name in enumerate(self.parts) if part in ("all", name)]
+NoisySizesAndSums = tuple[Floats, Floats]
+"""What the mechanism lets out: noisy sizes of group 1 (strata,), and noisy Σ s h (strata, k)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -276,13 +270,17 @@ class Published(Result):
 
     release: Release
     numbers: tuple[PublishedNumber, ...]
-    noise: ReleasedSums | None = field(default=None, repr=False)
-    """The noisy sums behind the numbers, where there is privacy noise."""
+    noise: NoisySizesAndSums | None = field(default=None, repr=False)
+    """The noisy sizes and sums behind the numbers, where there is privacy noise."""
     limits: dict[str, Floats] = field(init=False, repr=False)
     """Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published."""
-    counts: PublishedCounts | None = field(init=False, repr=False)
-    """What the numbers say in whole people, where group sizes are known, were they published or only some size fits the
-    numbers; None with privacy noise."""
+    sizes: dict[str, int] = field(init=False, repr=False)
+    """Part -> people of group 1 in it, where known: published, following from what is, or the only size that fits the
+    numbers; empty with privacy noise."""
+    counts: dict[str, Ints] = field(init=False, repr=False)
+    """Part of known size -> the least and most accepted people of group 1 of every model, shape (k, 2)."""
+    counted: dict[str, Mask] = field(init=False, repr=False)
+    """Part of known size -> of which models any number was published, shape (k,)."""
 
     def __post_init__(self) -> None:
         row = {name: i for i, name in enumerate(self.release.names)}
@@ -294,18 +292,20 @@ class Published(Result):
                 continue
             table = limits.setdefault(number.statistic, np.full((len(row), 2), np.nan))
             table[row[number.model]] = number.low, number.high
-        object.__setattr__(self, "limits", limits)
-        counts = None
+        cells = self.release.cells
         if self.noise is None:
-            counts = _counts(self.release, limits, sizes)
-        object.__setattr__(self, "counts", counts)
-
-
-def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
-    """Return what numbers without noise say in whole people."""
-    cells = release.cells
-    all_sizes = implied_sizes(cells, limits, known_sizes(cells, sizes))
-    return count_intervals(cells, limits, known_sizes(cells, all_sizes))
+            all_sizes = implied_sizes(cells, limits, known_sizes(cells, sizes))
+            sizes = known_sizes(cells, all_sizes)
+        else:
+            sizes = {}
+        counts, counted = count_intervals(cells, limits, sizes)
+        for name, value in (
+            ("limits", limits),
+            ("sizes", sizes),
+            ("counts", counts),
+            ("counted", counted),
+        ):
+            object.__setattr__(self, name, value)
 
 
 def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:
@@ -354,59 +354,57 @@ def _values(release: Release, members: Ints, name: str) -> Floats:
     return value_of(name, counts, size, positives, people)
 
 
-def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> ReleasedSums:
+def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> NoisySizesAndSums:
     """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
     cells = release.cells
     scale = release.noise_scale
     inside = np.stack([cells.inside(part) for part in release.strata]) * members
     sizes = inside.sum(axis=1)
     sums = inside @ cells.predictions.T.astype(np.float64)
-    return ReleasedSums(
-        parts=release.strata,
-        sizes=sizes + rng.laplace(scale=scale, size=sizes.shape),
-        sums=sums + rng.laplace(scale=scale, size=sums.shape),
-        scale=scale,
-    )
+    noisy_sizes = sizes + rng.laplace(scale=scale, size=sizes.shape)
+    return noisy_sizes, sums + rng.laplace(scale=scale, size=sums.shape)
 
 
 _REACH = math.log(20.0) / math.sqrt(2.0)
 """Deviations that hold the middle 95% of a Laplace law, 2.12; of a sum of several a little more."""
 
 
-def _with_noise(release: Release, noise: ReleasedSums) -> tuple[PublishedNumber, ...]:
+def _with_noise(release: Release, noise: NoisySizesAndSums) -> tuple[PublishedNumber, ...]:
     """Return the numbers the noisy sums add up to."""
     numbers: list[PublishedNumber] = []
     for name, part in release.size_parts.items():
-        if part not in ("all", *noise.parts) or (part == "all" and "all" not in release.parts):
+        if part not in ("all", *release.strata) or (part == "all" and "all" not in release.parts):
             continue
-        strata = noise.within(part)
-        deviation = math.sqrt(noise.variance * len(strata))
-        numbers += _numbers([""], name, noise.sizes[strata].sum(keepdims=True), _REACH * deviation)
+        strata = release.strata_of(part)
+        deviation = math.sqrt(release.noise_variance * len(strata))
+        numbers += _numbers([""], name, noise[0][strata].sum(keepdims=True), _REACH * deviation)
     for name in each_number(release.statistics):
         values, deviations = _from_sums(release, noise, name)
         numbers += _numbers(release.names, name, values, _REACH * deviations)
     return tuple(numbers)
 
 
-def _from_sums(release: Release, noise: ReleasedSums, name: str) -> tuple[Floats, Floats]:
+def _from_sums(release: Release, noise: NoisySizesAndSums, name: str) -> tuple[Floats, Floats]:
     """Return a number of every model and the standard deviation of its noise.
 
     The error of a gap or rate is that of a function of the noisy size and the noisy count; its standard deviation is
     taken to first order.
     """
     part = part_of(name)
-    strata = noise.within(part)
+    strata = release.strata_of(part)
+    noisy_sizes, sums = noise
     people = release.cells.size(part)
     positives = release.cells.positives(part).astype(np.float64)
-    counts = noise.sums[strata].sum(axis=0)
-    size = float(np.clip(noise.sizes[strata].sum(), 1.0, people - 1.0))
+    counts = sums[strata].sum(axis=0)
+    size = float(np.clip(noisy_sizes[strata].sum(), 1.0, people - 1.0))
 
     def at(more: float, larger: float) -> Floats:
         return value_of(name, counts + more, size + larger, positives, people)
 
     by_count = at(0.5, 0.0) - at(-0.5, 0.0)
     by_size = 2 * (at(0.0, 0.25) - at(0.0, -0.25))
-    return at(0.0, 0.0), np.sqrt(noise.variance * len(strata) * (by_count**2 + by_size**2))
+    variance = release.noise_variance * len(strata)
+    return at(0.0, 0.0), np.sqrt(variance * (by_count**2 + by_size**2))
 
 
 FAMILIES = {

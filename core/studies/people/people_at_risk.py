@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -151,7 +151,7 @@ def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
 
 def anybody(leaks: dict[str, Mask]) -> Mask:
     """Return (n,): whom at least one attack finds."""
-    return np.asarray(np.logical_or.reduce(list(leaks.values())))
+    return np.logical_or.reduce(list(leaks.values()))
 
 
 def plans(remedies: tuple[Remedy, ...]) -> Iterator[Plan]:
@@ -235,17 +235,17 @@ class PeopleAtRisk(Result):
 
     attribute: str
     group_names: tuple[str, ...]
-    rows: Ints = field(repr=False)
+    rows: Ints
     """(n,): row numbers among the records used, from 0."""
-    groups: Codes = field(repr=False)
+    groups: Codes
     """(n,): codes of their groups."""
-    columns: pandas.DataFrame = field(repr=False)
+    columns: pandas.DataFrame
     """Features as they read."""
     attacks: tuple[IdentifiedRecords, ...]
     """In the order of `ATTACKS`."""
-    imputed: Mask = field(repr=False)
+    imputed: Mask
     """(n,): whose attribute imputation finds, without the model."""
-    fixes: tuple[Plan, ...] = field(repr=False)
+    fixes: tuple[Plan, ...]
     """One a person; empty for those whom nothing finds, and those whom nothing on the list frees."""
     effects: tuple[Effect, ...]
     """What single remedies do, and at last the strictest of each kind together."""

@@ -31,7 +31,7 @@ from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate
 from ...stats.fairness import row_sets
 from ..attribute.study import attacked_rows, released_gain
-from ..bias_queries import BiasQueriesSettings, NoisySums, answers_text, mechanism_of
+from ..bias_queries import BiasQueriesSettings, answers_text, mechanism_of
 from ..bias_queries.decoders import AnsweredQueries, read_answers
 from ..bias_queries.gaps import design_scores
 from ..bias_queries.mechanisms import Mechanism
@@ -158,9 +158,9 @@ class IdentifiedRecords(Result):
     """Why it was not run, in one sentence; nobody is found then."""
     setting: str = ""
     """What was published, in words."""
-    identified: Mask = field(repr=False)
+    identified: Mask
     """(n,): whom it finds."""
-    leak: Mask = field(repr=False)
+    leak: Mask
     """(n,): of these, whom imputation does not find too."""
     chance: float = 0.0
     """How many of the leaks it would find by chance alone."""
@@ -268,7 +268,7 @@ class PeopleAttacks:
     @property
     def imputed(self) -> Mask:
         """(n,): whom imputation finds, without the model."""
-        return np.asarray(self.prior[np.arange(self.n), self.truth] > IMPUTABLE)
+        return self.prior[np.arange(self.n), self.truth] > IMPUTABLE
 
     def run(
         self,
@@ -391,21 +391,12 @@ class PeopleAttacks:
         after = self.prior.copy()
         for code in codes:
             s = (self.truth[inside] == code).astype(np.uint8)
-            if isinstance(mechanism, NoisySums):
-                released = mechanism.release(scores, s, rng=rng)
-            else:
-                released = None
-            if released is None:
-                answers = mechanism.draws(scores, s, rng=rng, draws=1)[0]
-                releases = []
-            else:
-                answers = released.gaps
-                releases = [released]
+            answers, sums = mechanism.release(scores, s, rng=rng)
             answered = AnsweredQueries(
                 design="jitter",
                 scores=scores[np.newaxis],
                 answers=answers[np.newaxis],
-                released=releases,
+                released=[] if sums is None else [sums],
                 prior=self.prior[np.newaxis, inside, code],
                 mechanism=mechanism,
                 n_advantaged=int(s.sum()),
@@ -457,7 +448,7 @@ class PeopleAttacks:
         """(K,): whether a group and everybody else have people with either label, and so all rates of a card."""
         people = np.zeros((self.prior.shape[1], 2), dtype=np.int64)
         np.add.at(people, (self.truth, self.dataset.labels[self.rows]), 1)
-        return np.asarray(((people > 0) & (people < people.sum(axis=0))).all(axis=1))
+        return ((people > 0) & (people < people.sum(axis=0))).all(axis=1)
 
     def _codes(self, group_code: int) -> list[int]:
         """Return which groups are set against everybody else: of two that one, of more each."""
@@ -495,7 +486,7 @@ class PeopleAttacks:
     def _positions(self, rows: Ints) -> Ints:
         """Return where these people stand among some rows that hold them all."""
         order = np.argsort(rows)
-        return np.asarray(order[np.searchsorted(rows, self.rows, sorter=order)])
+        return order[np.searchsorted(rows, self.rows, sorter=order)]
 
 
 def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:

@@ -46,12 +46,15 @@ def posterior(
 ) -> np.ndarray:
     """Return the attacker's P(advantaged) of each person after one set of answers; of noisy sums, their release."""
     h = np.atleast_2d(np.asarray(scores, dtype=float))
-    n, released = n_advantaged + n_disadvantaged, [answers] if hasattr(answers, "sums") else []
+    n, released = n_advantaged + n_disadvantaged, []
+    if isinstance(answers, tuple):
+        answers, sums = answers
+        released.append(sums)
     before = np.full(n, n_advantaged / n) if prior is None else np.asarray(prior, dtype=float)
     answered = decoders.AnsweredQueries(
         design="",
         scores=h[np.newaxis],
-        answers=np.atleast_1d(np.asarray(answers.gaps if released else answers, dtype=float))[np.newaxis],
+        answers=np.atleast_1d(np.asarray(answers, dtype=float))[np.newaxis],
         released=released,
         prior=before[np.newaxis],
         mechanism=mechanism,

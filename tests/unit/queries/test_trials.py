@@ -66,7 +66,7 @@ def test_accuracy_has_the_spread_between_the_models_asked_about():
     spread = []
     for people, scores in zip(drawn_trials.people, drawn_trials.ask(6, Exact()).scores, strict=True):
         spread.append(np.std([np.mean((model >= 0.5) == people.labels) for model in scores]))
-    assert len(spread) == 5 and drawn_trials.accuracy(6).spread == pytest.approx(np.mean(spread))
+    assert len(spread) == 5 and drawn_trials.accuracy(6)[2] == pytest.approx(np.mean(spread))
 
 
 ENDS = {"jitter": 18, "random_binary": 18, "bits": 1, "targeted": 31, "single": 30}
