@@ -255,7 +255,7 @@ def posterior(people: SyntheticRecords, *, noise: Floats | float = 0.0) -> Float
         odds += np.log(
             _CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]]
         )
-    return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
+    return 1.0 / (1.0 + np.exp(-(odds + noise)))
 
 
 def subject_of(

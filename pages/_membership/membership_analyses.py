@@ -412,18 +412,17 @@ def _show_groups(result: MembershipResult, attribute: str) -> None:
         charts.draw_group_gaps(result),
         key="member_groups_chart",
     )
-    measured = result.disparities
-    if measured.results:
-        least = [gaps.tests["advantage_gap"].smallest_detectable for gaps in measured.results]
+    least = [gaps.tests["advantage_gap"].smallest_detectable for gaps in result.disparities]
+    if least:
         if len(least) == 1:
             span = f"{min(least):.3f}"
         else:
             span = f"{min(least):.3f} to {max(least):.3f}"
         st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
-    if measured.not_measured:
-        group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
-        if len(measured.not_measured) > 6:
-            more = f"; more groups: {len(measured.not_measured) - 6}"
+    if result.too_small:
+        group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in result.too_small[:6])
+        if len(result.too_small) > 6:
+            more = f"; more groups: {len(result.too_small) - 6}"
         else:
             more = ""
         st.caption(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.studies.membership import fairpick_counts, recall_by_range, vulnerability_disparity
-from core.studies.membership.fairpick import Sides, clusters, differences, fairpick, rounded_deletions
+from core.studies.membership.fairpick import clusters, differences, fairpick, rounded_deletions
 from tests.oracles.fairpick import fairpick_program
 from tests.unit.membership.samples import verdict_arrays
 
@@ -119,7 +121,8 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float):
     codes, labels, groups = rng.integers(0, 4, (n, 3)), rng.integers(0, 2, n), rng.integers(0, 2, n)
     codes[:, 0] += 2 * groups
     members = rng.permutation(n)[:240]
-    sides = Sides(features=codes.astype(float), labels=labels, groups=groups, names=("others", "group"))
+    names = ("others", "group")
+    sides: Any = SimpleNamespace(features=codes.astype(float), labels=labels, sensitive=groups, group_names=names)
     clustering = clusters(sides, members, seed=seed)
     picked = fairpick(sides, members, clustering, theta=theta, seed=seed)
     assert sorted([*picked.retained, *picked.deleted]) == sorted(members)

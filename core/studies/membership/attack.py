@@ -184,9 +184,9 @@ class Shadows:
     """What shadow models say of the m judged people, and of k others whom the attacker knows."""
 
     n_targets: int
-    label_probability: Floats = field(repr=False)
+    label_probability: Floats
     """(shadows, m + k): probability of each person's own label, the judged first."""
-    trained: Mask = field(repr=False)
+    trained: Mask
     """(shadows, m + k): whether the shadow was trained on the person."""
 
     @property
@@ -230,7 +230,7 @@ def deviations(count: Ints, squares: Floats, per_person: bool) -> Floats:
 def logit(p: Floats) -> Floats:
     """Return φ of probabilities."""
     cut = np.clip(p, _LEAST, 1.0 - _LEAST)
-    return np.asarray(np.log(cut) - np.log1p(-cut))
+    return np.log(cut) - np.log1p(-cut)
 
 
 def _trained_shadows(evidence: Evidence) -> Shadows:

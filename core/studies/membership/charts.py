@@ -11,8 +11,8 @@ no line leads there. What is measured is drawn, every target with a dot and its 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -110,11 +110,11 @@ def _verdict_rows(result: MembershipResult) -> Iterable[Row]:
     }
     for field, name in _GAPS.items():
         look: dict[str, Any] = {"leaks": field == "advantage_gap"}
-        for measured in result.disparities.results:
+        for measured in result.disparities:
             look |= {"estimate": getattr(measured, field), "test": measured.tests[field]}
             look["muted"] = result.muted and field == "vd"
         if field == "vd":
-            look["note"] = "".join(reason for _, reason in result.disparities.not_measured)
+            look["note"] = "".join(reason for _, reason in result.too_small)
         yield _gap_row(name, captions[field], **look)
 
 
@@ -131,10 +131,7 @@ def draw_group_gaps(result: MembershipResult) -> Drawing:
 
     Groups whose gap is significant, with all groups reckoned with, are in colour.
     """
-    lines = [
-        _group_line(gaps_of_group, muted=result.muted)
-        for gaps_of_group in result.disparities.results
-    ]
+    lines = [_group_line(gaps_of_group, muted=result.muted) for gaps_of_group in result.disparities]
     title = "Membership-advantage gap of each group"
     axis = gaps("Group − all others (difference of rates)", parts=3)
     return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
@@ -372,96 +369,87 @@ def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Field:
-    """What is drawn of the bands: its name, its look, and whether it says nothing where the attack is at chance."""
+def _curves(
+    bands: Sequence[CurveBand],
+    field: str,
+    grid: Sequence[float],
+    *,
+    name: str,
+    now: float,
+    mutable: bool = False,
+    size: float = 6,
+    **look: Any,
+) -> list[Curve]:
+    """Return the curve of a field with a dot for each target; a dotted one without a band leads to infinity.
 
-    field: str
-    name: str
-    color: str
-    dash: str = "solid"
-    symbol: str = "circle"
-    width: float = 2
-    mutable: bool = False
-
-    def curves(
-        self, bands: Sequence[CurveBand], grid: Sequence[float], *, now: float, size: float = 6
-    ) -> list[Curve]:
-        """Return its curve with a dot for each target; a dotted one without a band leads to infinity.
-
-        `grid` has the places of all targets, also of those that are not measured yet.
-        """
-        measured = [
-            (b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)
-        ]
-        if not measured:
-            return []
-        quiet = {b.at: self.mutable and _by_chance(b) for b, _ in measured}
-        grey = {b.at: "muted" for b, _ in measured if quiet[b.at]}
-        look: dict[str, Any] = {"color": self.color, "symbol": self.symbol, "size": size}
-        finite = [(b.at, e) for b, e in measured if math.isfinite(b.at)]
-        dots = [
-            Dot(
-                x=b.at,
-                of=e,
-                hover=self.name,
-                interval=len(measured) == 1 or math.isinf(b.at),
-                hollow=quiet[b.at],
-                color=grey.get(b.at, ""),
-            )
-            for b, e in measured
-        ]
-        current = next(
-            ((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)),
-            None,
+    `grid` has the places of all targets, also of those that are not measured yet. What is `mutable` says nothing where
+    the attack is at chance.
+    """
+    measured = [(b, _value(b, field)) for b in bands if not math.isnan(_value(b, field).value)]
+    if not measured:
+        return []
+    quiet = {b.at: mutable and _by_chance(b) for b, _ in measured}
+    grey = {b.at: "muted" for b, _ in measured if quiet[b.at]}
+    finite = [(b.at, e) for b, e in measured if math.isfinite(b.at)]
+    dots = [
+        Dot(
+            x=b.at,
+            of=e,
+            hover=name,
+            interval=len(measured) == 1 or math.isinf(b.at),
+            hollow=quiet[b.at],
+            color=grey.get(b.at, ""),
         )
-        name = self.name
-        if current is not None:
-            muted = quiet[current[0].at]
-            name = f"{self.name}, greyed out" if muted else self.name
-            look |= {"current": current[1], "hollow": muted}
-        places = [at for at in grid if math.isfinite(at)]
-        curve = Curve(
-            x=[at for at, _ in finite],
-            of=[e for _, e in finite],
-            grid=places,
-            band=True,
-            dash=self.dash,
-            width=self.width,
-            dots=dots,
-            name=name,
-            **look,
-        )
-        ends = [dot for dot in dots if dot.x in (places[-1], math.inf)]
-        if math.inf not in grid or len(ends) < 2:
-            return [curve]
-        x = [dot.x for dot in ends]
-        of = [dot.of for dot in ends]
-        return [curve, Curve(x=x, of=of, color=self.color, width=1.5, dash="dot")]
+        for b, e in measured
+    ]
+    current = next(
+        ((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)),
+        None,
+    )
+    drawn = {"name": name, "size": size, **look}
+    if current is not None:
+        muted = quiet[current[0].at]
+        drawn |= {"current": current[1], "hollow": muted}
+        if muted:
+            drawn["name"] = f"{name}, greyed out"
+    places = [at for at in grid if math.isfinite(at)]
+    x = [at for at, _ in finite]
+    curve = Curve(x=x, of=[e for _, e in finite], grid=places, band=True, dots=dots, **drawn)
+    ends = [dot for dot in dots if dot.x in (places[-1], math.inf)]
+    if math.inf not in grid or len(ends) < 2:
+        return [curve]
+    x = [dot.x for dot in ends]
+    of = [dot.of for dot in ends]
+    return [curve, Curve(x=x, of=of, color=look["color"], width=1.5, dash="dot")]
 
 
 def _over_epsilon(
     title: str,
     bands: Iterable[CurveBand],
-    fields: Sequence[_Field],
+    fields: Mapping[str, dict[str, Any]],
     y: Scale,
     compared: Curve,
     *,
     now: float,
     shaded: str = "",
 ) -> Drawing:
-    """Draw fields over epsilon, with what they are compared with where that is known; `now` is in (0, inf].
+    """Draw fields, each with its look, over epsilon; `now` is in (0, inf].
 
+    What they are compared with is drawn where that is known.
     What is shaded follows from all budgets, and is left out until they are measured.
     """
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
-    curves = [curve for field in fields for curve in field.curves(done, EPSILONS, now=now)]
+    curves = [
+        curve
+        for field, look in fields.items()
+        for curve in _curves(done, field, EPSILONS, now=now, **look)
+    ]
     floor = value_of(compared.of[0])
     if any(curve.current is not None for curve in curves):
         head = f"at ε = {epsilon_text(now)}"
     else:
         head = ""
-    axis = y.over([*_held(done, *(field.field for field in fields)), floor])
+    axis = y.over([*_held(done, *fields), floor])
     if curves and not math.isnan(floor):
         curves = [compared, *curves]
     complete = {*EPSILONS} <= {b.at for b in done}
@@ -499,11 +487,11 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     now : float
         Where the slider stands, in (0, inf].
     """
-    fields = (
-        _Field(field="vd", name="VD", color="before", mutable=True),
-        _Field(field="fpr_gap", name="FPR gap", color="chance", dash="dash"),
-        _Field(field="advantage_gap", name="advantage gap", color="leak", width=3),
-    )
+    fields: dict[str, dict[str, Any]] = {
+        "vd": {"name": "VD", "color": "before", "mutable": True},
+        "fpr_gap": {"name": "FPR gap", "color": "chance", "dash": "dash"},
+        "advantage_gap": {"name": "advantage gap", "color": "leak", "width": 3},
+    }
     title = "Gaps between the groups"
     zero = level(0.0, "ink", dash="solid")
     y = gaps("Difference of rates")
@@ -518,10 +506,10 @@ def draw_accuracy_by_epsilon(
     `majority` is the accuracy of the more frequent label on the test set, a dotted line; the rest as in
     `draw_epsilon_curve`.
     """
-    fields = (
-        _Field(field="accuracy_train", name="training", color="grey", dash="dash"),
-        _Field(field="accuracy_test", name="test", color="ink", width=3),
-    )
+    fields: dict[str, dict[str, Any]] = {
+        "accuracy_train": {"name": "training", "color": "grey", "dash": "dash"},
+        "accuracy_test": {"name": "test", "color": "ink", "width": 3},
+    }
     line = level(majority or not_measured(), "chance", "majority class")
     return _over_epsilon(
         "Accuracy of the target", bands, fields, percents("Accuracy (%)"), line, now=now
@@ -530,10 +518,10 @@ def draw_accuracy_by_epsilon(
 
 def draw_attack_by_epsilon(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     """Draw the attack's precision and recall over epsilon beside random guessing; as `draw_epsilon_curve`."""
-    fields = (
-        _Field(field="recall", name="recall", color="before", dash="dash"),
-        _Field(field="precision", name="precision", color="leak", width=3),
-    )
+    fields: dict[str, dict[str, Any]] = {
+        "recall": {"name": "recall", "color": "before", "dash": "dash"},
+        "precision": {"name": "precision", "color": "leak", "width": 3},
+    }
     title = "Precision and recall of the attack"
     line = level(0.5, "chance", "random guess")
     return _over_epsilon(title, bands, fields, percents("Precision, recall (%)"), line, now=now)
@@ -553,11 +541,9 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
         Where the slider stands, in (0, 1].
     measure : {"vd", "fpr_gap", "advantage_gap"}
     """
-    ways = {
-        "random": _Field(
-            field=measure, name="random", color="chance", dash="dash", symbol="square"
-        ),
-        "fairpick": _Field(field=measure, name="FairPick", color="leak", width=3),
+    ways: dict[str, dict[str, Any]] = {
+        "random": {"name": "random", "color": "chance", "dash": "dash", "symbol": "square"},
+        "fairpick": {"name": "FairPick", "color": "leak", "width": 3},
     }
     done = sorted((b for b in bands if b.variant in ways), key=lambda b: b.at)
     before = next((_value(b, measure) for b in reversed(done) if b.at == 1.0), not_measured())
@@ -571,8 +557,9 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
     curves = [level(0.0, "ink", dash="solid")]
     if not math.isnan(before.value):
         curves.append(level(before, "before", "before", dash="dash"))
-    for variant, way in ways.items():
-        curves += way.curves([b for b in done if b.variant == variant], THETAS, now=now, size=11)
+    for variant, look in ways.items():
+        bands_of_way = [b for b in done if b.variant == variant]
+        curves += _curves(bands_of_way, measure, THETAS, now=now, size=11, **look)
     if any(math.isclose(b.at, now) for b in done):
         head = f"at θ = {now:g}"
     else:

@@ -23,7 +23,6 @@ from .disparity import COMPLEMENT
 from .fairpick import (
     Clusters,
     FairPick,
-    Sides,
     clusters,
     fairpick,
     like_outsiders,
@@ -77,7 +76,7 @@ def fairpick_curve(
     `fairpick_differences`. Points `finished` in an earlier run are not computed again.
     """
     finished_keys = {(point.repeat, point.at, point.variant) for point in finished}
-    sides = two_sides(dataset, group)
+    people = two_sides(dataset, group)
     for repeat, seed in _repeats(config, repeats):
         coming = {
             theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in finished_keys]
@@ -87,7 +86,7 @@ def fairpick_curve(
             continue
         now = replace(config, seed=seed)
         splits = split(dataset, train_share=config.train_share, seed=seed)
-        clustering = clusters(sides, splits.train, seed=seed)
+        clustering = clusters(people, splits.train, seed=seed)
         for theta, variants in coming.items():
             points = [CurvePoint(at=theta, repeat=repeat, variant=variant) for variant in variants]
             if points and theta >= 1.0:
@@ -95,29 +94,30 @@ def fairpick_curve(
                 yield from (replace(point, variant=variant) for variant in variants)
                 continue
             for point in points:
-                picked, left = thinned(sides, splits, clustering, theta=theta, seed=seed)
+                picked, left = thinned(people, splits, clustering, theta=theta, seed=seed)
                 if point.variant == "random":
                     left = _at_random(splits, picked.deleted.size, seed=seed)
                 after = replace(point, deleted=picked.deleted.size)
                 yield _measured(after, _trained_on(now, dataset, left), group, splits)
 
 
-def two_sides(dataset: AuditDataset, group: int) -> Sides:
+def two_sides(dataset: AuditDataset, group: int) -> AuditDataset:
     """Return the same people in two groups: 1 is the group of this code (of two, the first), 0 all others."""
-    groups = dataset.sensitive
-    names = (dataset.group_names[0], dataset.group_names[1])
-    if dataset.n_groups > 2:
-        groups = (groups == group).astype(np.uint8)
-        names = (COMPLEMENT, dataset.group_names[group])
-    return Sides(features=dataset.features, labels=dataset.labels, groups=groups, names=names)
+    if dataset.n_groups == 2:
+        return dataset
+    return replace(
+        dataset,
+        sensitive=(dataset.sensitive == group).astype(np.uint8),
+        group_names=(COMPLEMENT, dataset.group_names[group]),
+    )
 
 
 def thinned(
-    sides: Sides, splits: Splits, clustering: Clusters, *, theta: float, seed: int
+    people: AuditDataset, splits: Splits, clustering: Clusters, *, theta: float, seed: int
 ) -> tuple[FairPick, Splits]:
     """Return what FairPick deletes, and the sets after it, with test records thinned like the training records."""
-    picked = fairpick(sides, splits.train, clustering, theta=theta, seed=seed)
-    test = like_outsiders(sides, splits.test, like=picked, clustering=clustering, seed=seed)
+    picked = fairpick(people, splits.train, clustering, theta=theta, seed=seed)
+    test = like_outsiders(people, splits.test, like=picked, clustering=clustering, seed=seed)
     return picked, replace(splits, train=picked.retained, test=test)
 
 
@@ -126,9 +126,9 @@ def picked_from(
 ) -> FairPick:
     """Return what FairPick deletes of a subject's training records."""
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    sides = two_sides(dataset, group)
-    clustering = clusters(sides, splits.train, seed=config.seed)
-    return fairpick(sides, splits.train, clustering, theta=theta, seed=config.seed)
+    people = two_sides(dataset, group)
+    clustering = clusters(people, splits.train, seed=config.seed)
+    return fairpick(people, splits.train, clustering, theta=theta, seed=config.seed)
 
 
 def _at_random(splits: Splits, n_deleted: int, *, seed: int) -> Splits:
@@ -155,7 +155,7 @@ def _measured(point: CurvePoint, subject: Subject, group: int, splits: Splits) -
     guess = result.guesses["network"]
     member = result.inside(guess) == 1
     flagged = result.verdicts["network"] == 1
-    side = two_sides(subject.dataset, group).groups[guess.rows] == 1
+    side = two_sides(subject.dataset, group).sensitive[guess.rows] == 1
     predictions = subject.model.predictions
     labels = subject.dataset.labels
     vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)

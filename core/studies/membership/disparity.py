@@ -82,15 +82,9 @@ class DisparityResult(Result):
     """By name of a gap: "vd", "fpr_gap" or "advantage_gap"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disparities(Result):
-    """Each of several groups against all others; of two groups, the first against the other.
-
-    Groups that are too small are in `not_measured`, with the reason in one sentence.
-    """
-
-    results: tuple[DisparityResult, ...]
-    not_measured: tuple[tuple[str, str], ...] = ()
+Disparities = tuple[tuple[DisparityResult, ...], tuple[tuple[str, str], ...]]
+"""Each of several groups against all others, of two groups the first against the other; and the groups that are too
+small, with the reason in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,10 +181,10 @@ def vulnerability_disparity(
     **settings
         The numbers of resamples and the seed of `disparities`.
     """
-    measured = disparities(verdict, group, member, names=names[::-1], **settings)
-    if measured.not_measured:
-        raise InputError(measured.not_measured[0][1])
-    return measured.results[0]
+    measured, too_small = disparities(verdict, group, member, names=names[::-1], **settings)
+    if too_small:
+        raise InputError(too_small[0][1])
+    return measured[0]
 
 
 def disparities(
@@ -241,7 +235,7 @@ def disparities(
     for j, result in enumerate(compared):
         group_tests = {name: corrected[j] for name, corrected in tests.items()}
         results.append(replace(result, tests=group_tests))
-    return Disparities(results=tuple(results), not_measured=tuple(left_out))
+    return tuple(results), tuple(left_out)
 
 
 def _tally(verdict: Codes, side: Codes, member: Codes) -> tuple[Ints, Ints]:

@@ -15,11 +15,13 @@ Non-members. FairPick deletes members by their records. Those who stay are no ra
 outside who were not thinned can be distinguished from members by their records alone, although the model reveals
 nothing. So non-members get the cluster of their label whose centre is nearest, and in each cell of label, cluster and
 group as large a share of them is kept as of the members there. Beside the control the same share is kept of all.
+
+Everybody is in two groups: 1 is the protected one, 0 the others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -27,19 +29,7 @@ import numpy.typing as npt
 from ...base.errors import InputError
 from ...base.serialize import Result
 from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
-    """Everybody, in two groups: 1 is the protected one, 0 the others; `names` are theirs, by code.
-
-    Features, of shape (n, d), are codes without those of the protected attribute.
-    """
-
-    features: Floats
-    labels: Codes
-    groups: Codes
-    names: tuple[str, str]
+from ...datasets.dataset import AuditDataset
 
 
 def rounded_deletions(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
@@ -110,37 +100,37 @@ MOST = 30
 class Clusters(Result):
     """Clusters of m members by d features."""
 
-    cluster: Ints = field(repr=False)
+    cluster: Ints
     """(m,): number of each member's cluster within the label, from 0."""
     counts: dict[int, Ints]
     """Label -> members by cluster and group, of shape (k, 2)."""
-    centres: dict[int, Floats] = field(repr=False)
+    centres: dict[int, Floats]
     """Label -> centres, of shape (k, d), in standardised features."""
-    mean: Floats = field(repr=False)
-    deviation: Floats = field(repr=False)
+    mean: Floats
+    deviation: Floats
     """(d,): by which features are standardised; the deviation of one that never varies is 1."""
 
-    def nearest(self, sides: Sides, rows: Ints) -> Ints:
+    def nearest(self, people: AuditDataset, rows: Ints) -> Ints:
         """Return the cluster of their label whose centre is nearest to each of these people."""
         from scipy.spatial.distance import cdist
 
-        features = (sides.features[rows] - self.mean) / self.deviation
-        y = sides.labels[rows]
+        features = (people.features[rows] - self.mean) / self.deviation
+        y = people.labels[rows]
         cluster = np.zeros(y.size, dtype=np.int64)
         for label, centres in self.centres.items():
             cluster[y == label] = cdist(features[y == label], centres, "sqeuclidean").argmin(axis=1)
         return cluster
 
 
-def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
+def clusters(people: AuditDataset, members: Ints, *, seed: int) -> Clusters:
     """Return clusters of the members within each label, in rising order of their rows.
 
     Raises `InputError` if there is no feature, or a group has fewer than `FEWEST` members with a label.
     """
     rows = np.sort(members)
-    y = sides.labels[rows]
-    g = sides.groups[rows]
-    features = sides.features[rows]
+    y = people.labels[rows]
+    g = people.sensitive[rows]
+    features = people.features[rows]
     if not features.size:
         raise InputError(f"codes must hold people and features, got the shape {features.shape}.")
     mean = features.mean(axis=0)
@@ -153,9 +143,9 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     # Section 5.1: cells are (label, cluster), as combinations of features are too rare.
     for label in (0, 1):
         indices = np.flatnonzero(y == label)
-        people = np.bincount(g[indices], minlength=2)
-        if people.min() < FEWEST:
-            got = f"got {people.min()} of group {int(people.argmin())}"
+        sizes = np.bincount(g[indices], minlength=2)
+        if sizes.min() < FEWEST:
+            got = f"got {sizes.min()} of group {int(sizes.argmin())}"
             raise InputError(
                 f"FairPick needs at least {FEWEST} people of each group with label {label}, {got}."
             )
@@ -201,8 +191,8 @@ class FairPick:
     `largest_before` and `largest_after` are the largest absolute difference of the group proportions of a cluster.
     """
 
-    retained: Ints = field(repr=False)
-    deleted: Ints = field(repr=False)
+    retained: Ints
+    deleted: Ints
     theta: float
     deleted_by_group: dict[str, int]
     largest_before: float
@@ -210,15 +200,15 @@ class FairPick:
 
 
 def fairpick(
-    sides: Sides, members: Ints, clustering: Clusters, *, theta: float, seed: int
+    people: AuditDataset, members: Ints, clustering: Clusters, *, theta: float, seed: int
 ) -> FairPick:
     """Return which members stay, given what `clusters` found of them.
 
     A smaller theta deletes the same people and more.
     """
     rows = np.sort(members)
-    y = sides.labels[rows]
-    g = sides.groups[rows]
+    y = people.labels[rows]
+    g = people.sensitive[rows]
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
     gone = np.zeros(rows.size, dtype=bool)
     before = []
@@ -237,7 +227,8 @@ def fairpick(
         deleted=rows[gone],
         theta=theta,
         deleted_by_group={
-            name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)
+            name: int(np.count_nonzero(gone & (g == code)))
+            for code, name in enumerate(people.group_names)
         },
         largest_before=float(max(before)),
         largest_after=float(max(after)),
@@ -258,18 +249,18 @@ def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
 
 
 def like_outsiders(
-    sides: Sides, outsiders: Ints, *, like: FairPick, clustering: Clusters, seed: int
+    people: AuditDataset, outsiders: Ints, *, like: FairPick, clustering: Clusters, seed: int
 ) -> Ints:
     """Return the non-members that stay beside what FairPick left of the members, rising.
 
     As among the members, numbers are rounded by largest remainders within each label and group.
     """
-    y = sides.labels
-    g = sides.groups
+    y = people.labels
+    g = people.sensitive
     rows = np.sort(outsiders)
     members = np.sort(np.concatenate([like.retained, like.deleted]))
     order = child_generator(seed, "outsiders left aside like the deleted").permutation(rows.size)
-    cluster = clustering.nearest(sides, rows)
+    cluster = clustering.nearest(people, rows)
     left = np.isin(members, like.deleted)
     gone = np.zeros(rows.size, dtype=bool)
     for label, counts in clustering.counts.items():

@@ -115,7 +115,7 @@ def _factor(epsilon: float) -> str:
 
 def groups_heading(result: MembershipResult, attribute: str) -> str:
     """Say for how many groups the membership advantage differs from that of the others, and for which most."""
-    gaps = result.disparities.results
+    gaps = result.disparities
     if not gaps:
         return f"No group by {attribute} is large enough to be measured"
     if result.muted:
@@ -177,7 +177,7 @@ def _finding(measurement: Measurement, point: str, evidence: str) -> Finding:
 
 def gap_rows(result: MembershipResult) -> Iterator[Row]:
     """Yield each group's gaps by the strongest attack, with the rates and tests behind them, or why there are none."""
-    for gaps in result.disparities.results:
+    for gaps in result.disparities:
         rates = {"vd": gaps.tpr, "fpr_gap": gaps.fpr}
         for name, title in MEASURES.items():
             if result.muted and name == "vd":
@@ -186,7 +186,7 @@ def gap_rows(result: MembershipResult) -> Iterator[Row]:
                 note = ""
             sides = rates.get(name, (None, None))
             yield _gap_row(gaps.group, title, getattr(gaps, name), sides, gaps.tests[name], note)
-    for group, reason in result.disparities.not_measured:
+    for group, reason in result.too_small:
         yield _gap_row(group, MEASURES["vd"], None, (None, None), None, reason)
     for low in result.gaps[result.strongest]:
         yield _low_row(low)

@@ -27,7 +27,7 @@ from ...stats.estimates import Estimate
 from ..subject import Subject
 from .attack import MemberGuess, check_shadows, true_label_probability
 from .attacks import REGISTRY
-from .disparity import Disparities, RangeTable, disparities, recall_by_range
+from .disparity import Disparities, DisparityResult, RangeTable, disparities, recall_by_range
 from .roc import Roc, advantage, cross_fitted_verdict, is_muted, roc
 from .tpr_gaps import GapResult, net_gaps, tpr_gaps
 
@@ -151,9 +151,18 @@ class MembershipResult:
             for name, guess in self.guesses.items()
         }
 
-    @cached_property
-    def disparities(self) -> Disparities:
+    @property
+    def disparities(self) -> tuple[DisparityResult, ...]:
         """Gaps between groups in the verdicts of the strongest attack."""
+        return self._disparities[0]
+
+    @property
+    def too_small(self) -> tuple[tuple[str, str], ...]:
+        """Groups without gaps, with the reason in one sentence."""
+        return self._disparities[1]
+
+    @cached_property
+    def _disparities(self) -> Disparities:
         guess = self.guesses[self.strongest]
         dataset = self.subject.dataset
         return disparities(
@@ -185,7 +194,7 @@ class MembershipResult:
         certainty = true_label_probability(released, dataset.labels)[guess.rows]
         groups = dataset.sensitive[guess.rows]
         tables = []
-        for gap in self.disparities.results:
+        for gap in self.disparities:
             side = (groups == dataset.group_names.index(gap.group)).astype(np.uint8)
             verdict = self.verdicts[self.strongest]
             names = (gap.group, gap.reference)

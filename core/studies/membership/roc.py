@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -133,8 +133,8 @@ class Roc(Result):
     AUC is the probability that a member scores above a non-member, ties counting half.
     """
 
-    fpr: Floats = field(repr=False)
-    tpr: Floats = field(repr=False)
+    fpr: Floats
+    tpr: Floats
     auc: Estimate
     n_members: int
     n_outsiders: int

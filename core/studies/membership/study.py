@@ -166,7 +166,7 @@ def _law(level: Floats, remembered: Floats, labels: Codes) -> Train:
     def train(rows: Ints, seed: int) -> Floats:
         logits = level + np.random.default_rng(seed).standard_normal(level.size)
         logits[rows] += remembered[rows]
-        return np.asarray(1.0 / (1.0 + np.exp(np.where(labels == 1, -logits, logits))))
+        return 1.0 / (1.0 + np.exp(np.where(labels == 1, -logits, logits)))
 
     return train
 
@@ -359,9 +359,9 @@ def _assumptions(result: MembershipResult) -> tuple[str, ...]:
 
 
 def measured(result: MembershipResult) -> dict[str, Measurement]:
-    """Return a measurement for each check."""
-    why = _without_scores(result)
-    if why:
+    """Return a measurement for each check; of labels alone that a model with scores releases, ties broken at random."""
+    if not result.subject.has_scores:
+        why = "Scores are needed; only predicted labels are given."
         caught = not_run("membership_caught", why)
         caught_gap = not_run("membership_gap", why)
     else:
@@ -384,16 +384,6 @@ def _knows(result: MembershipResult, name: str) -> str:
     return REGISTRY[name].knows(
         scores=result.subject.released_scores is not None, shadows=result.shadows
     )
-
-
-def _without_scores(result: MembershipResult) -> str:
-    """Return why a TPR at 1% FPR is not measured where the model has no scores; else "".
-
-    Of labels alone that a model with scores releases it is measured: ties are broken at random.
-    """
-    if not result.subject.has_scores:
-        return "Scores are needed; only predicted labels are given."
-    return ""
 
 
 def membership_caught(result: MembershipResult) -> Measurement:

@@ -392,11 +392,14 @@ class PeopleAttacks:
         for code in codes:
             s = (self.truth[inside] == code).astype(np.uint8)
             answers, sums = mechanism.release(scores, s, rng=rng)
+            released = []
+            if sums is not None:
+                released.append(sums)
             answered = AnsweredQueries(
                 design="jitter",
                 scores=scores[np.newaxis],
                 answers=answers[np.newaxis],
-                released=[] if sums is None else [sums],
+                released=released,
                 prior=self.prior[np.newaxis, inside, code],
                 mechanism=mechanism,
                 n_advantaged=int(s.sum()),

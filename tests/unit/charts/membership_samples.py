@@ -11,7 +11,7 @@ import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
 from core.studies.membership import DisparityResult, GapTest
-from core.studies.membership.disparity import Disparities, RangeRow, RangeTable
+from core.studies.membership.disparity import RangeRow, RangeTable
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
@@ -91,7 +91,8 @@ def result(attack: str = "lira", names: tuple[str, ...] = ("men", "women"), **ch
         "strongest": attack,
         "curve": roc(0.7),
         "curves_by_group": (roc(0.5, 2000, seed=3), roc(0.9, seed=2)),
-        "disparities": Disparities(results=(compared(),)),
+        "disparities": (compared(),),
+        "too_small": (),
         "low_fpr": (low_fpr(),),
         "ranges": (ranges(),),
         "muted": False,

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.random import Generator
 
 from core.adversaries import TunedForest
-from core.adversaries.adversary import ForestTrial
 from core.auditing import charts as audit
 from core.auditing.policy import UNITS
 from core.charts import Drawing
@@ -39,13 +38,11 @@ from core.studies.bias_queries import (
 from core.studies.bias_queries import charts as queries
 from core.studies.correction import STEPS, Attribution, Disclosure, LeakStep, MoreDisclosed, SolverCertificate
 from core.studies.correction import charts as correction
-from core.studies.correction.disclosure import GroupRecognition
 from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilonSettings
 from core.studies.membership import DisparityResult
 from core.studies.membership import charts as membership
-from core.studies.membership.disparity import Disparities
 from core.studies.membership.fairpick import FairPick
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.model_card import Advice, ModelCardResult, Tried
@@ -183,10 +180,7 @@ def disclosures(rng: Generator) -> list[Disclosure]:
     curve = []
     for tolerance in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
         none = rng.random() < 0.2
-        parts = tuple(
-            GroupRecognition(group=i, before=estimate(rng), after=None if none else estimate(rng))
-            for i in range(groups)
-        )
+        parts = {i: (estimate(rng), None if none else estimate(rng)) for i in range(groups)}
         used = tolerance + float(rng.choice([0.0, 0.0123]))
         more = {"disclosed_tolerance": tolerance, "used": used, "majority": majority, "before": before}
         more |= {"groups": parts, "certificate": _certificate(rng), "metric": METRICS[tolerance > 0.1]}
@@ -265,10 +259,7 @@ def _small(rng: Generator) -> Estimate:
 
 def tuned(rng: Generator) -> TunedForest:
     """Return a search of one or many forests."""
-    trials = [
-        ForestTrial(parameters={"max_features": None}, score=estimate(rng))
-        for _ in range(int(rng.choice([1, 2, 40, 1000])))
-    ]
+    trials = [({"max_features": None}, estimate(rng)) for _ in range(int(rng.choice([1, 2, 40, 1000])))]
     return invent(TunedForest, rng, parameters={}, trials=tuple(trials))
 
 
@@ -313,7 +304,8 @@ def membership_result(rng: Generator, names: tuple[str, ...] = ()) -> Any:
         str(rng.choice(STRONGEST)),
         names,
         muted=bool(rng.random() < 0.3),
-        disparities=Disparities(results=results, not_measured=(("a", nasty(rng, 160)),)),
+        disparities=results,
+        too_small=(("a", nasty(rng, 160)),),
         low_fpr=tuple(members.low_fpr(_gap(rng), group=a, reference=b, reason=reason) for a, b in several),
         curve=members.roc(rng.random(), size, levels),
         curves_by_group=tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names))),

@@ -83,7 +83,7 @@ def test_disparities_compare_each_group_with_the_rest():
     rng = np.random.default_rng(2)
     n = 900
     groups, member, verdict = rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.integers(0, 2, n), rng.integers(0, 2, n)
-    results = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW).results
+    results, _ = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW)
     for code, result in enumerate(results):
         alone = vulnerability_disparity(verdict, groups == code, member, names=("abc"[code], "all others"), **FEW)
         assert (result.group, result.reference, result.vd) == (alone.group, alone.reference, alone.vd)

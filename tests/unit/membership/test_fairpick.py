@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,6 @@ from core.studies.membership.fairpick import (
     MOST,
     Clusters,
     FairPick,
-    Sides,
     clusters,
     fairpick,
     random_deletion,
@@ -41,7 +42,9 @@ def drawn(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 CODES, LABELS, GROUPS = drawn()
 MEMBERS = np.random.default_rng(1).permutation(900)[:700]
-SIDES = Sides(features=CODES[:, :3].astype(float), labels=LABELS, groups=GROUPS, names=("men", "women"))
+SIDES: Any = SimpleNamespace(
+    features=CODES[:, :3].astype(float), labels=LABELS, sensitive=GROUPS, group_names=("men", "women")
+)
 
 
 def test_clusters_are_as_many_as_can_be():

@@ -54,7 +54,7 @@ def test_disparities_are_those_of_the_verdicts(result: MembershipResult):
     guess, verdict = result.guesses[result.strongest], result.verdicts[result.strongest]
     member, group = result.inside(guess), result.subject.dataset.sensitive[guess.rows]
     alone = vulnerability_disparity(verdict, group, member)
-    (gaps,) = result.disparities.results
+    (gaps,) = result.disparities
     for name in ("vd", "fpr_gap", "advantage_gap"):
         assert getattr(gaps, name).value == pytest.approx(getattr(alone, name).value, abs=1e-12)
     assert result.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
@@ -66,7 +66,7 @@ def test_grouped_changes_nothing_but_the_gaps(result: MembershipResult):
     thirds = (np.arange(1500) % 3).astype(np.uint8)
     regrouped = result.grouped(thirds, ("a", "b", "c"))
     assert regrouped.curves[result.strongest].auc == result.curves[result.strongest].auc
-    assert {gaps.group for gaps in regrouped.disparities.results} == {"a", "b", "c"}
+    assert {gaps.group for gaps in regrouped.disparities} == {"a", "b", "c"}
 
 
 def drawn_result(sensitive: np.ndarray, side: int, names: tuple[str, ...], remembered: np.ndarray | None = None):

@@ -70,7 +70,7 @@ def predictive(shadows: Shadows, used: Mask) -> tuple[Floats, Floats, Floats]:
 
 def _rate(kappa: float, beta: float, count: Ints, squares: Floats, distance: Floats) -> Floats:
     """Return β' by the squared distance of the mean from μ0."""
-    return np.asarray(beta + squares / 2 + kappa * count * distance / (2 * (kappa + count)))
+    return beta + squares / 2 + kappa * count * distance / (2 * (kappa + count))
 
 
 def fitted_prior(

@@ -160,7 +160,7 @@ def _score(phi: Floats, law: Law) -> Floats:
 
 def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
     """Return the log density of a normal distribution, but for its constant."""
-    return np.asarray(-np.log(deviation) - 0.5 * ((x - mean) / deviation) ** 2)
+    return -np.log(deviation) - 0.5 * ((x - mean) / deviation) ** 2
 
 
 ATTACK = Attack(
