@@ -13,7 +13,8 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -444,27 +445,42 @@ def self_test(
     """
     if tried is None:
         tried = trials()
-    total = sum(sum(_runs_of(plant, runs)) for _, plant in tried)
-    done = 0
+    jobs = sorted(
+        _jobs(tried, seed, runs)
+    )  # all trials advance together, so that the time left can be judged
+    leaks: Counter[tuple[int, bool]] = Counter()
+    for done, (_, index, planted, job_seed) in enumerate(jobs, 1):
+        study, plant = tried[index]
+        leaks[index, planted] += finds_leak(study, plant, job_seed, planted)
+        if report is not None:
+            report(done, len(jobs))
     results = []
-    for study, plant in tried:
-        called = []
-        for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
-            first = child_seed(seed, f"self-test, {plant.attack}, {planted}")
-            leaks = 0
-            for run in range(
-                number
-            ):  # one seed after the other: the ways a plant leaks may take turns
-                leaks += finds_leak(study, plant, (first + run) % 2**32, planted)
-                done += 1
-                if report is not None:
-                    report(done, total)
-            called.append(proportion(leaks, number))
-        rates = dict(zip(("false_alarms", "detected"), called, strict=True))
+    for index, (_, plant) in enumerate(tried):
+        nulls, plants = _runs_of(plant, runs)
+        false_alarms = proportion(leaks[index, False], nulls)
+        detected = proportion(leaks[index, True], plants)
         results.append(
-            SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.explanation)
+            SelfTest(
+                attack=plant.attack,
+                false_alarms=false_alarms,
+                detected=detected,
+                passed=passes(false_alarms, detected),
+                told=plant.explanation,
+            )
         )
     return tuple(results)
+
+
+def _jobs(tried: Sequence[Trial], seed: int, runs: int) -> Iterator[tuple[float, int, bool, int]]:
+    """Yield the models of the trials: how far a trial is then, its index, whether a leak is planted, the model's seed.
+
+    Seeds follow one another, as the ways in which a plant leaks may take turns.
+    """
+    for index, (_, plant) in enumerate(tried):
+        for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
+            first = child_seed(seed, f"self-test, {plant.attack}, {planted}")
+            for run in range(number):
+                yield run / number, index, planted, (first + run) % 2**32
 
 
 def allowed_false_alarms(runs: int) -> float:
